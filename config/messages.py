@@ -1,4 +1,4 @@
-"""Collect every text of the product, and write the catalogues: ``python -m config.messages``.
+"""Collect every text of the product, and write the catalogs: ``python -m config.messages``.
 
 ``babel.cfg`` says where texts are marked. The pure places mark nothing: every text in their tables
 counts.
@@ -33,7 +33,7 @@ Text = tuple[str, str]
 
 
 def collect() -> dict[str, set[Text]]:
-    """The texts of each catalogue."""
+    """The texts of each catalog."""
     with (ROOT / "babel.cfg").open() as file:
         methods, options = parse_mapping_cfg(file)
     texts: dict[str, set[Text]] = {"django": {(text, "") for text in _of_tables() if text}}

@@ -40,7 +40,7 @@ def temporary_server(*, durable: bool = False, log: Path | None = None) -> Itera
     try:
         binaries = _copied_binaries(folder)
         account = _account(folder)
-        _initialise(binaries, folder, account)
+        _initialize(binaries, folder, account)
         options = [*([] if durable else OPTIONS), *(TALKATIVE if log else [])]
         with _running(binaries, folder, account, options):
             yield f"postgresql://postgres@/postgres?host={folder}"
@@ -74,7 +74,7 @@ def _account(folder: Path) -> dict[str, Any]:
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
 
 
-def _initialise(binaries: Path, folder: Path, account: dict[str, Any]) -> None:
+def _initialize(binaries: Path, folder: Path, account: dict[str, Any]) -> None:
     command = [str(binaries / "initdb"), "--auth=trust", "--encoding=UTF8", "--locale=C"]
     options = ["--username=postgres", "--no-sync", f"--pgdata={folder / 'data'}"]
     options.append("--lc-ctype=C.UTF-8")  # it knows the capitals of every letter

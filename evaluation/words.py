@@ -325,7 +325,7 @@ METRICS: dict[str, Text] = {
     "pair.actor_differs": _("actor differs"),
     "yardstick.no_floor": _("the trivial pipeline has no value of this metric"),
     "yardstick.too_few_people": _(
-        "fewer than three people labelled any of these conversations by themselves; let a third"
+        "fewer than three people labeled any of these conversations by themselves; let a third"
         " person label some of them"
     ),
     "yardstick.no_shared_case": _("no case has a value for the run and for people"),
@@ -971,7 +971,7 @@ TRIALS: dict[str, Text] = {
         "Some of the chosen conversations are not in the project any more. Choose again."
     ),
     "trial.copy_of_test_or_blind": _(
-        "“{id}” is the same as a conversation of the test split, or as one that is being labelled "
+        "“{id}” is the same as a conversation of the test split, or as one that is being labeled "
         "blind. No pipeline is tried on it: launch a run on its gold, or wait for its round."
     ),
     "trial.file_too_large": _(
@@ -1008,7 +1008,7 @@ TRIALS: dict[str, Text] = {
     "trial.question_too_long": _("Question {id} is longer than {most} characters."),
     "trial.question_twice": _("Two questions of the same conversation are called “{id}”."),
     "trial.test_or_blind": _(
-        "“{id}” is in the test split or is being labelled blind. No pipeline is tried on it: "
+        "“{id}” is in the test split or is being labeled blind. No pipeline is tried on it: "
         "launch a run on its gold, or wait for its round."
     ),
     "trial.too_large": _(

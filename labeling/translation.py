@@ -37,23 +37,23 @@ def lazy(text: str) -> str:
     return cast("str", gettext_lazy(text))
 
 
-def load_catalogue() -> None:
-    """Load British English, and leave out the empty catalogues that a text would be looked up in.
+def load_catalog() -> None:
+    """Load British English, and leave out the empty catalogs that a text would be looked up in.
 
     Each app adds one of English, in which nothing is but its head. Other languages fall back on
     the same.
     """
-    catalogue: Any = translation(settings.LANGUAGE_CODE)
-    while (following := catalogue._fallback) is not None:
+    catalog: Any = translation(settings.LANGUAGE_CODE)
+    while (following := catalog._fallback) is not None:
         if any(following._catalog.keys()):
-            catalogue = following
+            catalog = following
         else:
-            catalogue._fallback = following._fallback
+            catalog._fallback = following._fallback
 
 
 def translated(text: Any) -> str:
     """A text of a table; untranslated texts stay as they are."""
-    return gettext(text) if text else ""  # gettext("") is the head of the catalogue
+    return gettext(text) if text else ""  # gettext("") is the head of the catalog
 
 
 def translated_tree(value: Any) -> Any:
@@ -102,7 +102,7 @@ def _translated_layers(
 
 
 def script_texts() -> dict[str, str]:
-    """The catalogue of the scripts in the language of the page; nothing for English."""
+    """The catalog of the scripts in the language of the page; nothing for English."""
     return _script_texts(_language())
 
 

@@ -43,7 +43,7 @@ WORDS: dict[str, Text] = {
     "adjudication.no_kind": _("Choose why the annotators differed."),
     "adjudication.no_note": _("Write a note: no annotator had given this decision."),
     "adjudication.own_work_alone": _(
-        "Only you have labelled this conversation, so somebody else has to decide about it."
+        "Only you have labeled this conversation, so somebody else has to decide about it."
     ),
     "adjudication.wrong_count": _("There are {clusters} labels to decide about, not {labels}."),
     "admission.calibration_failed": _(
@@ -100,14 +100,14 @@ WORDS: dict[str, Text] = {
     ),
     "agreement.no_similar_text": _("no two of their requirements have similar text"),
     "agreement.no_suggestions_seen": _("submitted without having seen suggestions"),
-    "agreement.no_unit_labelled_by_two": _("no unit was labelled by two annotators"),
+    "agreement.no_unit_labelled_by_two": _("no unit was labeled by two annotators"),
     "agreement.not_submitted": _("not submitted"),
     "agreement.nothing_in_common": _("they submitted no sample in common"),
     "agreement.one_label": _(
         "both used one and the same label throughout, so chance alone explains the agreement"
     ),
     "agreement.one_label_of_all": _("all annotators used one and the same label throughout"),
-    "agreement.other_guidelines": _("labelled under guidelines v{version}"),
+    "agreement.other_guidelines": _("labeled under guidelines v{version}"),
     "agreement.pair": _("{a} and {b}"),
     "agreement.requirement_missing": _("“{name}” is about a requirement that they do not have"),
     "agreement.skipped": _("skipped: {why}"),
@@ -216,7 +216,7 @@ WORDS: dict[str, Text] = {
         "underscores, no dot first."
     ),
     "gold.name_of_generated": _("“{name}” is gold that a program made: choose another name."),
-    "gold.name_of_labelled": _("“{name}” is gold that was labelled here: choose another name."),
+    "gold.name_of_labelled": _("“{name}” is gold that was labeled here: choose another name."),
     "gold.name_of_other_origin": _(
         "“{name}” holds gold that came about in another way (imported or generated), and the two "
         "are never mixed: choose another name."
@@ -229,7 +229,7 @@ WORDS: dict[str, Text] = {
         "its decision refers to labels that do not stand any more; decide it again in adjudication"
     ),
     "gold.corrected_by_freezing": _(
-        "{release} was labelled here: freeze it again, and it has its corrections."
+        "{release} was labeled here: freeze it again, and it has its corrections."
     ),
     "gold.correction_without_label": _(
         "dispute {dispute} has corrected a label that is not there any more; decide in adjudication"
@@ -262,10 +262,8 @@ WORDS: dict[str, Text] = {
     "gold.layer_not_answered": _("nobody who submitted has answered this layer"),
     "gold.nobody_submitted": _("nobody has submitted labels"),
     "gold.not_all_submitted": _("{submitted} of {overlap} annotators have submitted"),
-    "gold.nothing_labelled": _(
-        "Nothing has been labelled yet: open a round and have it submitted."
-    ),
-    "gold.nothing_settled": _("None of {total} labelled conversations is settled: {reasons}."),
+    "gold.nothing_labelled": _("Nothing has been labeled yet: open a round and have it submitted."),
+    "gold.nothing_settled": _("None of {total} labeled conversations is settled: {reasons}."),
     "gold.stage_not_settled": _("{layer}: {why}"),
     "password.link_blind": _(
         "{user} labels in an open calibration round, which is blind: until it closes, only an "
@@ -306,7 +304,7 @@ WORDS: dict[str, Text] = {
     ),
     "lint.stays_as_published": _("It was published like this: an import does not change it."),
     "lint.superseded": _(
-        "{item}: labelled under version {version} of the guidelines, the newest is {newest}"
+        "{item}: labeled under version {version} of the guidelines, the newest is {newest}"
     ),
     "lint.unknown_kind": _("Lint knows no “{kind}”. It knows: {kinds}."),
     "lint.withdrawn_already": _("This waiver has been withdrawn already."),
@@ -674,7 +672,7 @@ WORDS: dict[str, Text] = {
     "sample.left_out": _("{path} is left out, because there is no place for it: {value}"),
     "sample.message_twice": _("{path} names a message twice: it counts once"),
     "sample.no_annotator": _(
-        "it does not say who labelled it: add “annotator”, or use --annotator NAME"
+        "it does not say who labeled it: add “annotator”, or use --annotator NAME"
     ),
     "sample.no_labels": _("it holds no labels; they are under {names}"),
     "sample.renamed": _("{path} “{old}” is {new} here"),
@@ -741,7 +739,7 @@ WORDS: dict[str, Text] = {
     "labels.problem": "{path}: {why:.}",
     "labels.problems": "{problems}",
     "labels.problems_and_more": _("{problems} (and {number} more)"),
-    "labels.round_open": _("is being labelled in round {number}; close that round first"),
+    "labels.round_open": _("is being labeled in round {number}; close that round first"),
     "labels.gate_locked": _(
         "No calibration round has passed, and imported labels would pass the gate: say with a "
         "reason why they count."
@@ -782,7 +780,7 @@ WORDS: dict[str, Text] = {
         "Nobody is called “{username}” here. Invite them by link: anyone who opens it joins, "
         "with a new account too."
     ),
-    "qualification.no_guidelines": _("Write the guidelines first: the test is labelled by them."),
+    "qualification.no_guidelines": _("Write the guidelines first: the test is labeled by them."),
     "qualification.no_test": _(
         "This project has no qualification test for you: go on with your queue."
     ),
@@ -835,7 +833,7 @@ WORDS: dict[str, Text] = {
     "round.no_conversations": _(
         "A round needs conversations: import some, or choose a larger batch."
     ),
-    "round.no_guidelines": _("Write the guidelines first: a round is labelled under a version."),
+    "round.no_guidelines": _("Write the guidelines first: a round is labeled under a version."),
     "round.nobody_chosen": _("Nobody is chosen: name the annotators of the new conversations."),
     "round.not_closed_by_hand": _("Only an open round of full labeling can be closed by hand."),
     "round.not_open_for_more": _("Conversations are added only to an open round of full labeling."),
@@ -919,9 +917,7 @@ WORDS: dict[str, Text] = {
         "There are labels, decisions or gold of “{title}”: it stays. Import the conversations "
         "into another project to label them without it."
     ),
-    "settings.round_open": _(
-        "Round {number} is open: close it before you change what is labelled."
-    ),
+    "settings.round_open": _("Round {number} is open: close it before you change what is labeled."),
     "skip.conversation_given_to_another": _(
         "Somebody else has got this conversation since you skipped it, so the skip stands."
     ),
@@ -965,7 +961,7 @@ WORDS: dict[str, Text] = {
     "verify.column": _("“{column}” is not what the release states."),
     "verify.columns": _("The item's columns do not match its content."),
     "verify.content": _("The content does not match its hash."),
-    "verify.conversation": _("The conversation is not the one that was labelled."),
+    "verify.conversation": _("The conversation is not the one that was labeled."),
     "verify.event_hash": _("The audit log says that another hash was frozen."),
     "verify.events": _(
         "The audit log up to event {last} is not what the release states: events were changed, "

@@ -257,7 +257,7 @@ def suggest(
 def make_release(
     project: Project | None = None, *, items: int = 3, sources: Sequence[int] = (0,), **fields: Any
 ) -> GoldRelease:
-    """A frozen release of ``items`` conversations that everybody labelled alike."""
+    """A frozen release of ``items`` conversations that everybody labeled alike."""
     project = project or make_project()
     answer_all(open_full(project, items), sources)
     return gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()), **fields)

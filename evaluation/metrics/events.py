@@ -237,7 +237,7 @@ def relaxed_pairs(
 
 
 def relaxed_match(a: str, b: str, options: EventOptions) -> bool:
-    """Whether two normalised arguments mean the same under the chosen mode.
+    """Whether two normalized arguments mean the same under the chosen mode.
 
     Examples
     --------

@@ -190,7 +190,7 @@ def _verdict(compared: Compared) -> ShownVerdict:
                 difference=present.signed(row.comparison.difference),
                 interval=present.signed_interval(row.comparison.ci_low, row.comparison.ci_high),
                 verdict=_named(row.verdict),
-                badge=present.COLOURS.get(row.verdict, ""),
+                badge=present.COLORS.get(row.verdict, ""),
             )
             for row in tested
         ],

@@ -447,7 +447,7 @@ def _row(row: MetricComparison, compared: Compared, mark: str) -> MetricRow:
         n_undefined=result.n_undefined,
         conversations=result.conversations,
         verdict=words(Fact(f"comparison.{row.verdict}")),
-        badge=present.COLOURS.get(row.verdict, ""),
+        badge=present.COLORS.get(row.verdict, ""),
         mark=mark,
     )
 

@@ -165,7 +165,7 @@ def _number(text: str) -> float | None:
 
 
 def _layers(project: Project) -> list[str]:
-    """Those that runs can be measured on; gold may be of layers that are not labelled here."""
+    """Those that runs can be measured on; gold may be of layers that are not labeled here."""
     frozen = GoldRelease.objects.filter(project=project).values_list("layer", flat=True)
     known = {*target_layers(project.layers), *frozen}
     return [name for name in GOLD_LAYERS if name in known]

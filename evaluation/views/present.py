@@ -787,14 +787,14 @@ def _points(pairs: list[tuple[float, float]]) -> str:
     return " ".join(f"{_x(x)},{_y(y)}" for x, y in pairs)
 
 
-COLOURS = {"better": "ok", "worse": "bad", "undecided": "warn", "not_measurable": "warn"}
+COLORS = {"better": "ok", "worse": "bad", "undecided": "warn", "not_measurable": "warn"}
 
 
 class Told(NamedTuple):
     """A verdict by one metric."""
 
     badge: str
-    colour: str
+    color: str
     sentences: list[str]
 
 
@@ -803,7 +803,7 @@ def told(compared: Compared) -> list[Told]:
     return [
         Told(
             words(badge(row)),
-            COLOURS.get(row.verdict, ""),
+            COLORS.get(row.verdict, ""),
             [words(fact) for fact in conclusion(row, compared)],
         )
         for row in compared.telling

@@ -21,7 +21,7 @@ from evaluation.views import present
 from labeling.models import GoldRelease
 
 MOST_RUNS = 60
-COLOURS = 7
+COLORS = 7
 """Lines that can be told apart; the pipelines with most runs get them, the others have dots."""
 WIDTH, HEIGHT = 720, 250
 LEFT, RIGHT, TOP, BOTTOM = 40, 710, 12, 215
@@ -41,7 +41,7 @@ class Line:
     """Runs of one pipeline. A path joins those that were measured on the same cases."""
 
     pipeline: str
-    colour: int
+    color: int
     dots: list[Dot]
     paths: list[str]
 
@@ -129,7 +129,7 @@ def _drawn(measured: list[_Measured], metric: Metric) -> Timeline:
     lines = [
         Line(
             pipeline,
-            number if number <= COLOURS else 0,
+            number if number <= COLORS else 0,
             [dot(case) for case in cases],
             _paths([(case, dot(case)) for case in cases]),
         )

@@ -123,7 +123,7 @@ class DisagreementsView(ApiView):
 
     @extend_schema(parameters=[ListIn, LIMIT], responses={200: DisagreementPageOut, **WRITE})
     def get(self, request: Request, slug: str, number: int) -> Response:
-        """What was marked differently in a closed round (readers, and who labelled it)."""
+        """What was marked differently in a closed round (readers, and who labeled it)."""
         _project, round_ = discussed.round_for(request.user, slug, number)
         discussed.refuse_blind(round_, request.user)
         wanted = asked(request, ListIn)
@@ -176,7 +176,7 @@ class RemarksView(ApiView):
 
     @extend_schema(request=RemarkIn, responses={201: DisagreementDetailOut, **WRITE})
     def post(self, request: Request, slug: str, number: int, place: str) -> Response:
-        """Say something about it (leads, and who labelled the round)."""
+        """Say something about it (leads, and who labeled the round)."""
         round_ = discussed.joined_round(request.user, slug, number)
         at = _place(place)
         discussions.say(round_, at, by=user_of(request), **sent(request, RemarkIn))

@@ -38,7 +38,7 @@ class ListedItemOut(serializers.ModelSerializer[GoldItem]):
         fields = ["position", "item_id", "split", "how", "sha256", "signature", "synthetic"]
 
     def get_synthetic(self, item: GoldItem) -> bool:
-        """Nobody has held the conversation, or nobody has labelled it"""
+        """Nobody has held the conversation, or nobody has labeled it"""
         return item.conversation.is_synthetic or item.how == GoldItem.How.GENERATED
 
 

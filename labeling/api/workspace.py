@@ -46,7 +46,7 @@ class WorkspaceOut(serializers.Serializer[Any]):
     )
     messages = MessageOut(many=True)
     guideline = GuidelineTextOut(help_text="The version that the answer follows")
-    layers = LayerOut(many=True, help_text="What is labelled; titles in the reader's language")
+    layers = LayerOut(many=True, help_text="What is labeled; titles in the reader's language")
     event_schema = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()),
         help_text="Event types with their roles; empty: annotators name their own",

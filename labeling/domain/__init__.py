@@ -1,1 +1,1 @@
-"""The rules of labelling as plain functions on plain data: no Django, no files, no network."""
+"""The rules of labeling as plain functions on plain data: no Django, no files, no network."""

@@ -28,7 +28,7 @@ WORDS = 5
 ALL_UP_TO = 256
 """Of a conversation with no more values all are kept, of a longer one a half, a quarter, …"""
 LEAST_DENSITY = 3
-"""… but never less than one in 2³, so that short excerpts of long chats are recognised."""
+"""… but never less than one in 2³, so that short excerpts of long chats are recognized."""
 SAME_SHARE = 0.3
 """Of the smaller conversation. ``templates/docs/data-flow.md`` says what this rests on."""
 LEAST_SHARED_RUNS = 12

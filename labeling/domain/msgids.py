@@ -1,4 +1,4 @@
-"""Marks constant texts of the pure places for the catalogues; they are translated where shown."""
+"""Marks constant texts of the pure places for the catalogs; they are translated where shown."""
 
 
 def msgid(text: str) -> str:

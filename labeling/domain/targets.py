@@ -8,7 +8,7 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import stages
 
 END_TO_END = "end_to_end"
-"""Gold for the whole way from conversation to document, where all its stages are labelled."""
+"""Gold for the whole way from conversation to document, where all its stages are labeled."""
 
 END_TO_END_WANTED = 20
 BY_DIFFICULTY = {"easy": 40, "medium": 30, "hard": 10}
@@ -21,7 +21,7 @@ class Target(NamedTuple):
     name: str
     title: str
     wanted: int
-    labelled: int
+    labeled: int
     gold: int
 
     @property
@@ -30,7 +30,7 @@ class Target(NamedTuple):
 
 
 def target_layers(layers: Sequence[str]) -> list[str]:
-    """The layers that can have a target: what is labelled, and the whole of its stages.
+    """The layers that can have a target: what is labeled, and the whole of its stages.
 
     Examples
     --------

@@ -73,7 +73,7 @@ class WorklistFilter(forms.Form):
         choices=[
             (OPEN, _("to check")),
             (STANDS, _("still stands")),
-            (ANEW, _("to be labelled again")),
+            (ANEW, _("to be labeled again")),
         ],
     )
     version = forms.ChoiceField(required=False)
@@ -122,6 +122,6 @@ class WorklistFilter(forms.Form):
 class CheckForm(forms.Form):
     annotation = forms.IntegerField(min_value=1, max_value=2**63 - 1)
     stands = forms.ChoiceField(
-        choices=[("1", _("still stands")), ("0", _("has to be labelled again"))]
+        choices=[("1", _("still stands")), ("0", _("has to be labeled again"))]
     )
     note = forms.CharField(required=False, max_length=5000)

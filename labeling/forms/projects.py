@@ -32,7 +32,7 @@ class ProjectForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
     )
     layers = forms.MultipleChoiceField(
-        label=_("What is labelled"),
+        label=_("What is labeled"),
         choices=[(layer.name, lazy(layer.title)) for layer in LAYERS.values()],
         initial=[DEFAULT_LAYER],
         widget=forms.CheckboxSelectMultiple,

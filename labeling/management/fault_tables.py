@@ -16,7 +16,7 @@ from labeling.domain.chats import KINDS
 COUNTED_ONLY = {"gap", "picture_gap", "made_time", "no_answer"}
 """Kinds with hundreds of entries that lose nothing; the report's page lists them."""
 MEMBERS = (
-    "An administrator sees it, adds people on its page Members, and chooses what is labelled on "
+    "An administrator sees it, adds people on its page Members, and chooses what is labeled on "
     "its page Settings."
 )
 WIDTH = 160

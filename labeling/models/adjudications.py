@@ -13,7 +13,7 @@ from labeling.models.projects import Guideline
 
 class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
     def of_answers(self) -> AdjudicationQuerySet:
-        """Without those about gold that was labelled elsewhere: it is copied, never settled."""
+        """Without those about gold that was labeled elsewhere: it is copied, never settled."""
         return self.exclude(reopenings__item__how__in=GoldItem.MADE_ELSEWHERE)
 
 

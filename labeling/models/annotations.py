@@ -11,11 +11,11 @@ from labeling.models.assignments import Assignment
 from labeling.models.projects import Guideline
 
 
-class LabellingAnnotations(models.Manager["Annotation"]):
+class LabelingAnnotations(models.Manager["Annotation"]):
     """Without answers to checks, which are compared with gold and go nowhere else."""
 
     def get_queryset(self) -> models.QuerySet[Annotation]:
-        return super().get_queryset().filter(assignment__purpose=Assignment.Purpose.LABELLING)
+        return super().get_queryset().filter(assignment__purpose=Assignment.Purpose.LABELING)
 
 
 class Annotation(models.Model):
@@ -62,7 +62,7 @@ class Annotation(models.Model):
         null=True, help_text="Its round has closed or gold holds it: it cannot be reopened"
     )
 
-    objects = LabellingAnnotations()
+    objects = LabelingAnnotations()
     with_checks: ClassVar[models.Manager[Annotation]] = models.Manager()
 
     class Meta:

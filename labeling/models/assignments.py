@@ -19,7 +19,7 @@ PUT_ASIDE = 1_000_000
 ANSWERED = Q(annotation__status="submitted") | (
     Q(annotation__status="skipped") & (Q(slot__isnull=False) | ~Q(round__state=Round.State.OPEN))
 )
-"""What counts towards the overlap. A skip that gave its place away counts only once the round has
+"""What counts toward the overlap. A skip that gave its place away counts only once the round has
 ended: until then somebody else's answer is to come."""
 
 
@@ -46,19 +46,19 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.filter(annotator=user, annotation__status__in=["submitted", "skipped"])
 
     def with_answered(self) -> AssignmentQuerySet:
-        """Adds ``is_answer``: whether it counts towards the overlap."""
+        """Adds ``is_answer``: whether it counts toward the overlap."""
         return self.annotate(is_answer=Case(When(ANSWERED, then=Value(True)), default=Value(False)))
 
 
-class LabellingAssignments(models.Manager.from_queryset(AssignmentQuerySet)):  # type: ignore[misc]
-    """What is labelled for its own sake. Checks look like it to annotators, and count for nothing.
+class LabelingAssignments(models.Manager.from_queryset(AssignmentQuerySet)):  # type: ignore[misc]
+    """What is labeled for its own sake. Checks look like it to annotators, and count for nothing.
 
     Joins through other models see checks, too.
     """
 
     def get_queryset(self) -> AssignmentQuerySet:
         rows: AssignmentQuerySet = super().get_queryset()
-        return rows.filter(purpose=Assignment.Purpose.LABELLING)
+        return rows.filter(purpose=Assignment.Purpose.LABELING)
 
 
 def draw_of(*, seed: int, conversation: int, annotator: int) -> float:
@@ -97,7 +97,7 @@ class Assignment(models.Model):
     """
 
     class Purpose(models.TextChoices):
-        LABELLING = "labelling", _("labelling")
+        LABELING = "labelling", _("labelling")
         HONEYPOT = "honeypot", _("hidden check")
         QUALIFICATION = "qualification", _("qualification")
         CALIBRATION = "calibration", _("Calibration")  # of a newcomer
@@ -112,14 +112,14 @@ class Assignment(models.Model):
     taken_at = models.DateTimeField(auto_now_add=True)
     returned_reason = models.TextField(blank=True, help_text="Why a reviewer sent it back")
     lease_expires_at = models.DateTimeField(null=True, help_text="NULL: planned, never expires")
-    purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.LABELLING)
+    purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.LABELING)
 
     draw = DrawField(
         editable=False,
         help_text="From 0 to 1, by the round's seed: below the rate of the project it is reviewed",
     )
 
-    objects = LabellingAssignments()
+    objects = LabelingAssignments()
     with_checks: ClassVar[models.Manager[Assignment]] = AssignmentQuerySet.as_manager()
 
     class Meta:

@@ -45,7 +45,7 @@ class Conversation(models.Model):
         UNPLANNED = "unplanned"
         WAITING = "waiting"
         BEGUN = "begun"
-        LABELLED = "labelled"
+        LABELED = "labeled"
         DISPUTED = "disputed"
         DECIDED = "decided"
 

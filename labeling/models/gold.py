@@ -30,7 +30,7 @@ class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
         with_conversations = models.Q(header__contains='"synthetic":')
         return self.filter(with_conversations | models.Q(header__contains='"generated":'))
 
-    def labelled(self) -> GoldReleaseQuerySet:
+    def labeled(self) -> GoldReleaseQuerySet:
         """Without those whose labels a program made; see ``with_synthetic``."""
         return self.exclude(header__contains='"generated":')
 
@@ -118,7 +118,7 @@ class GoldRelease(models.Model):
 
 class GoldItemQuerySet(models.QuerySet["GoldItem"]):
     def synthetic(self) -> GoldItemQuerySet:
-        """What nobody has held, or nobody has labelled."""
+        """What nobody has held, or nobody has labeled."""
         return self.filter(GoldItem.SYNTHETIC)
 
 
@@ -137,8 +137,8 @@ class GoldItem(models.Model):
         IMPORTED = (
             "imported",
             _("Imported"),
-        )  # published elsewhere; who labelled it is not known here
-        GENERATED = "generated", _("generated")  # by a program: nobody labelled it
+        )  # published elsewhere; who labeled it is not known here
+        GENERATED = "generated", _("generated")  # by a program: nobody labeled it
 
     MADE_ELSEWHERE = (How.IMPORTED, How.GENERATED)
 

@@ -45,7 +45,7 @@ class Measurement(models.Model):
     records = models.JSONField(null=True, help_text="Labels of each pair matched one to one")
     n_conversations = models.PositiveIntegerField(default=0, help_text="Answered by anybody")
     n_compared = models.PositiveIntegerField(default=0, help_text="Answered by at least two")
-    n_splits = models.PositiveIntegerField(default=0, help_text="Units labelled differently")
+    n_splits = models.PositiveIntegerField(default=0, help_text="Units labeled differently")
     asked_at = models.DateTimeField(null=True, help_text="Asked for since it was measured")
     measured_at = models.DateTimeField(null=True)
 
@@ -74,7 +74,7 @@ class ConversationAgreement(models.Model):
     answers_sha256 = models.CharField(max_length=64, blank=True)
     n_annotators = models.PositiveIntegerField()
     n_units = models.PositiveIntegerField(help_text="Judged by at least two")
-    n_differing = models.PositiveIntegerField(help_text="Labelled differently")
+    n_differing = models.PositiveIntegerField(help_text="Labeled differently")
     n_splits = models.PositiveIntegerField()
     is_used = models.BooleanField(default=False, help_text="Whether anybody has a label")
     annotators = models.JSONField(default=list, help_text="Who submitted it, in order")
@@ -84,7 +84,7 @@ class ConversationAgreement(models.Model):
     units = models.JSONField(null=True, help_text="The units with other labels or names")
     pairs = models.JSONField(default=list, help_text="Labels of each two matched one to one")
     splits = models.JSONField(
-        default=list, help_text="Units labelled differently, and who says what"
+        default=list, help_text="Units labeled differently, and who says what"
     )
 
     class Meta:

@@ -22,7 +22,7 @@ class RoundQuerySet(models.QuerySet["Round"]):
         return self.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
 
 
-class LabellingRounds(models.Manager.from_queryset(RoundQuerySet)):  # type: ignore[misc]
+class LabelingRounds(models.Manager.from_queryset(RoundQuerySet)):  # type: ignore[misc]
     """Without the one that holds the tests of newcomers, a round only for their own pages."""
 
     def get_queryset(self) -> RoundQuerySet:
@@ -56,7 +56,7 @@ class Round(models.Model):
 
     class Order(models.TextChoices):
         SEED = "seed", _("shuffled by the seed")
-        LEAST = "least", _("least labelled first")
+        LEAST = "least", _("least labeled first")
         PRIORITY = "priority", _("by priority")
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="rounds")
@@ -93,7 +93,7 @@ class Round(models.Model):
     opened_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True)
 
-    objects = LabellingRounds()
+    objects = LabelingRounds()
     with_checks: ClassVar[models.Manager[Round]] = RoundQuerySet.as_manager()
 
     class Meta:
@@ -127,7 +127,7 @@ class Round(models.Model):
 
     @property
     def is_blind(self) -> bool:
-        """While a calibration round is open nobody, not even a lead, sees what others labelled."""
+        """While a calibration round is open nobody, not even a lead, sees what others labeled."""
         return self.kind == self.Kind.CALIBRATION and self.state == self.State.OPEN
 
 

@@ -80,7 +80,7 @@ class SuggestionRequest(models.Model):
 class FirstPass(models.Model):
     """An annotator's word that their own first pass is done; only then do they see suggestions.
 
-    ``version`` is the revision of their answer that holds what they labelled without suggestions.
+    ``version`` is the revision of their answer that holds what they labeled without suggestions.
     """
 
     assignment = models.OneToOneField(Assignment, models.PROTECT, related_name="first_pass")

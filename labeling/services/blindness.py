@@ -14,7 +14,7 @@ from labeling.models import Conversation, Round
 def again(user: Any) -> QuerySet[Conversation]:
     """The conversations of open calibration rounds that the user labels in them.
 
-    Until such a round closes, the user must not see what others have ever labelled there: not in
+    Until such a round closes, the user must not see what others have ever labeled there: not in
     an earlier round, not as a decision, not frozen as gold.
     """
     mine = Round.objects.blind().filter(assignments__annotator=user)
@@ -36,7 +36,7 @@ def refuse(user: Any, conversations: QuerySet[Conversation]) -> None:
     if round_ := round_again(user, conversations):
         raise PermissionDenied(
             _(
-                "You are labelling these conversations blind in round {number}. What others have "
-                "labelled there opens for you when that round has closed."
+                "You are labeling these conversations blind in round {number}. What others have "
+                "labeled there opens for you when that round has closed."
             ).format(number=round_.number)
         )

@@ -20,8 +20,8 @@ from labeling.services.work import annotations, rounds
 
 SEED = 7
 FIRST_ROUND = (
-    "The first calibration round was labelled under version 1, before its disagreements led to "
-    "version 2. It stays in this release; nobody has labelled it again."
+    "The first calibration round was labeled under version 1, before its disagreements led to "
+    "version 2. It stays in this release; nobody has labeled it again."
 )
 _NAMES = UUID("6f1d1c5e-5a0e-4c43-8a39-6b1f6a7d0c11")  # for repeatable client ids
 
@@ -182,7 +182,7 @@ def _round(project: Project, described: DemoRound, users: dict[str, User]) -> Ro
 
 
 def _answers(folder: Path, opened: Round) -> None:
-    """The answers of the three in this round; everything else remains to be labelled."""
+    """The answers of the three in this round; everything else remains to be labeled."""
     for assignment in opened.assignments.select_related(
         "round__project", "conversation", "annotator"
     ):

@@ -128,7 +128,7 @@ def check(
     """Say whether labels of an older version hold under the newest one.
 
     Labels that do not hold go back to their annotator, to be made under the newest version, unless
-    they are locked; then only the check says that they have to be labelled again.
+    they are locked; then only the check says that they have to be labeled again.
     """
     note = reason_in(note)
     if not stands and not note:

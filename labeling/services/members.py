@@ -75,7 +75,7 @@ def change_role(*, membership: Membership, role: str, by: User, to: User | None 
 
 @transactions.atomic
 def remove_member(*, membership: Membership, by: User, to: User | None = None) -> HandedOn:
-    """Take a role away. What the person has labelled stays theirs, with their name.
+    """Take a role away. What the person has labeled stays theirs, with their name.
 
     Their pages, keys and tokens open nothing from here on; ``to`` gets their open work, see
     :func:`follow`.

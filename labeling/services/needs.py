@@ -117,7 +117,7 @@ class Standing:
     @property
     def settled(self) -> int:
         """Conversations with an outcome, in gold or not."""
-        return self.stages.get(Stage.LABELLED, 0) + self.stages.get(Stage.DECIDED, 0)
+        return self.stages.get(Stage.LABELED, 0) + self.stages.get(Stage.DECIDED, 0)
 
     @property
     def not_in_gold(self) -> int:
@@ -276,10 +276,10 @@ def _stages(projects: Collection[int]) -> dict[int, dict[str, int]]:
 
 
 def _in_gold(projects: Collection[int]) -> dict[int, int]:
-    """Settled conversations in the newest releases that people labelled."""
+    """Settled conversations in the newest releases that people labeled."""
     newest = (
         GoldRelease.objects.filter(project__in=projects)
-        .labelled()
+        .labeled()
         .order_by()
         .values("project", "layer")
         .annotate(newest=Max("pk"))
@@ -287,7 +287,7 @@ def _in_gold(projects: Collection[int]) -> dict[int, int]:
     )
     frozen = GoldItem.objects.filter(release__in=newest).order_by().values("conversation")
     conversations = Conversation.objects.filter(project__in=projects, pk__in=frozen)
-    settled = with_stage(conversations).filter(stage__in=[Stage.LABELLED, Stage.DECIDED])
+    settled = with_stage(conversations).filter(stage__in=[Stage.LABELED, Stage.DECIDED])
     return _by_project(settled, "project")
 
 

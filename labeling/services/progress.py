@@ -34,8 +34,8 @@ from labeling.services.work.stages import is_complete, with_stage
 STATES = {
     "unplanned": msgid("Not in a round"),
     "waiting": msgid("In a round, nobody has begun"),
-    "begun": msgid("Being labelled"),
-    "labelled": msgid("All answers are in"),
+    "begun": msgid("Being labeled"),
+    "labeled": msgid("All answers are in"),
     "disputed": msgid("Disputed, not decided yet"),
     "decided": msgid("Decided by an adjudicator"),
     "gold": msgid("In gold"),
@@ -107,7 +107,7 @@ def work_by_status(people: Sequence[Person]) -> list[StateShare]:
 def _in_gold(project: Project) -> QuerySet[GoldItem]:
     newest = (
         GoldRelease.objects.filter(project=project)
-        .labelled()
+        .labeled()
         .order_by()
         .values("layer")
         .annotate(newest=Max("pk"))
@@ -240,16 +240,16 @@ def _against_the_group(project: Project) -> dict[str, tuple[Standing, int]]:
 
 
 def targets(project: Project) -> dict[str, list[Target]]:
-    """``layers`` and ``difficulty``: what is wanted, labelled and in gold."""
+    """``layers`` and ``difficulty``: what is wanted, labeled and in gold."""
     asked = wanted(project.targets, project.layers)
     talks = project.conversations.all()
     in_gold = talks.filter(pk__in=_in_gold(project).values("conversation"))
     levels = _by(in_gold, "difficulty")
-    labelled = _by(talks.filter(is_complete()), "difficulty")
+    labeled = _by(talks.filter(is_complete()), "difficulty")
     return {
         "layers": layer_targets(project),
         "difficulty": [
-            Target(name, name.capitalize(), number, labelled.get(name, 0), levels.get(name, 0))
+            Target(name, name.capitalize(), number, labeled.get(name, 0), levels.get(name, 0))
             for name, number in asked["difficulty"].items()
         ],
     }
@@ -258,9 +258,9 @@ def targets(project: Project) -> dict[str, list[Target]]:
 def layer_targets(project: Project) -> list[Target]:
     asked = wanted(project.targets, project.layers)
     by_layer = _by(_in_gold(project), "release__layer")
-    labelled = project.conversations.filter(is_complete()).count()
+    labeled = project.conversations.filter(is_complete()).count()
     return [
-        Target(name, title_of(name), number, labelled, by_layer.get(name, 0))
+        Target(name, title_of(name), number, labeled, by_layer.get(name, 0))
         for name, number in asked["layers"].items()
     ]
 

@@ -151,13 +151,13 @@ def _check_layers(project: Project, layers: Sequence[str]) -> None:
 def _is_used(project: Project, layer: str) -> bool:
     gold = [layer, *([END_TO_END] if LAYERS[layer].is_stage else [])]
     return (
-        _labelled(project, layer).exists()
+        _labeled(project, layer).exists()
         or Adjudication.objects.filter(conversation__project=project, layer=layer).exists()
         or GoldRelease.objects.filter(project=project, layer__in=gold).exists()
     )
 
 
-def _labelled(project: Project, layer: str) -> QuerySet[Annotation]:
+def _labeled(project: Project, layer: str) -> QuerySet[Annotation]:
     """Answers of any kind that hold such a label."""
     key = LAYERS[layer].key
     of_project = Annotation.with_checks.filter(assignment__round__project=project)
@@ -187,8 +187,8 @@ def _events_of(project: Project) -> Iterator[Mapping[str, Any]]:
 
 
 def _payloads_of(project: Project, layer: str) -> Iterator[Mapping[str, Any]]:
-    """What was labelled, decided and frozen of a layer."""
-    yield from _labelled(project, layer).values_list("payload", flat=True).iterator(chunk_size=500)
+    """What was labeled, decided and frozen of a layer."""
+    yield from _labeled(project, layer).values_list("payload", flat=True).iterator(chunk_size=500)
     decided = Adjudication.objects.filter(conversation__project=project, layer=layer)
     yield from decided.values_list("payload", flat=True).iterator(chunk_size=500)
     frozen = GoldItem.objects.filter(release__project=project, release__layer=layer)

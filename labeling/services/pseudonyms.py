@@ -27,7 +27,7 @@ Names = dict[str, str]
 
 
 def assign(project: Project) -> Names:
-    """The pseudonyms by name, where everybody who labelled, reviewed or decided has one."""
+    """The pseudonyms by name, where everybody who labeled, reviewed or decided has one."""
     people = {user.get_username(): user for user in _hands_in(project)}
     numbers = _numbers(project)
     if not people.keys() <= numbers.keys():

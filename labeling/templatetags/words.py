@@ -48,5 +48,5 @@ def isolated_text(text: Any) -> str:
 
 @register.simple_tag
 def texts_of_scripts() -> SafeString:
-    """The catalogue for ``t()`` of static/labeling/texts.js."""
+    """The catalog for ``t()`` of static/labeling/texts.js."""
     return json_script(script_texts(), "texts")

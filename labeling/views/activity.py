@@ -85,7 +85,7 @@ OUR_WORDS = ("role", "before", "kind", "verdict", "outcome", "found", "result")
 LABELS: dict[str, dict[str, Any]] = {
     "verdict": dict(Review.Verdict.choices),
     "outcome": dict(Disagreement.Outcome.choices),
-    "found": {"stands": _("still stands"), "outdated": _("has to be labelled again")},
+    "found": {"stands": _("still stands"), "outdated": _("has to be labeled again")},
 }
 """Events never change: old ones hold the English word in place of the code."""
 

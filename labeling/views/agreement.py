@@ -46,7 +46,7 @@ BLIND = _("A calibration round is blind until its last answer is in.")
 
 
 class Disagreement(NamedTuple):
-    """One conversation: how many of its units the annotators labelled differently."""
+    """One conversation: how many of its units the annotators labeled differently."""
 
     conversation: str
     pk: int

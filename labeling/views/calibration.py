@@ -129,14 +129,14 @@ def steps(project: Project, rounds: Sequence[Any]) -> list[Step]:
     opened = Step("done", _("Open {names}").format(names=names))
     if latest.state == Round.State.OPEN:
         return _marked([written, opened, _label_step(latest), *_later("measure", "full")])
-    labelled = Step(
+    labeled = Step(
         "done", _("Label it blind"), detail=_("{n_done} answers").format(n_done=latest.n_done)
     )
     value = (latest.agreement or {}).get("value")
     measured = Step(
         "done", _("Measure agreement"), detail=f"{translated(latest.state)}, κ {figure(value)}"
     )
-    before = [written, opened, labelled, measured]
+    before = [written, opened, labeled, measured]
     if decision(rounds).opens:
         return _marked([*before, _full_step(project)])
     if latest.state == Round.State.PASSED:

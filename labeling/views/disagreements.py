@@ -21,7 +21,7 @@ from labeling.models import Disagreement, Project, Round
 from labeling.services import access, blindness, pending
 from labeling.services.agreement import discussed
 from labeling.services.agreement import discussions as service
-from labeling.services.agreement.discussed import labelled, stored_rows
+from labeling.services.agreement.discussed import labeled, stored_rows
 from labeling.services.agreement.discussions import UnitPlace
 from labeling.services.agreement.measurements import NotMeasured
 from labeling.translation import translated_keys
@@ -125,7 +125,7 @@ def _frame(user: Any, project: Project, round_: Round) -> dict[str, Any]:
         "by_message": [name for name in LAYERS if LAYERS[name].by_message],
         "reads": access.reads(user, project),
         "may_write": leads,
-        "may_comment": leads or labelled(round_, user),
+        "may_comment": leads or labeled(round_, user),
         "blind_again": _blind_again(round_, user),
         "outcomes": list(enumerate(Disagreement.Outcome.choices, start=1)),
     }

@@ -29,7 +29,7 @@ class Gate(NamedTuple):
 
     @property
     def badge(self) -> str:
-        """The colour class of the state."""
+        """The color class of the state."""
         return {"open": "ok", "locked": "bad", "measuring": "info"}.get(self.state, "warn")
 
     @property

@@ -52,14 +52,14 @@ from labeling.services.settling.settling import TO_DECIDE
 from labeling.translation import lazy
 from labeling.views import activity
 from labeling.views.access import refused
-from labeling.views.gold_items import ListLength, described, summarized, who_labelled
+from labeling.views.gold_items import ListLength, described, summarized, who_labeled
 from labeling.views.looks import address
 from labeling.views.paging import Page, page_of, part_of
 from labeling.words import is_fact, words
 
 FORMAT_WORDS = {
     "native": lazy("Native: items, manifest and guidelines; verified without Assay"),
-    "labelstudio": lazy("Label Studio: tasks and labelling interface"),
+    "labelstudio": lazy("Label Studio: tasks and labeling interface"),
     "doccano": lazy("doccano: JSONL"),
     "huggingface": lazy("Hugging Face dataset: Parquet"),
     "croissant": lazy("Croissant: dataset with machine-readable metadata"),
@@ -338,7 +338,7 @@ def _release_page(
     )
     names = {} if release.is_imported else names_for(request.user, release.project)
     for item in page.rows:
-        item.who = who_labelled(item, names)
+        item.who = who_labeled(item, names)
     hows = items.order_by().values_list("how").annotate(n=Count("pk"))
     rounds = in_figures((release.agreement or {}).get("rounds", []), names)
     synthetic = items.filter(conversation__origin=Conversation.Origin.SYNTHETIC)

@@ -77,8 +77,8 @@ def summarized(items: QuerySet[GoldItem], layer: str) -> QuerySet[GoldItem]:
     )
 
 
-def who_labelled(item: Any, names: pseudonyms.Names) -> str:
-    """Of a summarized item: who decided it, or else who labelled it."""
+def who_labeled(item: Any, names: pseudonyms.Names) -> str:
+    """Of a summarized item: who decided it, or else who labeled it."""
     people = item.decider.split(", ") if item.decider else _annotators(item)
     known = names if item.people == PSEUDONYMS else {}
     return ", ".join(known.get(name, name) for name in people)
@@ -165,7 +165,7 @@ def _dissent(row: StoredDissent, layer: str, known: Mapping[str, Any]) -> Dissen
 
 
 def _answers(provenance: Provenance, layer: str, known: Payload) -> list[tuple[str, list[Label]]]:
-    """What each annotator had labelled before somebody decided; only decisions keep it whole."""
+    """What each annotator had labeled before somebody decided; only decisions keep it whole."""
     key = LAYERS[layer].key
     kept: Decided = provenance.get("stages", {}).get(layer, provenance)
     return [

@@ -125,7 +125,7 @@ def guideline_start(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _discussed(user: Any, project: Project) -> QuerySet[Round]:
-    """The closed rounds that the user has labelled, newest first."""
+    """The closed rounds that the user has labeled, newest first."""
     mine = Assignment.objects.answered_by(user).filter(round__project=project).order_by()
     rounds = project.rounds.filter(pk__in=mine.values("round")).exclude(state=Round.State.OPEN)
     return rounds.only("number", "kind").order_by("-number")

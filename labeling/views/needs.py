@@ -194,7 +194,7 @@ def _round(project: Project, opened: OpenRound) -> Need | None:
         ).format(n=opened.missing, number=number, days=opened.idle_days)
         return _need(40, project, text, _("See who"), "progress")
     if opened.missing:
-        text = _("Round {number} is being labelled: {answered} of {assigned} answers").format(
+        text = _("Round {number} is being labeled: {answered} of {assigned} answers").format(
             number=number, answered=opened.answered, assigned=opened.assigned
         )
         rank = 23 if opened.round.kind == Round.Kind.CALIBRATION else 55

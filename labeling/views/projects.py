@@ -137,7 +137,7 @@ def _flow(project: Project, rounds: list[Any]) -> dict[str, Any]:
         "in_work": sum(round_.n_assigned - round_.n_done for round_ in rounds),
         "measured": measured,
         "label_f1": _label_f1(measured.agreement or {}) if measured else None,
-        "gold": releases.labelled().first() or releases.first(),
+        "gold": releases.labeled().first() or releases.first(),
     }
 
 

@@ -68,7 +68,7 @@ def _is_over(test: Qualification | None) -> bool:
 
 
 def _checks(user: User, parts: QuerySet[Assignment]) -> list[GoldCheck]:
-    """Each conversation, with what was missed: nothing of what is labelled blind again."""
+    """Each conversation, with what was missed: nothing of what is labeled blind again."""
     rows = qualification.newest(parts.exclude(conversation__in=blindness.again(user)))
     return [named(row) for row in rows]
 

@@ -62,9 +62,9 @@ def _fields(figures: object | None, *names: str) -> list[Any]:
 
 def _targets(part: str) -> Callable[[Project, HttpRequest], Rows]:
     def rows(project: Project, request: HttpRequest) -> Rows:
-        yield [part, "wanted", "labelled", "gold", "missing"]
+        yield [part, "wanted", "labeled", "gold", "missing"]
         for target in progress.targets(project)[part]:
-            yield [target.name, target.wanted, target.labelled, target.gold, target.missing]
+            yield [target.name, target.wanted, target.labeled, target.gold, target.missing]
 
     return rows
 

@@ -45,7 +45,7 @@ class Turn(NamedTuple):
 
 @require_GET
 def workspace(request: HttpRequest, pk: int) -> HttpResponse:
-    """Where one conversation is labelled. Opening it stores nothing."""
+    """Where one conversation is labeled. Opening it stores nothing."""
     return _page(request, pk)
 
 

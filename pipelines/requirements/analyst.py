@@ -21,7 +21,7 @@ from pipelines.types import Case, Encoder
 Label = TypeVar("Label", Requirement, Issue)
 
 
-class Labelled(NamedTuple, Generic[Label]):
+class Labeled(NamedTuple, Generic[Label]):
     """The labels that a node adds, and the trace's notes on how it came to them."""
 
     labels: list[Label]
@@ -34,11 +34,11 @@ class Written(NamedTuple):
 
 
 class Analyst(Protocol):
-    def extract(self, case: Case) -> Labelled[Requirement]: ...
+    def extract(self, case: Case) -> Labeled[Requirement]: ...
 
-    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Requirement]: ...
+    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Requirement]: ...
 
-    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Issue]: ...
+    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Issue]: ...
 
     def write(self, findings: Findings) -> Written: ...
 
@@ -58,7 +58,7 @@ class LocalAnalyst:
             merge_above=config.merge_above,
         )
 
-    def extract(self, case: Case) -> Labelled[Requirement]:
+    def extract(self, case: Case) -> Labeled[Requirement]:
         state = trace(case, self._deps)
         notes: Notes = {
             "sentences": len(state["sentences"]),
@@ -69,9 +69,9 @@ class LocalAnalyst:
         }
         if is_foreign(case.messages):
             notes["foreign"] = True
-        return Labelled(state["requirements"], notes)
+        return Labeled(state["requirements"], notes)
 
-    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Requirement]:
+    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Requirement]:
         labels = infer(
             requirements,
             refused=[one.text for one in talk.of(case).ended],
@@ -80,9 +80,9 @@ class LocalAnalyst:
             infer_above=self._config.infer_above,
             stated_above=self._config.stated_above,
         )
-        return Labelled(labels, {"from": len(requirements)})
+        return Labeled(labels, {"from": len(requirements)})
 
-    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Issue]:
+    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Issue]:
         issues = validate(
             requirements,
             messages=case.messages,
@@ -90,7 +90,7 @@ class LocalAnalyst:
             conflict_above=self._config.conflict_above,
         )
         unusable = len(reading.unusable(requirements))
-        return Labelled(issues, {"of": len(requirements), "unusable": unusable})
+        return Labeled(issues, {"of": len(requirements), "unusable": unusable})
 
     def write(self, findings: Findings) -> Written:
         return Written(sections.write(findings), {})
@@ -105,13 +105,13 @@ class Team:
     validation: Analyst
     document: Analyst
 
-    def extract(self, case: Case) -> Labelled[Requirement]:
+    def extract(self, case: Case) -> Labeled[Requirement]:
         return self.extraction.extract(case)
 
-    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Requirement]:
+    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Requirement]:
         return self.inference.infer(case, requirements)
 
-    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Issue]:
+    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Issue]:
         return self.validation.validate(case, requirements)
 
     def write(self, findings: Findings) -> Written:

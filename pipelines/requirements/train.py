@@ -68,7 +68,7 @@ QUOTED = "quotations from "
 CONFIDENCE = "confidence from "
 """Of interviews, whose words only the weights of confidence have read."""
 RIDGE = {KEEP: 3.0, MATCH: 3.0, USABLE: 1.0, LISTED: 1.0}
-# What a feature is worth before any example is seen. Few conversations are labelled, and what
+# What a feature is worth before any example is seen. Few conversations are labeled, and what
 # is rare in them (a wish taken back, small talk) must not be left to chance.
 BELIEFS = {
     KEEP: {

@@ -1,4 +1,4 @@
-// What has changed between two versions, in words and colour: by label, then by field.
+// What has changed between two versions, in words and color: by label, then by field.
 
 import { drawValue } from "./details.js";
 import { el } from "./dom.js";

@@ -38,13 +38,13 @@ export class MessageList {
     this.currentIndex = 0;
     this.readOnly = readOnly;
     this.handlers = handlers;
-    this.colourVoices();
+    this.colorVoices();
     this.listen();
     this.setCurrent(0);
   }
 
-  // One colour per speaker; the two usual roles have the same one in every conversation.
-  colourVoices() {
+  // One color per speaker; the two usual roles have the same one in every conversation.
+  colorVoices() {
     const voices = [...new Set(["user", "analyst", ...this.items.map((item) => item.dataset.who)])];
     for (const item of this.items) item.dataset.voice = String(voices.indexOf(item.dataset.who) % VOICES);
   }

@@ -1,4 +1,4 @@
-// What has been labelled on this page, with undo. States are never changed, only replaced:
+// What has been labeled on this page, with undo. States are never changed, only replaced:
 // {labels: {requirements: […], …}, nothing, dismissed}; `nothing` names the layers of which “nothing
 // here” is said, and `dismissed` unwanted suggestions.
 

@@ -45,7 +45,7 @@ export class Suggestions {
     return dialog.showModal();
   }
 
-  // What was labelled so far is sent first: it is the result of the first pass.
+  // What was labeled so far is sent first: it is the result of the first pass.
   async declare() {
     if (!(await this.autosave.flush())) return this.sayNotShown(t("your last change is not saved yet."));
     try {

@@ -11,7 +11,7 @@ import { Hints } from "./hints.js";
 import { History } from "./history.js";
 import { Keys } from "./keys.js";
 import { setUpKeyTable } from "./keytable.js";
-import { Labelling } from "./labelling.js";
+import { Labeling } from "./labeling.js";
 import { LabelList } from "./labels.js";
 import { LayerTabs } from "./layertabs.js";
 import { citedMessages, linkFieldOf, spansOf, wordsWithin } from "./layers.js";
@@ -48,14 +48,14 @@ class Workspace {
     const { signal } = this.life;
     const goOn = () => this.goOn();
     const keyOf = (action) => this.keys.keyOf(action);
-    const sayAtEmpty = (text) => this.labelling.sayAtEmpty(text);
+    const sayAtEmpty = (text) => this.labeling.sayAtEmpty(text);
     const status = (this.status = new Status());
     const problems = (this.problems = new Problems({ store, status }));
     const hints = (this.hints = new Hints(annotation));
     const messages = (this.messages = this.makeMessages());
     const labels = (this.labels = this.makeLabels());
-    this.labelling = new Labelling({ view, store, status, messages, labels, problems, keyOf });
-    this.words = new Words({ view, messages, status, start: (values) => this.labelling.begin(values), signal });
+    this.labeling = new Labeling({ view, store, status, messages, labels, problems, keyOf });
+    this.words = new Words({ view, messages, status, start: (values) => this.labeling.begin(values), signal });
     this.tabs = new LayerTabs(this.layers, (layer) => this.showLayer(layer));
     this.search = new Search({ messages, status });
     const showProblems = (refused) => this.ending.listProblems(refused);
@@ -93,7 +93,7 @@ class Workspace {
       readOnly: this.readOnly,
       signal: this.life.signal,
       handlers: {
-        link: (index) => this.labelling.linkTapped(index),
+        link: (index) => this.labeling.linkTapped(index),
         point: (index) => this.pointAt({ index }),
         openLabel: (uid) => this.open(uid),
       },
@@ -103,11 +103,11 @@ class Workspace {
   makeLabels() {
     const { store } = this;
     const form = {
-      edit: (field, value) => this.labelling.edit(field, value),
+      edit: (field, value) => this.labeling.edit(field, value),
       endEdit: () => store.endEdit(),
-      unlink: (index) => this.labelling.link(index),
+      unlink: (index) => this.labeling.link(index),
       quote: (index) => this.messages.quote(index),
-      labelsOf: (names) => this.labelling.offers(names),
+      labelsOf: (names) => this.labeling.offers(names),
       labelOf: (uid) => store.label(uid),
       askWords: (within, put) => this.words.ask(within, put),
       target: () => this.render(),
@@ -118,7 +118,7 @@ class Workspace {
     const handlers = {
       open: (uid) => this.open(uid),
       close: () => this.close(),
-      remove: (uid) => this.labelling.remove(uid),
+      remove: (uid) => this.labeling.remove(uid),
       point: (uid) => this.pointAt({ uid }),
       current: (uid) => this.setCurrent(uid),
       form,
@@ -149,7 +149,7 @@ class Workspace {
   }
 
   actions() {
-    const { labelling, ending } = this;
+    const { labeling, ending } = this;
     const reading = {
       "message-next": () => this.move(1),
       "message-previous": () => this.move(-1),
@@ -172,17 +172,17 @@ class Workspace {
       help: () => this.help(),
     };
     const writing = {
-      link: () => labelling.link(this.messages.currentIndex),
+      link: () => labeling.link(this.messages.currentIndex),
       words: () => this.words.mark(),
-      "label-new": () => labelling.begin(),
-      "label-duplicate": () => labelling.duplicate(),
-      "label-up": () => labelling.move(-1),
-      "label-down": () => labelling.move(1),
-      "label-merge": () => labelling.merge(),
-      "label-delete": () => labelling.remove(this.openUid ?? this.currentUid),
-      choose: (digit) => labelling.chooseByDigit(digit),
-      priority: () => labelling.cycleSecondChoice(),
-      confidence: () => labelling.cycle("confidence"),
+      "label-new": () => labeling.begin(),
+      "label-duplicate": () => labeling.duplicate(),
+      "label-up": () => labeling.move(-1),
+      "label-down": () => labeling.move(1),
+      "label-merge": () => labeling.merge(),
+      "label-delete": () => labeling.remove(this.openUid ?? this.currentUid),
+      choose: (digit) => labeling.chooseByDigit(digit),
+      priority: () => labeling.cycleSecondChoice(),
+      confidence: () => labeling.cycle("confidence"),
       quick: () => this.toggleQuick(),
       write: () => this.form?.focus(),
       "hint-dismiss": () => this.dismissHint(this.form?.hintInFocus()),
@@ -192,7 +192,7 @@ class Workspace {
       "suggestion-accept": () => this.suggestions.accept(),
       "suggestion-edit": () => this.suggestions.edit(),
       "suggestion-dismiss": () => this.suggestions.dismiss(),
-      "nothing-here": (key) => (this.form?.hasZero(key) ? labelling.chooseByDigit(key) : labelling.toggleEmpty()),
+      "nothing-here": (key) => (this.form?.hasZero(key) ? labeling.chooseByDigit(key) : labeling.toggleEmpty()),
       skip: () => this.askSkip(),
       submit: () => ending.submit(),
       save: () => this.saving.now(),
@@ -206,7 +206,7 @@ class Workspace {
   wireButtons() {
     const actions = this.actions();
     wireButtons(actions);
-    byId("empty").addEventListener("change", () => this.labelling.toggleEmpty());
+    byId("empty").addEventListener("change", () => this.labeling.toggleEmpty());
     byId("next-form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.goOn();

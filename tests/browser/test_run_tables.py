@@ -31,7 +31,7 @@ CUT_OFF = """() => [...document.querySelectorAll(".table-wrap")]
 
 @pytest.fixture
 def floors(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
-    """Two runs on gold that several people labelled, so that floors and people stand beside."""
+    """Two runs on gold that several people labeled, so that floors and people stand beside."""
     monkeypatch.setattr(vectors, "ruler", lambda: Ruler(WordOverlap()))
     make_people()
     release, made = make_release(name="release"), []

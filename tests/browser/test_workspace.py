@@ -52,7 +52,7 @@ def workspace(
     return Workspace(page, live_server, queue[0])
 
 
-def test_a_conversation_is_labelled_and_submitted_by_keyboard_alone(
+def test_a_conversation_is_labeled_and_submitted_by_keyboard_alone(
     workspace: Workspace, queue: list[Assignment]
 ) -> None:
     workspace.open()

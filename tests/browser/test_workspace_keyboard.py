@@ -1,4 +1,4 @@
-"""A conversation of 12 messages with 3 requirements, labelled without touching the mouse."""
+"""A conversation of 12 messages with 3 requirements, labeled without touching the mouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every layer is labelled in one workspace, and what is stored is what the schema asks for."""
+"""Every layer is labeled in one workspace, and what is stored is what the schema asks for."""
 
 from __future__ import annotations
 

@@ -380,7 +380,7 @@ def test_the_page_asks_and_shows_every_check(good: Run, bad: Run, signed_in: Any
 def test_a_lead_stores_limits_on_the_page_and_wrong_ones_are_shown_again(
     project: Project, signed_in: Any
 ) -> None:
-    project.layers = ["extraction", "relevance"]  # the latter is labelled, and not measured
+    project.layers = ["extraction", "relevance"]  # the latter is labeled, and not measured
     project.save()
     rita, address = signed_in("rita"), reverse("gate-thresholds-store", args=[project.slug])
     shown = reverse("gate-thresholds", args=[project.slug])

@@ -1,4 +1,4 @@
-"""A layer that only its entries know is labelled, agreed on, settled, frozen and scored."""
+"""A layer that only its entries know is labeled, agreed on, settled, frozen and scored."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def test_what_is_made_is_marked_everywhere_and_measured_as_such(
     assert not list(verify(release))
     admin = User.objects.create_superuser("admin")
     client.force_login(admin)
-    assert "Nobody labelled these items" in client.get(release.get_absolute_url()).content.decode()
+    assert "Nobody labeled these items" in client.get(release.get_absolute_url()).content.decode()
 
     again = command("--project", "load", "--count", "10", "--seed", "4")
     assert "0 synthetic conversations are new, 10 were there already" in again

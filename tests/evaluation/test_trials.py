@@ -383,7 +383,7 @@ def test_neither_test_items_nor_blind_ones_are_tried_not_even_as_copies(
     wish = trials.Wish(people["rita"], task, "", project)
     closed = [*project.conversations.filter(split="test"), blind.conversations.get()]
     for conversation in closed:
-        with refused(predicting.TrialRefused, match="test split or is being labelled blind"):
+        with refused(predicting.TrialRefused, match="test split or is being labeled blind"):
             trials.on_conversations(wish, [conversation])
         assert conversation not in trials.choosable(project)
     assert free in trials.choosable(project)

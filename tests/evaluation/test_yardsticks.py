@@ -69,7 +69,7 @@ def of(run: Run, metric: str) -> Yardsticks:
 
 
 def answer(project: Project, *by_person: list[int], conversations: int = 2) -> GoldRelease:
-    """Conversations labelled by ana, ben and cleo with the requirements of these numbers."""
+    """Conversations labeled by ana, ben and cleo with the requirements of these numbers."""
     round_ = factories.open_full(project, conversations)
     for assignment in round_.assignments.select_related("annotator"):
         numbers = by_person[("ana", "ben", "cleo").index(assignment.annotator.username)]

@@ -1,4 +1,4 @@
-"""A project that several have labelled, its labels as files, and their way into another one."""
+"""A project that several have labeled, its labels as files, and their way into another one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def without_suggestion(payload: dict[str, Any]) -> dict[str, Any]:
 PAYLOAD = without_suggestion(rich.PAYLOAD)
 
 
-def labelled_project(slug: str = "source", payload: dict[str, Any] = PAYLOAD) -> Project:
+def labeled_project(slug: str = "source", payload: dict[str, Any] = PAYLOAD) -> Project:
     """Ana labels, Ben says that there is nothing, Cleo skips."""
     project = make_project(slug)
     opened = factories.open_full(project, 1)

@@ -335,7 +335,7 @@ def test_answers_under_one_version_of_the_guidelines_can_be_looked_at_alone(
 
     shown = text_of(measured(signed_in(rita), project, f"{URL}?guideline=2"))
 
-    assert "c-001 ana labelled under guidelines v1" in shown
+    assert "c-001 ana labeled under guidelines v1" in shown
 
 
 def test_odd_choices_in_the_address_are_not_asked_for(signed_in, rita, example):

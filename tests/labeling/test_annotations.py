@@ -141,7 +141,7 @@ def test_a_submission_must_be_complete_and_says_where_it_is_not(
     [
         ({"requirements": []}, True, 200),
         ({}, True, 200),
-        ({"requirements": []}, False, 400),  # not labelled is not "nothing here"
+        ({"requirements": []}, False, 400),  # not labeled is not "nothing here"
         (titled("Tracking"), True, 400),
     ],
 )

@@ -1,4 +1,4 @@
-"""Who labels a conversation again blind sees nothing of what others labelled there before."""
+"""Who labels a conversation again blind sees nothing of what others labeled there before."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROJECT = "/projects/orders/"
 
 @pytest.fixture
 def release(project):
-    """One conversation, labelled by all in round 1 and frozen."""
+    """One conversation, labeled by all in round 1 and frozen."""
     return factories.make_release(project, items=1)
 
 
@@ -65,7 +65,7 @@ def test_the_conversation_page_shows_no_earlier_round(signed_in, rita, noor, aga
 
     shown = page(signed_in(rita), url)
 
-    assert "You are labelling this conversation blind in round 2." in shown
+    assert "You are labeling this conversation blind in round 2." in shown
     assert TITLE not in shown
     assert TITLE in page(signed_in(noor), url)
 
@@ -103,7 +103,7 @@ def test_files_of_labels_leave_it_out(signed_in, rita, noor, again, text):
         assert named(rita, form) == 0, form
         assert named(noor, form) > 0, form
     shown = page(signed_in(rita), f"{PROJECT}labels/")
-    assert "What you are labelling blind in round 2 is left out" in shown
+    assert "What you are labeling blind in round 2 is left out" in shown
 
 
 def test_the_list_of_answers_to_review_leaves_it_out(signed_in, rita, noor, again, text):

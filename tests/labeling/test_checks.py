@@ -75,7 +75,7 @@ def test_nobody_gets_a_check_twice_or_one_that_they_know(
 
     names = [one.conversation_id for one in hidden_of(newcomer)]
     assert len(names) == len(set(names)) == 6  # then none is left, and ordinary work goes on
-    assert hidden_of(ana) == []  # who labelled what gold was made of
+    assert hidden_of(ana) == []  # who labeled what gold was made of
 
 
 def test_who_is_named_by_imported_gold_is_not_checked_by_it(
@@ -185,7 +185,7 @@ def test_the_staff_are_not_shown_who_is_checked(
         assert admin_client.get(reverse(f"{name}_change", args=[row.pk])).status_code == 302
 
 
-def test_a_conversation_with_checks_alone_is_not_labelled(
+def test_a_conversation_with_checks_alone_is_not_labeled(
     project: Project, rita: User, newcomer: User, ruler: Ruler
 ) -> None:
     only = factories.make_conversations(project, 1)[0]

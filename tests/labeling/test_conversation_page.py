@@ -16,7 +16,7 @@ def url(conversation):
 
 
 @pytest.fixture
-def labelled(project):
+def labeled(project):
     """One conversation: Ana cites messages 0 and 1, Ben and Cleo message 0."""
     opened = factories.open_calibration(project, 1)
     for assignment in opened.assignments.select_related("annotator"):
@@ -24,16 +24,16 @@ def labelled(project):
     return opened.conversations.get()
 
 
-def test_who_marked_which_message_stands_beside_it(signed_in, rita, labelled):
-    shown = page(signed_in(rita), url(labelled))
+def test_who_marked_which_message_stands_beside_it(signed_in, rita, labeled):
+    shown = page(signed_in(rita), url(labeled))
 
     assert "[1] analyst Disagreement" in shown
     assert "ana REQ-002 ben – cleo –" in shown
     assert "[0] user Message 0 of c-001" in shown  # marked alike by all
 
 
-def test_each_annotators_labels_are_shown_with_their_guidelines(signed_in, noor, labelled):
-    shown = page(signed_in(noor), url(labelled))
+def test_each_annotators_labels_are_shown_with_their_guidelines(signed_in, noor, labeled):
+    shown = page(signed_in(noor), url(labeled))
 
     assert "ana guidelines v1 REQ-001 Order Tracking 1" in shown
     assert "Page shows the status Page shows the history" in shown
@@ -51,14 +51,12 @@ def test_the_labels_of_an_open_calibration_stay_hidden_from_all(signed_in, proje
 
 
 def test_earlier_rounds_stay_open_to_readers_while_a_new_one_is_blind(
-    signed_in, rita, project, labelled
+    signed_in, rita, project, labeled
 ):
-    again = rounds.open_round(
-        project=project, kind="calibration", by=None, conversations=[labelled]
-    )
+    again = rounds.open_round(project=project, kind="calibration", by=None, conversations=[labeled])
     factories.answer(again.assignments.first(), [3])
 
-    shown = page(signed_in(rita), url(labelled))
+    shown = page(signed_in(rita), url(labeled))
 
     assert "Round 2 is blind while it is open." in shown
     assert "ana REQ-002 ben – cleo –" in shown

@@ -376,7 +376,7 @@ def test_who_labels_the_same_again_sees_the_earlier_discussion_afterwards(
 
     shown = page(signed_in(ana), URL)
 
-    assert "You are labelling some of these conversations again in round 2" in shown
+    assert "You are labeling some of these conversations again in round 2" in shown
     assert "marked it" not in shown
     assert post(signed_in(ana), "comment", place, body="Still?").status_code == 403
     assert "ana marked it" in page(signed_in(rita), URL)

@@ -62,7 +62,7 @@ def test_priority_counts_across_batches(project: Project, ana: User, urgent: lis
     assert assignments.next_for(ana).conversation.external_id == urgent[0]
 
 
-def test_least_labelled_first_fills_a_pool_in_breadth(
+def test_least_labeled_first_fills_a_pool_in_breadth(
     project: Project, ana: User, ben: User
 ) -> None:
     factories.open_full(project, 2, pool=True, overlap=2, order=Order.LEAST)
@@ -72,7 +72,7 @@ def test_least_labelled_first_fills_a_pool_in_breadth(
     assert first.conversation != second.conversation
 
 
-def test_least_labelled_first_leads_planned_work_to_what_nobody_has_answered(
+def test_least_labeled_first_leads_planned_work_to_what_nobody_has_answered(
     project: Project, ana: User, ben: User
 ) -> None:
     round_ = factories.open_full(project, 3, overlap=3, order=Order.LEAST)

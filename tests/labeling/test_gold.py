@@ -41,7 +41,7 @@ def freeze(project: Project, **fields: Any) -> GoldRelease:
     return gold.freeze(project=project, layer="extraction", ruler=RULER, **fields)
 
 
-def test_what_everybody_labelled_alike_becomes_gold(project: Project, rita: User) -> None:
+def test_what_everybody_labeled_alike_becomes_gold(project: Project, rita: User) -> None:
     release = factories.make_release(project, items=2, by=rita)
 
     item = release.items.get(position=0)
@@ -225,7 +225,7 @@ def test_a_slug_with_a_typo_names_the_nearest_project(project: Project) -> None:
         call_command("freeze_gold", project="order")
 
 
-def test_gold_names_who_labelled_under_which_guideline(project: Project) -> None:
+def test_gold_names_who_labeled_under_which_guideline(project: Project) -> None:
     factories.answer_all(factories.open_full(project, 1))
     Guideline.objects.create(project=project, version=2, body="# Guide 2")
     factories.answer_all(factories.open_full(project, 1))

@@ -228,10 +228,10 @@ def test_researchers_see_pseudonyms_and_leads_see_names(signed_in, noor, people,
         assert re.search(r"\bana\b", page(signed_in(people["rita"]), url))
 
 
-def test_an_item_says_who_labelled_it_under_which_guidelines(signed_in, people, release):
+def test_an_item_says_who_labeled_it_under_which_guidelines(signed_in, people, release):
     shown = page(signed_in(people["rita"]), f"{RELEASE}items/c-001/")
 
-    assert "Labelled by ana (guidelines v1), ben (guidelines v1), cleo (guidelines v1)" in shown
+    assert "Labeled by ana (guidelines v1), ben (guidelines v1), cleo (guidelines v1)" in shown
     assert "in round 1 Guidelines version 1" in shown
     assert "unanimous held by ana, ben, cleo" in shown
     assert "[0] user REQ-001 Message 0 of c-001" in shown
@@ -310,7 +310,7 @@ def test_a_decided_item_names_who_decided_and_keeps_all_answers(signed_in, proje
     shown = page(client, f"{RELEASE}items/c-001/")
 
     assert "Decided by rita (guidelines v1): The user takes it back." in shown
-    assert "What ana had labelled (1)" in shown
+    assert "What ana had labeled (1)" in shown
     assert "c-001 dev Adjudicated rita 1" in page(client, RELEASE)
 
 

@@ -42,7 +42,7 @@ def listed(client, **asked):
     return [row.pk for row in client.get(URL, asked).context["page"].rows]
 
 
-def test_a_new_version_makes_a_worklist_of_what_was_labelled_before(signed_in, rita, older):
+def test_a_new_version_makes_a_worklist_of_what_was_labeled_before(signed_in, rita, older):
     response = signed_in(rita).get(URL)
 
     shown = text_of(response)
@@ -108,7 +108,7 @@ def test_the_workspace_shows_the_version_that_a_returned_answer_is_made_under(
     assert response.context["guideline"]["version"] == 2
 
 
-def test_a_locked_answer_stays_and_is_noted_as_to_be_labelled_anew(signed_in, rita, project):
+def test_a_locked_answer_stays_and_is_noted_as_to_be_labeled_anew(signed_in, rita, project):
     factories.answer_all(factories.open_calibration(project, 1))
     newer(project)
     annotation = Annotation.objects.order_by("pk")[0]

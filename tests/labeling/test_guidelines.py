@@ -171,7 +171,7 @@ def test_the_editor_shows_how_the_text_will_look_and_stores_nothing(
     assert project.guidelines.count() == before
 
 
-def test_a_first_version_begins_with_the_text_for_what_is_labelled(signed_in, rita):
+def test_a_first_version_begins_with_the_text_for_what_is_labeled(signed_in, rita):
     projects.create(slug="chats", name="Chats", by=rita, layers=["qa", "arc"])
 
     shown = page(signed_in(rita), "/projects/chats/guidelines/new/")

@@ -72,7 +72,7 @@ def test_conversations_are_stored_and_what_was_done_is_said(write):
 
     assert said == (
         "Project shop was created. An administrator sees it, adds people on its page Members, "
-        "and chooses what is labelled on its page Settings.\n"
+        "and chooses what is labeled on its page Settings.\n"
         "2 read, 2 new (4 messages), 0 unchanged, 0.0 s\n"
     )
     a = Conversation.objects.get(project__slug="shop", external_id="a")

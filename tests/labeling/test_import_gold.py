@@ -267,7 +267,7 @@ def test_imported_gold_never_takes_the_name_of_gold_made_here(people, write):
     factories.make_release(name="demo")
     path = write("gold.jsonl", line())
 
-    with pytest.raises(CommandError, match="labelled here"):
+    with pytest.raises(CommandError, match="labeled here"):
         run(path, layer="extraction", project="orders", name="demo")
 
 

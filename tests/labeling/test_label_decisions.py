@@ -22,7 +22,7 @@ from tests.fakes import WordOverlap
 from tests.labeling.label_files import (
     PAYLOAD,
     export,
-    labelled_project,
+    labeled_project,
     make_project,
     refused,
     run,
@@ -39,7 +39,7 @@ def people() -> dict[str, User]:
 @pytest.fixture
 def source(people: dict[str, User]) -> Project:
     """Rita decided twice about the requirements, and once about what follows from them."""
-    project = labelled_project()
+    project = labeled_project()
     for reason in ("Ana is right", "Ana is right, see 2.1"):
         decide(project, "extraction", people["rita"], reason, guideline_flag=True, kind="guideline")
     decide(project, "inference", people["rita"], "It follows", kind="ambiguous")
@@ -236,7 +236,7 @@ def test_a_decision_that_cannot_be_taken_stores_nothing(source, target, tmp_path
     assert decisions_of(target) == []
 
 
-def test_a_layer_that_is_not_labelled_is_not_decided_either(source, people, tmp_path):
+def test_a_layer_that_is_not_labeled_is_not_decided_either(source, people, tmp_path):
     make_project("target", layers=["extraction"])
     (path,) = export(source, tmp_path)
     line = json.loads(path.read_text("utf-8"))
@@ -261,7 +261,7 @@ def test_without_answers_there_is_nothing_to_decide(source, target, tmp_path):
     assert "there are no answers that it could be about" in said
 
 
-def test_nobody_decides_alone_about_what_only_they_labelled(source, target, tmp_path):
+def test_nobody_decides_alone_about_what_only_they_labeled(source, target, tmp_path):
     (path,) = export(source, tmp_path)
     line = json.loads(path.read_text("utf-8"))
     line["answers"] = [answer for answer in line["answers"] if answer["annotator"] == "ana"]

@@ -29,7 +29,7 @@ from tests.labeling.domain.formats import rich
 from tests.labeling.label_files import (
     answers_of,
     export,
-    labelled_project,
+    labeled_project,
     lines_of,
     make_project,
     refused,
@@ -43,7 +43,7 @@ FORMATS = label_exports.FORMATS
 
 @pytest.fixture
 def source(people: dict[str, User]) -> Project:
-    return labelled_project()
+    return labeled_project()
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ def test_unknown_annotators_become_accounts_that_nobody_can_use(source, target, 
     assert "3 unchanged" in run(path)
 
 
-def test_nobody_from_outside_of_the_project_is_made_to_have_labelled(source, target, tmp_path):
+def test_nobody_from_outside_of_the_project_is_made_to_have_labeled(source, target, tmp_path):
     path = changed(
         export(source, tmp_path)[0], lambda one: one["answers"][0].update(annotator="olga")
     )
@@ -335,7 +335,7 @@ def test_an_open_round_takes_no_imported_labels(source, target, tmp_path):
     said = refused(export(source, tmp_path)[0])
 
     assert len(said) == 3
-    assert "is being labelled in round 1; close that round first" in said[0]
+    assert "is being labeled in round 1; close that round first" in said[0]
 
 
 def test_what_is_in_an_open_calibration_round_is_not_exported(people, tmp_path):
@@ -389,7 +389,7 @@ def test_a_conversation_with_fewer_answers_is_complete_too(people, tmp_path):
     assert [(round.overlap, round.assignments.count()) for round in rounds] == [(3, 3), (2, 2)]
     assert [round.places.count() for round in rounds] == [1, 1]
     stages = with_stage(second.conversations.all()).values_list("stage", flat=True)
-    assert list(stages) == ["labelled", "labelled"]
+    assert list(stages) == ["labeled", "labeled"]
     factories.work(second)
     assert adjudications.workload(second, "extraction").numbers().total() == 2
 
@@ -415,10 +415,10 @@ def test_a_user_name_does_not_lead_out_of_the_folder():
 @pytest.mark.parametrize("format", ["native", "labelstudio"])
 def test_a_large_file_is_not_held_in_memory(format):
     if format == "native":
-        line = native.write(rich.labelled(rich.answer("ben", payload={}, empty=True))).encode()
+        line = native.write(rich.labeled(rich.answer("ben", payload={}, empty=True))).encode()
         stream, reader = BytesIO((line + b"\n") * 20_000), native.read
     else:
-        task = labelstudio.write(rich.labelled(rich.answer("ben", payload={}, empty=True))).encode()
+        task = labelstudio.write(rich.labeled(rich.answer("ben", payload={}, empty=True))).encode()
         stream, reader = BytesIO(b"[" + (task + b",\n") * 19_999 + task + b"]"), labelstudio.read
     tracemalloc.start()
     read = sum(1 for _ in reader(stream))

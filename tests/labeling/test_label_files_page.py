@@ -34,14 +34,14 @@ def lead(rita: User, signed_in: Callable[[User], Client]) -> Client:
 
 
 @pytest.fixture
-def labelled(project: Project) -> Project:
+def labeled(project: Project) -> Project:
     factories.answer_all(factories.open_full(project, 2))
     return project
 
 
 @pytest.fixture
 def elsewhere(project: Project) -> Project:
-    """Another project with the same conversations, where nobody has labelled."""
+    """Another project with the same conversations, where nobody has labeled."""
     other = factories.make_project("other")
     factories.make_conversations(other, 2)
     return other
@@ -66,7 +66,7 @@ def confirmation(response: Any) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("format", LOSSES)
-def test_every_format_is_downloaded(labelled, lead, format):
+def test_every_format_is_downloaded(labeled, lead, format):
     data = download(lead, format)
 
     if format == "native":
@@ -78,18 +78,18 @@ def test_every_format_is_downloaded(labelled, lead, format):
             assert archive.namelist() == ["ana.jsonl", "ben.jsonl", "cleo.jsonl"]
 
 
-def test_an_unknown_format_is_not_found(labelled, lead):
+def test_an_unknown_format_is_not_found(labeled, lead):
     assert lead.get(f"{URL}export/nope/").status_code == 404
 
 
-def test_a_researcher_downloads_and_sees_no_upload(labelled, noor, signed_in):
+def test_a_researcher_downloads_and_sees_no_upload(labeled, noor, signed_in):
     client = signed_in(noor)
 
     assert "Upload" not in text_of(client.get(URL))
     assert download(client, "native")
 
 
-def test_the_page_says_what_each_format_loses(labelled, lead):
+def test_the_page_says_what_each_format_loses(labeled, lead):
     said = text_of(lead.get(URL))
 
     for losses in LOSSES.values():
@@ -97,7 +97,7 @@ def test_the_page_says_what_each_format_loses(labelled, lead):
     assert "suggestion" in said
 
 
-def test_an_upload_is_shown_first_and_stored_when_confirmed(labelled, elsewhere, lead):
+def test_an_upload_is_shown_first_and_stored_when_confirmed(labeled, elsewhere, lead):
     preview = upload(lead, download(lead, "native"))
 
     assert "Nothing is stored yet" in text_of(preview)
@@ -115,12 +115,12 @@ def test_an_upload_is_shown_first_and_stored_when_confirmed(labelled, elsewhere,
     assert "Nothing new to store" in text_of(again)
 
 
-def test_decisions_about_answers_that_are_known_are_stored_too(labelled, elsewhere, lead, rita):
+def test_decisions_about_answers_that_are_known_are_stored_too(labeled, elsewhere, lead, rita):
     lead.post(
         "/projects/other/labels/import/", confirmation(upload(lead, download(lead, "native")))
     )
     adjudications.decide(
-        conversation=labelled.conversations.first(),
+        conversation=labeled.conversations.first(),
         layer="extraction",
         payload=factories.labels([0]),
         reason="Ana is right",
@@ -136,9 +136,7 @@ def test_decisions_about_answers_that_are_known_are_stored_too(labelled, elsewhe
     assert Adjudication.objects.filter(conversation__project=elsewhere).count() == 1
 
 
-def test_a_preview_is_confirmed_once_and_by_nobody_else(
-    labelled, elsewhere, lead, signed_in, admin
-):
+def test_a_preview_is_confirmed_once_and_by_nobody_else(labeled, elsewhere, lead, signed_in, admin):
     sent = confirmation(upload(lead, download(lead, "native")))
 
     other = signed_in(admin).post("/projects/other/labels/import/", sent)
@@ -150,7 +148,7 @@ def test_a_preview_is_confirmed_once_and_by_nobody_else(
     assert "no longer stored" in text_of(again)
 
 
-def test_without_a_reason_the_preview_cannot_be_stored(labelled, elsewhere, lead):
+def test_without_a_reason_the_preview_cannot_be_stored(labeled, elsewhere, lead):
     preview = upload(lead, download(lead, "native"), reason="")
 
     assert "write why these labels count" in text_of(preview)
@@ -162,7 +160,7 @@ def test_without_a_reason_the_preview_cannot_be_stored(labelled, elsewhere, lead
 @pytest.mark.parametrize(
     ("data", "said"), [(b"", "the file is empty"), (b"<script>\n", "not valid JSON")]
 )
-def test_what_is_wrong_with_a_file_is_said(labelled, elsewhere, lead, data, said):
+def test_what_is_wrong_with_a_file_is_said(labeled, elsewhere, lead, data, said):
     response = upload(lead, data)
 
     assert response.status_code == 400

@@ -112,7 +112,7 @@ def test_words_that_are_elsewhere_or_twice_are_never_taken_for_others() -> None:
         ({"id": 5, "dialogue": [], "annotator": 1, "lead_time": 2}, "this is JSON_MIN"),
         (task(annotation(), id="\ud83d"), "task 7: "),
         (task(annotation(region("\ud83d", 0, 1))), "task 7: annotations[0]: "),
-        (task({"result": []}), "task 7: annotations[0]: it does not say who labelled it"),
+        (task({"result": []}), "task 7: annotations[0]: it does not say who labeled it"),
     ],
 )
 def test_what_is_no_answer_is_called_by_its_task(given: Any, says: str) -> None:

@@ -81,7 +81,7 @@ GIVEN: dict[str, tuple[list[str], Callable[[str], Payload]]] = {
 }
 
 
-def labelled(layers: list[str], given: Callable[[str], Payload]) -> Project:
+def labeled(layers: list[str], given: Callable[[str], Payload]) -> Project:
     schema = {"tracking": ["what", "who"]} if "events" in layers else {}
     project = factories.make_project(layers=layers, event_schema=schema)
     for assignment in factories.open_full(project, 1).assignments.select_related("annotator"):
@@ -118,7 +118,7 @@ def clusters(project: Project, layer: str) -> list[Any]:
 def test_gold_of_every_layer_is_frozen_verified_and_exported(
     people: dict[str, User], tmp_path: Path, layer: str
 ) -> None:
-    project = labelled(*GIVEN[layer])
+    project = labeled(*GIVEN[layer])
 
     release = freeze(project, layer)
 
@@ -143,7 +143,7 @@ def test_gold_of_every_layer_is_frozen_verified_and_exported(
 def test_gold_of_every_layer_is_written_in_every_format(
     people: dict[str, User], tmp_path: Path, layer: str, format: str
 ) -> None:
-    release = freeze(labelled(*GIVEN[layer]), layer)
+    release = freeze(labeled(*GIVEN[layer]), layer)
 
     if layer == "end_to_end" and format in ("labelstudio", "doccano"):
         with pytest.raises(CannotCarry):  # they have no place for three layers at once
@@ -155,7 +155,7 @@ def test_gold_of_every_layer_is_written_in_every_format(
 
 @pytest.mark.parametrize("layer", ["inference", "validation", "relevance", "end_to_end"])
 def test_what_gold_labels_refer_to_is_in_the_same_item(people: dict[str, User], layer: str) -> None:
-    release = freeze(labelled(*GIVEN[layer]), layer)
+    release = freeze(labeled(*GIVEN[layer]), layer)
 
     document = release.items.get().content
 
@@ -179,7 +179,7 @@ def test_what_gold_labels_refer_to_is_in_the_same_item(people: dict[str, User], 
 def test_the_page_of_an_item_can_be_read_for_every_layer(
     people: dict[str, User], signed_in: SignedIn, layer: str
 ) -> None:
-    release = freeze(labelled(*GIVEN[layer]), layer)
+    release = freeze(labeled(*GIVEN[layer]), layer)
     client = signed_in(people["noor"])
 
     shown = page(client, f"{release.get_absolute_url()}items/c-001/")
@@ -189,7 +189,7 @@ def test_the_page_of_an_item_can_be_read_for_every_layer(
 
 
 def test_a_missing_reference_is_a_fault(people: dict[str, User]) -> None:
-    document = freeze(labelled(*GIVEN["validation"]), "validation").items.get().content
+    document = freeze(labeled(*GIVEN["validation"]), "validation").items.get().content
 
     assert not proofs._lost_references(document)
     document["gold"]["issues"][0]["requirement"] = "gone"
@@ -207,7 +207,7 @@ def two_ways(who: str) -> Payload:
 
 
 def test_labels_wait_for_what_they_refer_to(people: dict[str, User], signed_in: SignedIn) -> None:
-    project = labelled(["extraction", "validation"], two_ways)
+    project = labeled(["extraction", "validation"], two_ways)
     merge(project)
 
     with pytest.raises(
@@ -224,7 +224,7 @@ def test_labels_wait_for_what_they_refer_to(people: dict[str, User], signed_in: 
 
 
 def test_after_the_decision_labels_refer_to_what_was_decided(people: dict[str, User]) -> None:
-    project = labelled(["extraction", "validation"], two_ways)
+    project = labeled(["extraction", "validation"], two_ways)
     result = clusters(project, "extraction")
     kept = [one.label if one.label["title"] != "Pay later" else None for one in result]
     kept = [one and {**one, "title": "Tracking of orders"} for one in kept]
@@ -246,7 +246,7 @@ def test_after_the_decision_labels_refer_to_what_was_decided(people: dict[str, U
 def test_a_decision_about_what_no_longer_stands_has_to_be_made_again(
     people: dict[str, User],
 ) -> None:
-    project = labelled(*GIVEN["validation"])
+    project = labeled(*GIVEN["validation"])
     (first,) = clusters(project, "validation")
     decide(project, "validation", [first.label], by=people["rita"])
     (requirement,) = clusters(project, "extraction")
@@ -259,7 +259,7 @@ def test_a_decision_about_what_no_longer_stands_has_to_be_made_again(
 
 
 def test_nobody_decides_about_a_requirement_that_is_not_there(people: dict[str, User]) -> None:
-    project = labelled(*GIVEN["validation"])
+    project = labeled(*GIVEN["validation"])
     (cluster,) = clusters(project, "validation")
 
     with pytest.raises(InvalidPayload, match="label_not_there"):
@@ -269,7 +269,7 @@ def test_nobody_decides_about_a_requirement_that_is_not_there(people: dict[str, 
 def test_a_decision_about_requirements_makes_merges_that_refer_to_them_anew(
     people: dict[str, User],
 ) -> None:
-    project = labelled(*GIVEN["validation"])
+    project = labeled(*GIVEN["validation"])
     (requirement,) = clusters(project, "extraction")
     assert not merges.due(project, "validation")
 
@@ -293,7 +293,7 @@ def disputed_arcs(who: str) -> Payload:
 def test_a_disputed_conversation_of_any_layer_is_left_out_by_name_and_can_be_decided(
     people: dict[str, User],
 ) -> None:
-    project = labelled(["arc"], disputed_arcs)
+    project = labeled(["arc"], disputed_arcs)
     with pytest.raises(gold.NothingToFreeze, match=r"disputed_and_more .*How did ana go"):
         freeze(project, "arc")
 
@@ -308,7 +308,7 @@ def test_a_disputed_conversation_of_any_layer_is_left_out_by_name_and_can_be_dec
 
 
 def test_the_whole_came_about_as_its_weakest_part_and_names_each(people: dict[str, User]) -> None:
-    project = labelled(*GIVEN["end_to_end"])
+    project = labeled(*GIVEN["end_to_end"])
     (requirement,) = clusters(project, "extraction")
     decide(project, "extraction", [requirement.label], by=people["rita"])
 
@@ -330,7 +330,7 @@ def test_labels_of_two_layers_that_people_call_alike_stay_two_in_the_whole(
         result = [inferred("Encrypt", triggered_by=[f"{who}-1"], uid="ana-1")]
         return staged(who) | {"inferred_requirements": [] if who == "ana" else result}
 
-    project = labelled(STAGES, alike)
+    project = labeled(STAGES, alike)
 
     document = freeze(project, "end_to_end").items.get().content
 
@@ -342,7 +342,7 @@ def test_labels_of_two_layers_that_people_call_alike_stay_two_in_the_whole(
 
 
 def test_the_whole_needs_all_its_stages(people: dict[str, User]) -> None:
-    project = labelled(["extraction", "validation"], two_ways)
+    project = labeled(["extraction", "validation"], two_ways)
 
     with pytest.raises(gold.UnknownLayer, match=r"layer_within.*inference"):
         freeze(project, "end_to_end")
@@ -358,7 +358,7 @@ def diff(*arguments: str) -> str:
 
 
 def test_two_releases_are_compared_label_by_label(people: dict[str, User]) -> None:
-    project = labelled(*GIVEN["qa"])
+    project = labeled(*GIVEN["qa"])
     freeze(project, "qa")
     (cluster,) = clusters(project, "qa")
     other = question("Who pays", uid="added")
@@ -382,7 +382,7 @@ def test_two_releases_are_compared_label_by_label(people: dict[str, User]) -> No
 
 
 def test_releases_of_different_layers_are_not_compared(people: dict[str, User]) -> None:
-    project = labelled(*GIVEN["end_to_end"])
+    project = labeled(*GIVEN["end_to_end"])
     freeze(project, "extraction", name="one")
     freeze(project, "validation", name="two")
 

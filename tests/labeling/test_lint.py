@@ -117,7 +117,7 @@ class Planted:
         test = self.store("test", 11 if self.clean else 10, split="test", speakers=("C", "D"))
         self.item(test, first)
         self.speakers(first)
-        self.labelled()
+        self.labeled()
         said = "It costs 1 250 000 in 2026." if self.clean else MAIL
         self.item(self.store("mail", 12, said=[said, *texts(talk(12, messages=9))]), first)
 
@@ -126,7 +126,7 @@ class Planted:
         self.item(self.store("yann", 13, split="train", speakers=("Client", "Yann")), label)
         self.item(self.store("again", 14, split="test", speakers=("Client", second)), label)
 
-    def labelled(self) -> None:
+    def labeled(self) -> None:
         """Faults that rows about the conversation tell: answers and doubts."""
         rita = self.people["rita"]
         old, disputed = self.project.conversations.filter(external_id__startswith="c-")
@@ -292,10 +292,10 @@ def test_the_commands_list_refuse_and_go_on_with_a_reason(superseded: Project) -
     of_project = ("--project", superseded.slug)
     code, out, _ = command("freeze_gold", "--lint", *of_project)
     assert (code, "2 items, 2 findings, 2 of them open" in out) == (1, True)
-    assert "  c-001: labelled under version 1 of the guidelines, the newest is 2" in out
+    assert "  c-001: labeled under version 1 of the guidelines, the newest is 2" in out
 
     code, _, errors = command("freeze_gold", *of_project)
-    assert (code, "c-002: labelled under version 1" in errors) == (1, True)
+    assert (code, "c-002: labeled under version 1" in errors) == (1, True)
 
     code, out, _ = command(
         "freeze_gold", "--lint", *of_project, "--format", "json", "--waive", "superseded=Typos."
@@ -389,7 +389,7 @@ def test_a_lead_asks_accepts_and_withdraws_on_the_page(
 
     shown = page(lead, address)
     assert "Labels under superseded guidelines 2 open" in shown
-    assert "c-001: labelled under version 1 of the guidelines" in shown
+    assert "c-001: labeled under version 1 of the guidelines" in shown
     assert "Accept" not in page(signed_in(people["noor"]), address)
 
     sent = {"layer": "extraction", "kind": "superseded", "reason": "Only <b>typos</b>."}

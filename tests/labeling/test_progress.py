@@ -80,7 +80,7 @@ def test_a_conversation_is_in_the_last_state_that_it_reached(project):
     factories.open_full(project, 1)
     factories.make_conversations(project, 2)
 
-    assert states(project) == {"gold": 1, "labelled": 1, "begun": 1, "waiting": 1, "unplanned": 2}
+    assert states(project) == {"gold": 1, "labeled": 1, "begun": 1, "waiting": 1, "unplanned": 2}
 
 
 def test_agreement_with_the_group_is_of_the_newest_measured_round(project):
@@ -148,7 +148,7 @@ def test_agreement_with_gold_is_measured_again_for_other_answers_but_once_a_minu
     with_gold.measure(project)
 
     gold = Conversation.objects.filter(gold_items__isnull=False)[:1]
-    again = {"by": None, "conversations": gold, "override_reason": "Labelled again."}
+    again = {"by": None, "conversations": gold, "override_reason": "Labeled again."}
     factories.answer_all(rounds.open_round(project=project, kind="full", **again))
     with_gold.read(project)
     assert asked == []  # measured a moment ago
@@ -253,7 +253,7 @@ def test_tables_are_files_that_no_spreadsheet_runs(signed_in, project, rita, ana
     assert "'=cmd()" in [row["annotator"] for row in table(client, "people")]
     assert "'=cmd()" in [row["user"] for row in table(client, "members")]
     assert table(client, "layers")[0] == {
-        "layers": "extraction", "wanted": "80", "labelled": "1", "gold": "0", "missing": "80"
+        "layers": "extraction", "wanted": "80", "labeled": "1", "gold": "0", "missing": "80"
     }  # fmt: skip
     assert table(client, "rounds")[0]["state"] == "open"
     assert {row["of"] for row in table(client, "states")} == {"conversations", "assignments"}

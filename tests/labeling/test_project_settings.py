@@ -213,7 +213,7 @@ def test_an_open_round_keeps_its_overlap(lead, project):
     assert factories.open_full(project, 2).overlap == 2
 
 
-def test_what_is_labelled_does_not_change_while_a_round_is_open(lead, project):
+def test_what_is_labeled_does_not_change_while_a_round_is_open(lead, project):
     opened = factories.open_full(project, 2)
     response = lead.post(URL, sent(project, layers=["extraction", "qa"]))
     assert "Round 1 is open: close it" in text_of(response)

@@ -232,7 +232,7 @@ def test_more_projects_cost_no_more_queries(signed_in, project, rita):
     assert len(queries(client, "/projects/")) == few
 
 
-def test_a_layer_is_labelled_with_what_its_labels_refer_to():
+def test_a_layer_is_labeled_with_what_its_labels_refer_to():
     chosen = {"name": "A", "slug": "a", "kappa_threshold": 0.7, "kappa_statistic": "min"}
     chosen |= {"label_f1_threshold": 0.5, "overlap": 2, "layers": ["validation"]}
 

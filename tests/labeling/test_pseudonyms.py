@@ -109,7 +109,7 @@ def test_hidden_checks_know_who_had_a_hand_in_an_item(
 def test_the_version_of_the_guidelines_is_the_same_throughout_an_item(
     project: Project, rita: User
 ) -> None:
-    """What people labelled under is one thing, what a decision was taken under another."""
+    """What people labeled under is one thing, what a decision was taken under another."""
     round_ = factories.open_full(project, 1)
     factories.answer_all(round_)
     project.guidelines.create(version=2, body="# Guide 2")

@@ -235,7 +235,7 @@ def test_a_newcomer_finds_the_test_on_the_first_page(
     assert "Order Tracking 1" in page(client, "/projects/orders/screening/")
 
 
-def test_right_labels_are_not_shown_of_what_is_labelled_blind_again(
+def test_right_labels_are_not_shown_of_what_is_labeled_blind_again(
     project: Project, dan: User, rita: User, ana: User, signed_in: SignIn
 ) -> None:
     checks.set_plan(project, by=rita, tries=1, show_labels=True)

@@ -388,7 +388,7 @@ def test_imported_gold_is_copied_with_the_corrected_label(signed_in, rita, noor,
     assert verify(newer) == []
     with pytest.raises(gold.NothingChanged):
         corrections.freeze_corrections(newer)
-    # the release that was labelled here does not change with it
+    # the release that was labeled here does not change with it
     with pytest.raises(gold.NothingChanged):
         frozen(project)
 
@@ -410,8 +410,8 @@ def test_who_corrected_imported_gold_here_is_named_to_leads(signed_in, rita, noo
 
 
 @pytest.mark.django_db
-def test_gold_that_was_labelled_here_is_not_copied(rita, noor, item):
+def test_gold_that_was_labeled_here_is_not_copied(rita, noor, item):
     decided(reopened(item, noor, rita), rita, "proposal")
 
-    with pytest.raises(corrections.LabelledHere):
+    with pytest.raises(corrections.LabeledHere):
         corrections.freeze_corrections(item.release)

@@ -35,7 +35,7 @@ def test_a_conversation_is_in_the_last_stage_that_it_has_reached(
     annotations.save_draft(place, factories.save_of(factories.labels([0])))
     assert stage() == "begun"
     factories.answer(place)
-    assert stage() == "labelled"
+    assert stage() == "labeled"
     figures = {"agreement": 0.5, "n_agreed": 0, "n_disputed": 1, "clusters": []}
     Merge.objects.create(
         conversation=talk, layer="extraction", round=pool, state="disputed", **figures

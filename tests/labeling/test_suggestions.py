@@ -147,7 +147,7 @@ def test_the_test_split_shows_nothing_even_if_there_is_something(
     assert SECRET not in everything_ana_can_read(signed_in(ana), mine)
 
 
-def test_what_is_labelled_blind_elsewhere_is_not_suggested_either(mine: Assignment, project):
+def test_what_is_labeled_blind_elsewhere_is_not_suggested_either(mine: Assignment, project):
     see(mine)
     factories.rounds.open_round(
         project=project, kind="calibration", by=None, conversations=[mine.conversation]

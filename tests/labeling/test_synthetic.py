@@ -40,7 +40,7 @@ def people(db: None) -> dict[str, Any]:
 
 @pytest.fixture
 def mixed(people: Any) -> Project:
-    """Three labelled conversations, one of them written by a program."""
+    """Three labeled conversations, one of them written by a program."""
     project = factories.make_project()
     factories.answer_all(factories.open_full(project, 3))
     made = project.conversations.filter(external_id="c-002")

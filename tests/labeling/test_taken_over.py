@@ -17,7 +17,7 @@ from labeling.services.gold import signing
 from labeling.services.gold.verification import verify
 from tests import factories
 from tests.labeling.test_import_gold import refused, run
-from tests.labeling.test_layer_gold import GIVEN, freeze, labelled
+from tests.labeling.test_layer_gold import GIVEN, freeze, labeled
 from tests.pages import page
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
@@ -43,7 +43,7 @@ def hashes(release: GoldRelease) -> list[str]:
 def test_items_of_every_layer_keep_their_hashes(
     layer: str, people: dict[str, User], tmp_path: Path
 ) -> None:
-    release = freeze(labelled(*GIVEN[layer]), layer)
+    release = freeze(labeled(*GIVEN[layer]), layer)
 
     back = taken(tmp_path / "export", release)
 

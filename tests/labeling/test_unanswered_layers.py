@@ -129,7 +129,7 @@ def test_what_nobody_has_answered_is_not_gold(project: Project, round_: Round) -
 
 
 def settling_of(project: Project) -> settling.Outcomes:
-    (conversation,) = settling.labelled(project.conversations.all(), *BOTH)
+    (conversation,) = settling.labeled(project.conversations.all(), *BOTH)
     answers = settling.answers_of(conversation)
     return settling.Outcomes(answers, project, settling.stored(answers, lambda merge: True))
 

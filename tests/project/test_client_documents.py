@@ -87,7 +87,7 @@ BLOCKS = list(blocks())
 # --- what reads a block ---------------------------------------------------------------------------
 
 
-def labelled(document: str, name: str, *, messages: int = 3) -> FileConversation:
+def labeled(document: str, name: str, *, messages: int = 3) -> FileConversation:
     """Labels as answers, of which nothing is missing or wrong."""
     unnamed = Unnamed("sample_001", "ana")
     stream = BytesIO(document.encode())
@@ -113,7 +113,7 @@ def talk(body: str, name: str) -> Record:
 
 
 def labels_in_yaml(block: Block) -> None:
-    conversation = labelled(block.body, "sample_001.yaml")
+    conversation = labeled(block.body, "sample_001.yaml")
 
     written = next(iter(read_documents(block.body.encode()))).value
     labels = conversation.answers[0].payload["requirements"]
@@ -131,7 +131,7 @@ def label_schema(block: Block) -> None:
     choices = _choices(block.body, fields)
     for number in range(max(map(len, choices.values()))):
         document = _filled(fields, choices, number)
-        conversation = labelled(json.dumps(document), "sample_001.json")
+        conversation = labeled(json.dumps(document), "sample_001.json")
         labels = conversation.answers[0].payload
         assert [len(labels[LAYERS[name].key]) for name in stages()] == [1, 1, 1]
         codes = [(note.why.code, note.why.values["path"]) for note in conversation.notes]
@@ -210,7 +210,7 @@ def guide(block: Block) -> None:
     assert {heading.casefold() for heading in {*headings} - edges} == asked
 
 
-def labelling_tool(block: Block) -> None:
+def labeling_tool(block: Block) -> None:
     """The sample that the printed page loads and the labels that it saves."""
     page = block.body
     sample_keys = set(re.findall(r"currentSample\.(\w+)", page))
@@ -253,7 +253,7 @@ def labelling_tool(block: Block) -> None:
         "requirements": [requirement],
     }
     assert _keys_of(page, "labels") == list(saved)
-    conversation = labelled(json.dumps(saved), "saved.json")
+    conversation = labeled(json.dumps(saved), "saved.json")
     [label] = conversation.answers[0].payload["requirements"]
     assert label["acceptance_criteria"] == ["One line", "and another"]
     assert conversation.notes == ()
@@ -381,7 +381,7 @@ def reader_of(block: Block) -> Callable[[Block], None]:
         case "markdown":
             return guide
         case "html" if "saveLabels" in block.body:
-            return labelling_tool
+            return labeling_tool
         case "python":
             return program
         case "elixir" if "Evaluation.run(" in block.body:

@@ -201,19 +201,19 @@ def test_a_uid_names_its_person_its_conversation_and_its_place() -> None:
                 assert label["id"] == f"REQ-{place:03d}"
 
 
-def test_both_calibration_rounds_are_labelled_by_everybody() -> None:
+def test_both_calibration_rounds_are_labeled_by_everybody() -> None:
     for number in (1, 2):
         expected = set(ROUNDS[number]["conversations"])
         assert all(answered(name, number) == expected for name in ANNOTATORS)
 
 
 def test_the_full_round_leaves_work_to_do() -> None:
-    labelled = Counter(name for person in ANNOTATORS for name in answered(person, 3))
+    labeled = Counter(name for person in ANNOTATORS for name in answered(person, 3))
     skipped = [row for rows in LABELS.values() for row in rows.values() if "skipped" in row]
-    untouched = set(ROUNDS[3]["conversations"]) - set(labelled)
+    untouched = set(ROUNDS[3]["conversations"]) - set(labeled)
 
-    assert sorted(labelled.values()) == [2] + [3] * 6
-    assert [labelled[row["id"]] for row in skipped] == [2]
+    assert sorted(labeled.values()) == [2] + [3] * 6
+    assert [labeled[row["id"]] for row in skipped] == [2]
     assert untouched == {"demo-014", "demo-021", "demo-028"}
 
 

@@ -1,4 +1,4 @@
-"""Every text goes through the catalogues, and the catalogues are whole."""
+"""Every text goes through the catalogs, and the catalogs are whole."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from config import messages
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.models import Project
 from labeling.services import guidelines
-from labeling.translation import load_catalogue, translated
+from labeling.translation import load_catalog, translated
 from tests import everything
 from tests.project.test_access import EXPECTED
 
@@ -124,16 +124,16 @@ def test_text_outside_of_the_tags_would_be_found() -> None:
     assert untranslated(source) == ["No", "Hello"]
 
 
-def test_the_catalogues_hold_every_text_and_no_other() -> None:
+def test_the_catalogs_hold_every_text_and_no_other() -> None:
     """Failed? Run ``make messages`` and translate what is new in locale/de."""
     for domain, texts in messages.collect().items():
-        known = {singular(message.id) for message in catalogue(domain)}
+        known = {singular(message.id) for message in catalog(domain)}
         assert {one for one, _many in texts} == known, domain
 
 
 @pytest.mark.parametrize("domain", ["django", "djangojs"])
 def test_every_text_is_translated_with_its_places(domain: str) -> None:
-    for message in catalogue(domain):
+    for message in catalog(domain):
         pairs = [(message.id, message.string)]
         if isinstance(message.id, tuple):
             pairs = list(zip(message.id, message.string, strict=True))
@@ -152,7 +152,7 @@ def test_what_is_served_is_what_is_written(domain: str) -> None:
     assert compiled.getvalue() == (CATALOGUES / f"{domain}.mo").read_bytes()
 
 
-def catalogue(domain: str) -> list[Any]:
+def catalog(domain: str) -> list[Any]:
     with (CATALOGUES / f"{domain}.po").open("rb") as file:
         return [message for message in read_po(file) if message.id]
 
@@ -256,25 +256,23 @@ def test_states_are_chosen_and_changed_lines_read_out_in_german(
     assert '<span class="visually-hidden">entfernt</span>' in changes.content.decode()
 
 
-def _catalogues(language: str) -> list[Any]:
+def _catalogs(language: str) -> list[Any]:
     chain: list[Any] = [trans_real.translation(language)]
     while chain[-1]._fallback is not None:
         chain.append(chain[-1]._fallback)
     return chain
 
 
-def test_a_text_is_looked_up_in_no_empty_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_is_looked_up_in_no_empty_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trans_real, "_translations", {})
-    before = {language: _catalogues(language) for language, _ in settings.LANGUAGES}
-    texts = {
-        text for catalogue in before["de"][:2] for text, _ in catalogue._catalog.items() if text
-    }
+    before = {language: _catalogs(language) for language, _ in settings.LANGUAGES}
+    texts = {text for catalog in before["de"][:2] for text, _ in catalog._catalog.items() if text}
     monkeypatch.setattr(trans_real, "_translations", {})
-    load_catalogue()
+    load_catalog()
     for language, chain in before.items():
-        after = _catalogues(language)
+        after = _catalogs(language)
         assert len(after) < len(chain)
-        assert all(any(catalogue._catalog.keys()) for catalogue in after)
+        assert all(any(catalog._catalog.keys()) for catalog in after)
         lookups = [(chain[0].gettext(text), after[0].gettext(text)) for text in texts]
         assert len(lookups) > 1000
         assert [old for old, _ in lookups] == [new for _, new in lookups]

@@ -39,7 +39,7 @@ LOOKS = 20
 class Command(AssayCommand):
     acts = False
     help = (
-        "Load the demo: people, a labelled project, a gold release, and runs for the worker to do. "
+        "Load the demo: people, a labeled project, a gold release, and runs for the worker to do. "
         "What is there already is left alone, so it may be repeated."
     )
 

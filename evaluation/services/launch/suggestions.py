@@ -1,4 +1,4 @@
-"""Running a pipeline over conversations that people are labelling, as suggestions to them.
+"""Running a pipeline over conversations that people are labeling, as suggestions to them.
 
 Labeling doesn't know about pipelines; this runs one and hands its labels to labeling. The rows say
 what is left to do, so the work may stop anywhere and start again anywhere.

@@ -127,7 +127,7 @@ def _run_cases(run_id: int, owner: UUID, progress: Progress | None, goes_on: Goe
 
 
 def _prepare(case: CaseRun, pipeline: Preparing, context: WorkContext) -> None:
-    """Preparing a conversation doesn't count towards the time of its first question.
+    """Preparing a conversation doesn't count toward the time of its first question.
 
     The case is leased meanwhile. What fails here fails again in the case, which reports it.
     """

@@ -27,12 +27,12 @@ Labels = list[StoredLabel]
 BATCH = 200
 
 OTHERS = 2
-"""How many others must have labelled a conversation, so that gold can be made without somebody."""
+"""How many others must have labeled a conversation, so that gold can be made without somebody."""
 
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """One gold item as the people labelled it who were blind, in terms of gold."""
+    """One gold item as the people labeled it who were blind, in terms of gold."""
 
     item: GoldItem
     content: GoldContent
@@ -43,7 +43,7 @@ class Submitted:
 
 
 def behind(release: GoldRelease, items: Sequence[GoldItem], *, ruler: Ruler) -> Iterator[Submitted]:
-    """Every one of these items that enough people labelled by themselves, in order.
+    """Every one of these items that enough people labeled by themselves, in order.
 
     People are compared by what they handed in, not by what a reviewer made of it. Who had seen
     suggestions of a pipeline before is left out, on both sides: these labels are not their own.
@@ -75,7 +75,7 @@ def _answers(
     wanted = Conversation.objects.filter(pk__in=[item.conversation_id for item in items])
     by_conversation = {
         conversation.pk: _rounds_of(conversation)
-        for conversation in settling.labelled(wanted, release.layer)
+        for conversation in settling.labeled(wanted, release.layer)
     }
     everything = [answers for rounds in by_conversation.values() for answers in rounds]
     settling.prime(ruler, everything, release.layer)
@@ -83,11 +83,11 @@ def _answers(
 
 
 def _rounds_of(conversation: Any) -> list[Answers]:
-    everything: list[Assignment] = conversation.labelling_assignments
+    everything: list[Assignment] = conversation.labeling_assignments
     rounds = dict.fromkeys(assignment.round_id for assignment in everything)
     answers = []
     for round_id in rounds:
-        conversation.labelling_assignments = [
+        conversation.labeling_assignments = [
             assignment for assignment in everything if assignment.round_id == round_id
         ]
         answers.append(settling.answers_of(conversation))
@@ -156,7 +156,7 @@ def _gold_without(
     ruler: Ruler,
     person: str,
 ) -> Labels:
-    """Gold of a conversation as if the person had not labelled it.
+    """Gold of a conversation as if the person had not labeled it.
 
     What an adjudicator decided holds, unless the label rests on this person alone. Otherwise the
     labels of the others are merged by the project's rules: what they agree on is gold.

@@ -293,7 +293,7 @@ def _floor(frame: Frame, pipeline: Pipeline, items: Sequence[GoldItem]) -> Itera
 
 
 def _gold_without(frame: Frame, items: Sequence[GoldItem]) -> dict[CaseKey, dict[str, Any]]:
-    """By case, the gold without each person; none where too few have labelled."""
+    """By case, the gold without each person; none where too few have labeled."""
     of_people = frame.yardsticks().measured().filter(pipeline=PEOPLE)
     rows = YardstickCase.objects.filter(yardstick__in=of_people, item__in=items)
     return {(row.item_id, row.part): row.gold_without for row in rows}
@@ -355,8 +355,8 @@ def _shares(frame: Frame, example: Example, *, failed: bool = False) -> StoredSh
 
 
 def reached_by_people(case: CaseRun, metric: Metric) -> float | None:
-    """What the people who labelled this item reach on it, each against gold without the own
-    labels: their mean; ``None`` where too few labelled it."""
+    """What the people who labeled this item reach on it, each against gold without the own
+    labels: their mean; ``None`` where too few labeled it."""
     run = case.run
     metrics = [each for each in metrics_for(run.release.layer) if each.per_case]
     rows = YardstickCase.objects.filter(

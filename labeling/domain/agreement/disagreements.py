@@ -79,7 +79,7 @@ class Split:
 
 
 def splits(ratings: Mapping[str, Ratings], order: Sequence[str]) -> list[Split]:
-    """The units that were labelled differently, in the order of ``order``.
+    """The units that were labeled differently, in the order of ``order``.
 
     Parameters
     ----------

@@ -168,7 +168,7 @@ def krippendorff_alpha(counts: NDArray[np.int64], weights: Array | None = None) 
 
 
 def overall_sums(counts: NDArray[np.int64], weights: Array | None = None) -> Array:
-    """What each unit adds to Fleiss' κ and to α; zeros where fewer than two labelled it.
+    """What each unit adds to Fleiss' κ and to α; zeros where fewer than two labeled it.
 
     Returns
     -------

@@ -28,7 +28,7 @@ PART = 5000
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Who labelled which unit how.
+    """Who labeled which unit how.
 
     ``codes`` has one row per annotator and one column per unit and holds positions in
     ``labels``, or ``MISSING``; ``conversation_of`` gives each unit's position in

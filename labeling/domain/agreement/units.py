@@ -1,7 +1,7 @@
 """What two annotators can agree or disagree about: the units of each layer.
 
 The entry of a layer says which. A message is cited or it is not. Labels about a requirement (or
-other label) judge it, and everybody has labelled their own; so the requirements of all annotators
+other label) judge it, and everybody has labeled their own; so the requirements of all annotators
 are matched first, and a unit belongs to one such cluster.
 Anyone who has no requirement in the cluster could not judge it: their label is missing, and the
 unit counts for no pair with them. Where there are no units (nobody marks what is *not* an event),
@@ -26,7 +26,7 @@ Base = Sequence[Mapping[str, Record]]
 
 
 class Units(NamedTuple):
-    """The units of one conversation, and how each annotator labelled them, ``None`` if missing."""
+    """The units of one conversation, and how each annotator labeled them, ``None`` if missing."""
 
     names: list[str]
     labels: dict[str, list[Hashable]]
@@ -113,9 +113,9 @@ def of_type(layer: str, payload: Payload, wanted: str) -> StoredLabels:
 
 
 def own_units(typed: Units, everything: Units) -> Units:
-    """The units as people labelled them by hand.
+    """The units as people labeled them by hand.
 
-    One that is labelled otherwise in ``everything`` was labelled through a suggestion: it is
+    One that is labeled otherwise in ``everything`` was labeled through a suggestion: it is
     missing, since it says nothing about what they would have found.
     """
     labels = {

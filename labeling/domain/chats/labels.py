@@ -27,11 +27,11 @@ class ChatLabels(NamedTuple):
 
 def question_labels(chat: Chat, questions: Sequence[Question]) -> ChatLabels:
     """A label for each question, in order. One that cannot be scored is kept and says why."""
-    labelled = ChatLabels([], {}, [])
+    labeled = ChatLabels([], {}, [])
     finder = _Finder(chat)
     for question, uid in zip(questions, _uids("qa", chat.id, questions), strict=True):
         evidence = finder.find(question.evidence)
-        labelled.labels.append(
+        labeled.labels.append(
             {
                 "uid": uid,
                 "question": question.question,
@@ -40,23 +40,23 @@ def question_labels(chat: Chat, questions: Sequence[Question]) -> ChatLabels:
                 "category": question.category,
             }
         )
-        labelled.origins[uid] = _origin(question.place, question.evidence, evidence)
+        labeled.origins[uid] = _origin(question.place, question.evidence, evidence)
         if question.adversarial_answer:
-            labelled.origins[uid]["adversarial_answer"] = question.adversarial_answer
-        labelled.faults.extend(_faults(question.place, question.evidence, evidence, "unscorable"))
-    return labelled
+            labeled.origins[uid]["adversarial_answer"] = question.adversarial_answer
+        labeled.faults.extend(_faults(question.place, question.evidence, evidence, "unscorable"))
+    return labeled
 
 
 def arc_labels(chat: Chat, cases: Sequence[ArcCase]) -> ChatLabels:
     """A label for each case; a phase whose evidence names no message is kept without any."""
-    labelled = ChatLabels([], {}, [])
+    labeled = ChatLabels([], {}, [])
     finder = _Finder(chat)
     for case, uid in zip(cases, _uids("arc", chat.id, cases), strict=True):
         phases = [
             (f"{uid}-{number}", phase, finder.find(phase.evidence))
             for number, phase in enumerate(case.phases, start=1)
         ]
-        labelled.labels.append(
+        labeled.labels.append(
             {
                 "uid": uid,
                 "question": case.question,
@@ -64,13 +64,13 @@ def arc_labels(chat: Chat, cases: Sequence[ArcCase]) -> ChatLabels:
             }
         )
         origin = _arc_origin(case, phases)
-        labelled.origins[uid] = origin
+        labeled.origins[uid] = origin
         if origin["unscorable"]:
-            labelled.faults.append(ChatFault("unscorable", case.place, origin["unscorable"]))
+            labeled.faults.append(ChatFault("unscorable", case.place, origin["unscorable"]))
         for _, phase, evidence in phases:
             faults = _faults(phase.place, phase.evidence, evidence, "phase_unscorable")
-            labelled.faults.extend(faults)
-    return labelled
+            labeled.faults.extend(faults)
+    return labeled
 
 
 class _Finder:

@@ -82,7 +82,7 @@ class Fingerprint(NamedTuple):
     """What must stay the same when a conversation is imported again. Empty text says nothing.
 
     ``written_sha256`` is the hash of the text with the line ends of the file, by which a
-    conversation is known that was stored before line ends were normalised.
+    conversation is known that was stored before line ends were normalized.
     """
 
     sha256: str

@@ -72,13 +72,13 @@ class ConversationMessage(TypedDict):
     time: str | None
 
 
-def _document(labelled: FileConversation) -> ConversationLine:
+def _document(labeled: FileConversation) -> ConversationLine:
     return {
-        "id": labelled.id,
-        "domain": labelled.domain,
-        "difficulty": labelled.difficulty,
-        "split": labelled.split,
-        **labelled.written_by,
+        "id": labeled.id,
+        "domain": labeled.domain,
+        "difficulty": labeled.difficulty,
+        "split": labeled.split,
+        **labeled.written_by,
         "messages": [
             {
                 "role": turn.role,
@@ -86,7 +86,7 @@ def _document(labelled: FileConversation) -> ConversationLine:
                 "speaker": turn.speaker,
                 "time": written(turn.time),
             }
-            for turn in labelled.turns
+            for turn in labeled.turns
         ],
     }
 

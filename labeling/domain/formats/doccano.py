@@ -108,21 +108,21 @@ def text_of(turns: Sequence[Turn]) -> tuple[str, list[int]]:
     return "\n".join(parts), starts
 
 
-def write(labelled: FileConversation, answer: FileAnswer) -> str:
+def write(labeled: FileConversation, answer: FileAnswer) -> str:
     """One line, without its end."""
-    text, starts = text_of(labelled.turns)
-    marks = _Marks(labelled.texts, starts)
+    text, starts = text_of(labeled.turns)
+    marks = _Marks(labeled.texts, starts)
     marks.add_all(answer.payload)
     document: DoccanoLine = {
         "text": text,
         "entities": marks.entities,
         "relations": marks.relations,
-        "external_id": labelled.id,
-        "domain": labelled.domain,
-        "difficulty": labelled.difficulty,
-        "split": labelled.split,
-        **labelled.written_by,
-        "messages": _placed(labelled.turns, starts),
+        "external_id": labeled.id,
+        "domain": labeled.domain,
+        "difficulty": labeled.difficulty,
+        "split": labeled.split,
+        **labeled.written_by,
+        "messages": _placed(labeled.turns, starts),
         "annotator": answer.annotator,
         "status": answer.status,
         "empty": answer.empty,
@@ -210,12 +210,12 @@ def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[ReadLine]:
     """The conversations of an export, each with the one answer that its line holds."""
     return read_each(
         json_lines(stream),
-        lambda _, document: _labelled(as_dict(document, Fact("place.line")), with_answers),
+        lambda _, document: _labeled(as_dict(document, Fact("place.line")), with_answers),
         named=("external_id", "id"),
     )
 
 
-def _labelled(document: Unchecked, with_answers: bool) -> FileConversation:
+def _labeled(document: Unchecked, with_answers: bool) -> FileConversation:
     text = as_text(document.get("text"), '"text"', required=True)
     messages = document.get("messages") if "messages" in document else list(_paragraphs(text))
     places = [as_dict(place, Fact("place.message")) for place in as_list(messages, '"messages"')]

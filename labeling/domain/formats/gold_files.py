@@ -158,7 +158,7 @@ def _unknown(license: str) -> list[str]:
     return [
         "- Licence: " + (_plain(license) if license else "none was stated."),
         "- Nobody looked for personal data on export: read the conversations before you publish.",
-        "- Who labelled: `provenance` has pseudonyms, unless the project publishes names.",
+        "- Who labeled: `provenance` has pseudonyms, unless the project publishes names.",
         "- `manifest.json` is what was signed, `items.sha256` has the hash of each item.",
     ]
 
@@ -171,7 +171,7 @@ def _creators(hows: Mapping[str, int]) -> list[str]:
 def _synthetic(header: ReleaseHeader) -> str:
     counted = {
         "conversations are synthetic": header.get("synthetic"),
-        "items were labelled by a program": header.get("generated"),
+        "items were labeled by a program": header.get("generated"),
     }
     return "".join(
         f" {number} of {header.get('items')} {words}."
@@ -246,7 +246,7 @@ _FIELDS = {
     "domain": "What it is about",
     "difficulty": "easy, medium or hard",
     "split": "train, dev or test",
-    "layer": "What was labelled",
+    "layer": "What was labeled",
     "gold": "The labels by their key, as JSON",
     "given": "The labels of other layers that these refer to, as JSON; empty if there are none",
     "provenance": "How the labels came about, and who gave them, as JSON",

@@ -113,16 +113,16 @@ class Span(NamedTuple):
     end: int
 
 
-def write(labelled: FileConversation, *, number: int = 1) -> str:
+def write(labeled: FileConversation, *, number: int = 1) -> str:
     """One task as one line of text, without comma and line end."""
     task: Task = {
         "id": number,
         "data": {
-            "id": labelled.id,
-            "domain": labelled.domain,
-            "difficulty": labelled.difficulty,
-            "split": labelled.split,
-            **labelled.written_by,
+            "id": labeled.id,
+            "domain": labeled.domain,
+            "difficulty": labeled.difficulty,
+            "split": labeled.split,
+            **labeled.written_by,
             "dialogue": [
                 {
                     "author": author_of(turn),
@@ -131,10 +131,10 @@ def write(labelled: FileConversation, *, number: int = 1) -> str:
                     "speaker": turn.speaker,
                     "time": written(turn.time),
                 }
-                for turn in labelled.turns
+                for turn in labeled.turns
             ],
         },
-        "annotations": [_annotation(answer, labelled.texts) for answer in labelled.answers],
+        "annotations": [_annotation(answer, labeled.texts) for answer in labeled.answers],
     }
     return json.dumps(task, ensure_ascii=False, allow_nan=False)
 

@@ -34,7 +34,7 @@ from labeling.domain.schema import LAYERS, SCHEMA_VERSION
 from labeling.domain.schema.labels import Payload
 
 
-class LabelledMessage(TypedDict):
+class LabeledMessage(TypedDict):
     role: str
     content: str
     speaker: NotRequired[str]
@@ -74,7 +74,7 @@ class WrittenDecision(ReasonCode):
     labels: Sequence[Mapping[str, Any]]
 
 
-class LabelledLine(TypedDict):
+class LabeledLine(TypedDict):
     """A line: a conversation with every answer and every decision about it."""
 
     schema_version: int
@@ -84,33 +84,33 @@ class LabelledLine(TypedDict):
     split: str
     origin: NotRequired[str]
     generator: NotRequired[str]
-    messages: list[LabelledMessage]
+    messages: list[LabeledMessage]
     answers: list[WrittenAnswer]
 
 
-class DecidedLine(LabelledLine):
+class DecidedLine(LabeledLine):
     decisions: list[WrittenDecision]
 
 
-def write(labelled: FileConversation) -> str:
+def write(labeled: FileConversation) -> str:
     """One line, without its end."""
-    line: LabelledLine = {
+    line: LabeledLine = {
         "schema_version": SCHEMA_VERSION,
-        "id": labelled.id,
-        "domain": labelled.domain,
-        "difficulty": labelled.difficulty,
-        "split": labelled.split,
-        **labelled.written_by,
-        "messages": [_message(turn) for turn in labelled.turns],
-        "answers": [_answer(answer) for answer in labelled.answers],
+        "id": labeled.id,
+        "domain": labeled.domain,
+        "difficulty": labeled.difficulty,
+        "split": labeled.split,
+        **labeled.written_by,
+        "messages": [_message(turn) for turn in labeled.turns],
+        "answers": [_answer(answer) for answer in labeled.answers],
     }
-    decided: DecidedLine = {**line, "decisions": [_decision(each) for each in labelled.decisions]}
-    written_line = decided if labelled.decisions else line
+    decided: DecidedLine = {**line, "decisions": [_decision(each) for each in labeled.decisions]}
+    written_line = decided if labeled.decisions else line
     return json.dumps(written_line, ensure_ascii=False, allow_nan=False)
 
 
-def _message(turn: Turn) -> LabelledMessage:
-    message: LabelledMessage = {"role": turn.role, "content": turn.content}
+def _message(turn: Turn) -> LabeledMessage:
+    message: LabeledMessage = {"role": turn.role, "content": turn.content}
     if turn.speaker:
         message["speaker"] = turn.speaker
     if turn.time:
@@ -157,11 +157,11 @@ def _reason_code(decided: FileDecision) -> ReasonCode:
 def read(stream: BinaryIO) -> Iterator[ReadLine]:
     """The conversations of a file with their answers, and a fault for each line that is none."""
     return read_each(
-        json_lines(stream), lambda _, document: _labelled(as_dict(document, Fact("place.line")))
+        json_lines(stream), lambda _, document: _labeled(as_dict(document, Fact("place.line")))
     )
 
 
-def _labelled(document: Unchecked) -> FileConversation:
+def _labeled(document: Unchecked) -> FileConversation:
     check_version(document)
     if "answers" not in document:
         raise Unreadable("labels.no_answers")

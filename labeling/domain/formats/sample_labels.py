@@ -62,7 +62,7 @@ def read(stream: BinaryIO, *, name: str, unnamed: Unnamed) -> Iterator[ReadLine]
             yield document
             continue
         try:
-            yield document.line, _labelled(document, name, unnamed)
+            yield document.line, _labeled(document, name, unnamed)
         except _Refused as refused:
             yield LineFault(document.line_of(refused.place), refused.fact)
         except Unreadable as fault:
@@ -85,7 +85,7 @@ class _Section(NamedTuple):
     labels: Sequence[Any]
 
 
-def _labelled(document: SampleDocument, name: str, unnamed: Unnamed) -> FileConversation:
+def _labeled(document: SampleDocument, name: str, unnamed: Unnamed) -> FileConversation:
     listed = isinstance(document.value, list)
     sample: Unchecked = {} if listed else as_dict(document.value, Fact("place.sample"))
     sections = _listed(document) if listed else list(_sections(sample))

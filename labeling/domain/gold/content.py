@@ -98,7 +98,7 @@ class WithoutCalibration(TypedDict):
 class AnsweredBy(TypedDict):
     """An annotator whose answer counted, and the reviewer who corrected it, if one did.
 
-    ``without_calibration``: by layer, why the person labelled without having calibrated on it.
+    ``without_calibration``: by layer, why the person labeled without having calibrated on it.
     """
 
     username: str
@@ -131,7 +131,7 @@ class SourceFile(TypedDict):
 class Decided(TypedDict):
     """How the labels of one layer were settled.
 
-    ``guideline_version`` is the newest that somebody labelled under, ``decided_under`` that of a
+    ``guideline_version`` is the newest that somebody labeled under, ``decided_under`` that of a
     decision; in items of the first format the latter takes the place of the former. A decision
     keeps every annotator's own labels in ``answers``. ``without_reference`` are labels
     that were dropped because nothing that they refer to is settled.

@@ -84,7 +84,7 @@ _KINDS = (
     LintKind(
         "superseded",
         msgid("Labels under superseded guidelines"),
-        msgid("Check them on the worklist of the guidelines, or have them labelled again."),
+        msgid("Check them on the worklist of the guidelines, or have them labeled again."),
     ),
     LintKind(
         "open_dispute",

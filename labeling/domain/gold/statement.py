@@ -60,7 +60,7 @@ class MeasuredRound(TypedDict):
 class FrozenAgreement(MeasuredRound, total=False):
     """Agreement in a round when the release was frozen, with the figures of an ``Agreement``.
 
-    Without figures where nobody has labelled the layer in that round, and with ``layer`` and
+    Without figures where nobody has labeled the layer in that round, and with ``layer`` and
     ``layers`` only for a release of the whole.
     """
 
@@ -73,7 +73,7 @@ class AgreementAtFreeze(TypedDict):
 
 
 class LeftOutRow(TypedDict):
-    """A labelled conversation that is not in the release, and why."""
+    """A labeled conversation that is not in the release, and why."""
 
     conversation: str
     reason: StoredFact
@@ -102,7 +102,7 @@ class SettledAnew(TypedDict):
 
 
 class OwnStatement(TypedDict, total=False):
-    """What one kind of gold states in addition: labelled here, imported, or generated.
+    """What one kind of gold states in addition: labeled here, imported, or generated.
 
     ``settling`` is the version of the rule by which answers were settled (1 where it is missing).
     """

@@ -57,7 +57,7 @@ class LabelProvenance(TypedDict):
 class Settled:
     """One label and where it comes from.
 
-    ``how`` is ``unanimous``, ``majority``, ``single`` (only one person labelled) or
+    ``how`` is ``unanimous``, ``majority``, ``single`` (only one person labeled) or
     ``disputed``. ``by`` names the holders and ``uids`` their own labels. ``dissent`` has
     an entry for everybody else (``label`` ``None``) and for each holder whose label
     reads otherwise, with that label and the fields that differ.

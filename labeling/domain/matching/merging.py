@@ -95,7 +95,7 @@ def settlement_of(
 def agreement_of(settlement: Settlement) -> float:
     """Mean share of the annotators who hold a label, and say the same in each compared field.
 
-    In [0, 1], 1 when everybody says the same. Where nobody labelled anything, all agree: 1.
+    In [0, 1], 1 when everybody says the same. Where nobody labeled anything, all agree: 1.
     """
     shares = [
         len(settled.as_it_stands) / len(settlement.annotators)

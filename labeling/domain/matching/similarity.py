@@ -34,7 +34,7 @@ class Encoder(Protocol):
         """Name and version; equal ids promise equal vectors."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One L2-normalised row per text, shape (texts, dimensions)."""
+        """One L2-normalized row per text, shape (texts, dimensions)."""
 
 
 class VectorCache(Protocol):

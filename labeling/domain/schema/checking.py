@@ -146,10 +146,10 @@ def _fact_of(error: Any) -> Fact:
 def _emptiness_problems(
     payload: Mapping[str, Any], *, complete: bool, empty: bool
 ) -> Iterator[Problem]:
-    labelled = any(payload.values())
-    if empty and labelled:
+    labeled = any(payload.values())
+    if empty and labeled:
         yield Problem("empty", Fact("schema.empty_with_labels"))
-    if complete and not empty and not labelled:
+    if complete and not empty and not labeled:
         yield Problem("empty", Fact("schema.no_label"))
 
 

@@ -34,7 +34,7 @@ Payload = dict[str, list[StoredLabel]]
 """Labels as they are stored: by the keys of their layers."""
 
 TYPES = {
-    "functional": "What the system does: features and behaviour",
+    "functional": "What the system does: features and behavior",
     "non-functional": "How well it does it: speed, reliability, scale",
     "security": "Protection, access control, encryption",
     "data": "Storage, retention, privacy of data",

@@ -123,7 +123,7 @@ def _by_origin(measured: Round, layer: str, selection: Selection) -> dict[str, S
 def is_assisted(measured: Round) -> bool:
     """Whether somebody has seen suggestions before they submitted."""
     seen = FirstPass.objects.filter(
-        assignment__round=measured, assignment__purpose=Assignment.Purpose.LABELLING
+        assignment__round=measured, assignment__purpose=Assignment.Purpose.LABELING
     )
     return seen.filter(assignment__annotation__status=Annotation.Status.SUBMITTED).exists()
 

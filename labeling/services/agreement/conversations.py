@@ -358,7 +358,7 @@ def marks_of(layer: str, payloads: Mapping[str, Payload], size: int) -> Units:
 
 
 def counts_of(compared: Units) -> tuple[int, int, int]:
-    """Annotators, units that two of them judged, and those that they labelled differently."""
+    """Annotators, units that two of them judged, and those that they labeled differently."""
     people = len(compared.labels)
     if not people:
         return 0, 0, 0
@@ -458,7 +458,7 @@ def _with_gaps(own: bytes) -> list[Hashable]:
 
 
 def units_of(measured: Round, layer: str, selection: Selection) -> dict[str, Units]:
-    """The units of each conversation as annotators labelled them; none for events."""
+    """The units of each conversation as annotators labeled them; none for events."""
     if not LAYERS[layer].has_units:
         return {}
     return {
@@ -520,7 +520,7 @@ def splits_in(
     among: Collection[int] | QuerySet[Any] | None = None,
     since: Place = START,
 ) -> Iterator[tuple[int, Split]]:
-    """With their conversation, the units that were labelled differently, in the order of the round.
+    """With their conversation, the units that were labeled differently, in the order of the round.
 
     Rows are read some at a time: the first splits cost the same in any project. ``since`` is the
     first conversation to read, ``among`` narrows it to these.

@@ -22,11 +22,11 @@ Payload = Mapping[str, Any]
 
 
 def round_for(user: Any, slug: str, number: int) -> tuple[Project, Round]:
-    """For leads and researchers, and for those who labelled the round."""
+    """For leads and researchers, and for those who labeled the round."""
     project = access.any_role(user, slug)
     rounds = Round.objects.filter(project=project).select_related("project", "guideline")
     round_ = get_object_or_404(rounds.defer("guideline__body"), number=number)
-    if not access.reads(user, project) and not labelled(round_, user):
+    if not access.reads(user, project) and not labeled(round_, user):
         raise Http404
     return project, round_
 
@@ -43,7 +43,7 @@ def led_round(user: Any, slug: str, number: int) -> Round:
 def joined_round(user: Any, slug: str, number: int) -> Round:
     """For the leads and the annotators of the round, who discuss it."""
     project, round_ = round_for(user, slug, number)
-    if not (access.leads(user, project) or labelled(round_, user)):
+    if not (access.leads(user, project) or labeled(round_, user)):
         raise PermissionDenied(_("Leads and the annotators of the round discuss it."))
     refuse_blind(round_, user)
     return round_
@@ -55,7 +55,7 @@ def refuse_blind(round_: Round, user: Any) -> None:
         blindness.refuse(user, round_.conversations.all())
 
 
-def labelled(round_: Round, user: Any) -> bool:
+def labeled(round_: Round, user: Any) -> bool:
     return round_.assignments.answered_by(user).exists()
 
 

@@ -174,7 +174,7 @@ def is_outdated(row: Measurement) -> bool:
 
 
 def units_of(measured: Round, layer: str, selection: Selection = EVERYTHING) -> dict[str, Units]:
-    """The units behind the figures, as annotators labelled them; none for events."""
+    """The units behind the figures, as annotators labeled them; none for events."""
     if LAYERS[layer].by_message:
         return dict(conversations.marked_units(measured, layer, selection))
     refuse_unmeasured(measured, layer, selection)

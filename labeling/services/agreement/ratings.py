@@ -91,7 +91,7 @@ def _alone(labels: Sequence[Any]) -> str:
 
 def _why_missing(layer: str, selection: Selection) -> str:
     if selection.origin == "typed":
-        return "labelled through a suggestion"
+        return "labeled through a suggestion"
     return LAYERS[layer].words.no_unit
 
 

@@ -81,9 +81,9 @@ def measure(project: Project) -> None:
 
 
 def _newest(project: Project) -> GoldRelease | None:
-    """Of a layer whose labels mark messages, and that people labelled."""
+    """Of a layer whose labels mark messages, and that people labeled."""
     by_message = [name for name in project.layers if LAYERS[name].by_message]
-    releases = GoldRelease.objects.filter(project=project, layer__in=by_message).labelled()
+    releases = GoldRelease.objects.filter(project=project, layer__in=by_message).labeled()
     newest = {release.layer: release for release in releases.only("layer").order_by("pk")}
     return next((newest[name] for name in by_message if name in newest), None)
 

@@ -171,13 +171,13 @@ def _with_gold(
     stored = project.conversations.filter(external_id__in=[file.chat.id for file in chat_files])
     splits = dict(stored.values_list("external_id", "split"))
     for file in chat_files:
-        labelled = question_labels(file.chat, file.chat.questions)
-        faults = (*file.chat.faults, *labelled.faults)
+        labeled = question_labels(file.chat, file.chat.questions)
+        faults = (*file.chat.faults, *labeled.faults)
         outcome.counts.append(_counts(file, splits[file.chat.id], faults))
         outcome.faults += rows_of(file.source.file, faults)
-        if labelled.labels:
-            gold = {"questions": labelled.labels}
-            imported.append(Imported(file.chat.id, file.source, gold, labelled.origins))
+        if labeled.labels:
+            gold = {"questions": labeled.labels}
+            imported.append(Imported(file.chat.id, file.source, gold, labeled.origins))
     if imported:
         (layer,) = published_as("chat")
         outcome.release = freeze_imported(

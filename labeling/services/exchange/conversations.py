@@ -223,7 +223,7 @@ def record_import(project: Project, files: Sequence[str], report: ImportReport, 
 def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[Project, bool]:
     """The project, locked; a missing one is created with these ``layers``.
 
-    One import at a time stores, in all projects: copies are recognised wherever they lie.
+    One import at a time stores, in all projects: copies are recognized wherever they lie.
     """
     lock_imports()
     project = planned_project(slug, layers=layers)

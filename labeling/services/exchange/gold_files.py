@@ -218,14 +218,14 @@ class _GoldImport:
         if not self._is_published("question cases", "arc cases"):
             layers = [*published_as("question cases"), *published_as("arc cases")]
             raise ChatRefused("gold_file.cases_of_layers", layers=layers, layer=self.layer)
-        chat, labelled, odd, questions = self._labelled(file, kind)
-        gold = {LAYERS[self.layer].key: labelled.labels}
-        self._add(file.source.file, Imported(chat.id, file.source, gold, labelled.origins))
-        faults = [*odd, *labelled.faults]
+        chat, labeled, odd, questions = self._labeled(file, kind)
+        gold = {LAYERS[self.layer].key: labeled.labels}
+        self._add(file.source.file, Imported(chat.id, file.source, gold, labeled.origins))
+        faults = [*odd, *labeled.faults]
         self.outcome.faults += chats.rows_of(file.source.file, faults)
-        self._count(file, chat.id, len(labelled.labels), faults, evidence_counts(chat, questions))
+        self._count(file, chat.id, len(labeled.labels), faults, evidence_counts(chat, questions))
 
-    def _labelled(
+    def _labeled(
         self, file: _File, kind: str
     ) -> tuple[Chat, ChatLabels, list[ChatFault], Sequence[Question]]:
         odd: list[ChatFault] = []

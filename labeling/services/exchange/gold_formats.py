@@ -52,7 +52,7 @@ def write_labelstudio(release: GoldRelease, folder: Path, **_: Any) -> list[Path
     with tasks.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(
             json_list(
-                labelstudio.write(_labelled(item.content), number=number)
+                labelstudio.write(_labeled(item.content), number=number)
                 for number, item in enumerate(items_of(release), start=1)
             )
         )
@@ -77,8 +77,8 @@ def write_doccano(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:
     path = folder / f"{GOLD}.jsonl"
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for item in items_of(release):
-            labelled = _labelled(item.content)
-            file.write(doccano.write(labelled, labelled.answers[0]) + "\n")
+            labeled = _labeled(item.content)
+            file.write(doccano.write(labeled, labeled.answers[0]) + "\n")
     return [path]
 
 
@@ -87,7 +87,7 @@ def _check_layer(release: GoldRelease) -> None:
         raise CannotCarry("export.no_place_for_layer", release=str(release), layer=release.layer)
 
 
-def _labelled(content: GoldContent) -> FileConversation:
+def _labeled(content: GoldContent) -> FileConversation:
     key = LAYERS[content["layer"]].key
     payload = {key: content["gold"].get(key, [])}
     answer = FileAnswer(GOLD, payload, empty=not payload[key], is_gold=True)

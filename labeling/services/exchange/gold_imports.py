@@ -1,4 +1,4 @@
-"""Gold from elsewhere: frozen with where it comes from, instead of who labelled it."""
+"""Gold from elsewhere: frozen with where it comes from, instead of who labeled it."""
 
 from __future__ import annotations
 

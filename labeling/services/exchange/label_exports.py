@@ -77,7 +77,7 @@ def finished(project: Project, viewer: User | None = None) -> QuerySet[Assignmen
     return answers.exclude(conversation__in=blindness.again(viewer)) if viewer else answers
 
 
-def labelled(project: Project, viewer: User | None = None) -> Iterator[FileConversation]:
+def labeled(project: Project, viewer: User | None = None) -> Iterator[FileConversation]:
     """The project's conversations that have answers, with all of them, by id.
 
     Read as values: models of all answers would take longer than the rest of an export.
@@ -156,13 +156,13 @@ def _decided(row: Adjudication) -> FileDecision:
 
 
 def native_lines(project: Project, viewer: User | None = None) -> Iterator[str]:
-    return (native.write(conversation) + "\n" for conversation in labelled(project, viewer))
+    return (native.write(conversation) + "\n" for conversation in labeled(project, viewer))
 
 
 def labelstudio_text(project: Project, viewer: User | None = None) -> Iterator[str]:
     return json_list(
         labelstudio.write(conversation, number=number)
-        for number, conversation in enumerate(labelled(project, viewer), start=1)
+        for number, conversation in enumerate(labeled(project, viewer), start=1)
     )
 
 
@@ -198,7 +198,7 @@ def _write_doccano(project: Project, folder: Path, viewer: User | None) -> list[
     """A file per annotator, as doccano itself exports."""
     files: dict[str, Any] = {}
     with ExitStack() as stack:
-        for conversation in labelled(project, viewer):
+        for conversation in labeled(project, viewer):
             for answer in conversation.answers:
                 name = answer.annotator
                 if name not in files:

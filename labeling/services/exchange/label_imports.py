@@ -255,14 +255,14 @@ class _LabelImport:
         self._store()
 
     def _store(self) -> None:
-        ids = {labelled.id for _, labelled in self._batch}
+        ids = {labeled.id for _, labeled in self._batch}
         known = known_of(self.project, ids)
         taken = []
-        for place, labelled in self._batch:
+        for place, labeled in self._batch:
             try:
-                taken.append((place, self._conversation(place, labelled, known)))
+                taken.append((place, self._conversation(place, labeled, known)))
             except EntryRefused as refused:
-                why = Fact("labels.in_conversation", conversation=labelled.id, why=refused.fact)
+                why = Fact("labels.in_conversation", conversation=labeled.id, why=refused.fact)
                 self._leave_out(place, why)
         self._batch = taken
         if not self.problems:
@@ -284,14 +284,14 @@ class _LabelImport:
     def _decide(self, known: Known) -> None:
         """Decisions are about answers, so these are stored first."""
         naming = Naming(self.people.named, self._guideline)
-        for place, labelled in self._batch:
-            conversation = known.conversations[labelled.id]
+        for place, labeled in self._batch:
+            conversation = known.conversations[labeled.id]
             try:
-                taken = take_over(conversation, labelled.decisions, naming)
+                taken = take_over(conversation, labeled.decisions, naming)
                 if taken.new:
                     self._refuse_open(conversation, known)
             except EntryRefused as refused:
-                why = Fact("labels.in_decision", conversation=labelled.id, why=refused.fact)
+                why = Fact("labels.in_decision", conversation=labeled.id, why=refused.fact)
                 self.problems.append((place, why))
             else:
                 self.report.decisions += taken.new
@@ -302,32 +302,32 @@ class _LabelImport:
             raise EntryRefused("labels.round_open", number=number)
 
     def _conversation(
-        self, place: _FilePlace, labelled: FileConversation, known: Known
+        self, place: _FilePlace, labeled: FileConversation, known: Known
     ) -> FileConversation:
-        conversation = known.conversations.get(labelled.id)
+        conversation = known.conversations.get(labeled.id)
         if conversation is None:
             raise EntryRefused("labels.not_in_project")
-        labelled = on_stored(labelled, known.texts[conversation.pk])
-        self._note(place, labelled)
-        for answer in labelled.answers:
+        labeled = on_stored(labeled, known.texts[conversation.pk])
+        self._note(place, labeled)
+        for answer in labeled.answers:
             try:
                 self._answer(conversation, answer, known)
             except EntryRefused as refused:
                 why = Fact(
                     "labels.in_answer",
-                    conversation=labelled.id,
+                    conversation=labeled.id,
                     annotator=answer.annotator,
                     why=refused.fact,
                 )
                 self._leave_out(place, why, may=not isinstance(refused, PersonRefused))
-        return labelled
+        return labeled
 
     def _leave_out(self, place: _FilePlace, why: Fact, *, may: bool = True) -> None:
         left_out = self.left_out if may and self.format != "native" else self.problems
         left_out.append((place, why))
 
-    def _note(self, place: _FilePlace, labelled: FileConversation) -> None:
-        for line, why in labelled.notes:
+    def _note(self, place: _FilePlace, labeled: FileConversation) -> None:
+        for line, why in labeled.notes:
             if len(self.report.losses) < MAX_LOSSES:
                 self.report.losses.append(place._replace(line=line).notes(why))
 
@@ -481,24 +481,24 @@ def _without_suggestion(label: Any) -> Any:
     return {key: value for key, value in label.items() if key != "suggestion"}
 
 
-def on_stored(labelled: FileConversation, texts: Sequence[str]) -> FileConversation:
+def on_stored(labeled: FileConversation, texts: Sequence[str]) -> FileConversation:
     """Labels point to places in the text, so it must be the same, in whatever form of accents."""
     stored = [with_line_feeds(text) for text in texts]
-    if not labelled.turns or labelled.texts == stored:
-        return labelled
-    both = zip(labelled.texts, stored, strict=False)
+    if not labeled.turns or labeled.texts == stored:
+        return labeled
+    both = zip(labeled.texts, stored, strict=False)
     same = len(list(takewhile(lambda two: same_text(*two), both)))
-    if same < max(len(labelled.texts), len(stored)):
+    if same < max(len(labeled.texts), len(stored)):
         raise EntryRefused("labels.other_messages", message=same + 1)
     answers = tuple(
-        replace(answer, payload=moved(answer.payload, labelled.texts, stored))
-        for answer in labelled.answers
+        replace(answer, payload=moved(answer.payload, labeled.texts, stored))
+        for answer in labeled.answers
     )
     decisions = tuple(
-        replace(decided, labels=moved(decided.labels, labelled.texts, stored))
-        for decided in labelled.decisions
+        replace(decided, labels=moved(decided.labels, labeled.texts, stored))
+        for decided in labeled.decisions
     )
-    return replace(labelled, answers=answers, decisions=decisions)
+    return replace(labeled, answers=answers, decisions=decisions)
 
 
 def _in_layers(answer: FileAnswer, layers: Sequence[str]) -> FileAnswer:
@@ -661,7 +661,7 @@ class PersonRefused(EntryRefused):
 
 
 class People:
-    """A project's members and everybody who has labelled in it, by user name or e-mail address.
+    """A project's members and everybody who has labeled in it, by user name or e-mail address.
 
     An address that several of them have names nobody. A name that only looks like theirs is
     refused: one person must not count as two. Others are refused, or created as inactive accounts

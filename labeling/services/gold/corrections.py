@@ -29,7 +29,7 @@ from labeling.services.settling.reopened import changes_of
 MADE_ELSEWHERE = GoldItem.MADE_ELSEWHERE
 
 
-class LabelledHere(RuleError):
+class LabeledHere(RuleError):
     """What people settle here is corrected when it is frozen again."""
 
     code = "labelled_here"
@@ -55,7 +55,7 @@ def freeze_corrections(
 ) -> GoldRelease:
     """The next version under the release's name: every item as it was, but for what was decided.
 
-    Of the newest version, whichever is asked about. Gold that was labelled here is frozen again
+    Of the newest version, whichever is asked about. Gold that was labeled here is frozen again
     instead: settling knows its corrections.
     """
     return copy_with(release, _by_item(release), message=message, by=by)
@@ -101,7 +101,7 @@ def copy_with(
 def _stage(items: Items, newest: GoldRelease, by_item: Mapping[str, Sequence[Correction]]) -> int:
     """All items of the newest version; returns how many corrections they got."""
     if not is_corrected_by_copy(newest):
-        raise LabelledHere("gold.corrected_by_freezing", release=str(newest))
+        raise LabeledHere("gold.corrected_by_freezing", release=str(newest))
     applied = 0
     project = newest.project
     names = {} if project.publish_names else pseudonyms.assign(project)

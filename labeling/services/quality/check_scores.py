@@ -32,7 +32,7 @@ from labeling.services.quality import newcomers, qualification
 
 Purpose = Assignment.Purpose
 ENOUGH = 5
-"""With fewer hidden checks a figure says too little to be coloured."""
+"""With fewer hidden checks a figure says too little to be colored."""
 
 
 # --- scoring ------------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
     None while it is unanswered, and for a hidden check that was skipped.
     """
     assignment = (
-        Assignment.with_checks.exclude(purpose=Purpose.LABELLING)
+        Assignment.with_checks.exclude(purpose=Purpose.LABELING)
         .select_related("round__project", "conversation", "annotator")
         .get(pk=assignment_pk)
     )

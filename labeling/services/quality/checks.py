@@ -32,7 +32,7 @@ class CheckImpossible(RuleError):
 
 
 def bar_of(plan: CheckPlan) -> float:
-    """From where on a figure is coloured as good."""
+    """From where on a figure is colored as good."""
     return plan.pass_at if plan.pause_below is None else plan.pause_below
 
 

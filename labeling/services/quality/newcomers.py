@@ -1,6 +1,6 @@
 """Newcomers calibrate before full labeling, or are let in by a lead's reason.
 
-They label conversations of closed rounds without seeing what others labelled, and are compared
+They label conversations of closed rounds without seeing what others labeled, and are compared
 with what these came to: by the figures, and against the thresholds, of a calibration round.
 """
 
@@ -253,7 +253,7 @@ def decide(project: Project, user: User, *, ruler: Ruler) -> None:
 
 
 def _end_for_reader(tried: Qualification) -> None:
-    """Somebody who might read labels meanwhile has not labelled blind. A lead decides."""
+    """Somebody who might read labels meanwhile has not labeled blind. A lead decides."""
     reason = Fact("calibration.has_read")
     layers = admission.not_calibrated_on(tried.project, tried.user)
     tried.layers = {layer: _without_figure(tried.project, reason) for layer in layers}

@@ -289,7 +289,7 @@ def _merge(project: Project, layer: str, waiting: dict[int, Ready], ruler: Ruler
     chosen = project.conversations.filter(pk__in=waiting)
     fits = fitting(project, settling.needs_of(project, layer), among=waiting)
     everything = [
-        settling.answers_of(conversation) for conversation in settling.labelled(chosen, layer)
+        settling.answers_of(conversation) for conversation in settling.labeled(chosen, layer)
     ]
     settling.prime(ruler, everything, layer)
     for some in batches(everything, AT_ONCE):
@@ -367,8 +367,8 @@ def read(merge: Merge) -> MergeToDecide:
     """The clusters with everybody's current labels, in terms of the settled labels."""
     conversation = Conversation.objects.select_related("project").get(pk=merge.conversation_id)
     chosen = Conversation.objects.filter(pk=merge.conversation_id)
-    (labelled,) = settling.labelled(chosen, merge.layer)
-    answers = settling.answers_of(labelled)
+    (labeled,) = settling.labeled(chosen, merge.layer)
+    answers = settling.answers_of(labeled)
     base, base_labels = _base(conversation, merge.layer, answers)
     labels = {
         name: resolved.labels for name, resolved in resolved_by(answers, merge.layer, base).items()
@@ -382,8 +382,8 @@ def base_of(conversation: Conversation, layer: str) -> dict[str, list[StoredLabe
     if not settling.needs_of(conversation.project, layer):
         return {}
     chosen = Conversation.objects.filter(pk=conversation.pk)
-    labelled = list(settling.labelled(chosen, layer))
-    return _base(conversation, layer, settling.answers_of(labelled[0]))[1] if labelled else {}
+    labeled = list(settling.labeled(chosen, layer))
+    return _base(conversation, layer, settling.answers_of(labeled[0]))[1] if labeled else {}
 
 
 def _base(

@@ -56,7 +56,7 @@ class SettledConversation(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """A labelled conversation that is not settled."""
+    """A labeled conversation that is not settled."""
 
     conversation: str
     reason: Fact
@@ -99,7 +99,7 @@ def outcomes_of_project(
     among: Collection[int] | None = None,
     allow_unmerged: bool = False,
 ) -> Iterator[tuple[Conversation, SettledConversation | Fact]]:
-    """Every labelled conversation, ordered by id: its settled labels, or why it has none.
+    """Every labeled conversation, ordered by id: its settled labels, or why it has none.
 
     An adjudicator's decision overrides the annotators' labels. Otherwise everybody who was asked
     must have answered, and each label must be held by a strict majority. What labels refer
@@ -109,7 +109,7 @@ def outcomes_of_project(
     """
     for part in parts_by_name(project, among):
         fits = fitting(part)
-        for conversation in labelled(Conversation.objects.filter(pk__in=part), *stages_of(layer)):
+        for conversation in labeled(Conversation.objects.filter(pk__in=part), *stages_of(layer)):
             answers = answers_of(conversation)
             try:
                 yield conversation, Outcomes(answers, project, stored(answers, fits)).of(layer)
@@ -189,7 +189,7 @@ def prime(ruler: Ruler, everything: Sequence[Answers], *layers: str) -> None:
     )
 
 
-def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Conversation]:
+def labeled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Conversation]:
     """Those with answers, ready for :func:`answers_of`, ordered by their id."""
     needed = {name for layer in layers for name in (layer, *LAYERS[layer].needs)}
     verdicts = Review.objects.select_related("reviewer").order_by("-pk")
@@ -223,7 +223,7 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
         .order_by("external_id")
         .prefetch_related(
             "transcript",
-            Prefetch("assignments", assignments, to_attr="labelling_assignments"),
+            Prefetch("assignments", assignments, to_attr="labeling_assignments"),
             Prefetch("adjudications", decisions.order_by("-version"), to_attr="decisions"),
             Prefetch("merges", Merge.objects.filter(layer__in=needed), to_attr="stored_merges"),
         )
@@ -231,7 +231,7 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
 
 
 def answers_of(conversation: Conversation) -> Answers:
-    assignments: list[Assignment] = conversation.labelling_assignments  # type: ignore[attr-defined]
+    assignments: list[Assignment] = conversation.labeling_assignments  # type: ignore[attr-defined]
     newest = [
         assignment for assignment in assignments if assignment.round_id == assignments[0].round_id
     ]

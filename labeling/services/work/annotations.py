@@ -176,7 +176,7 @@ def _carried_out(write: Callable[[_Read], Annotation], read: _Read) -> Annotatio
 
 @transactions.atomic
 def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
-    """Put the conversation aside with a reason. What was labelled so far is kept.
+    """Put the conversation aside with a reason. What was labeled so far is kept.
 
     Where the round gives it to the same person again, it stays a draft at the end of the queue.
     """
@@ -504,7 +504,7 @@ def _record(verb: str, annotation: Annotation, *, by: User | None = None, **data
 
 def _lock_conversation(assignment: Assignment) -> None:
     """Of two last answers of full labeling the second one has to know that it is the last."""
-    is_label = assignment.purpose == Assignment.Purpose.LABELLING
+    is_label = assignment.purpose == Assignment.Purpose.LABELING
     if is_label and assignment.round.kind != Round.Kind.CALIBRATION:
         assignments.lock_conversation(assignment.round_id, assignment.conversation_id)
 
@@ -512,7 +512,7 @@ def _lock_conversation(assignment: Assignment) -> None:
 def _finish(annotation: Annotation) -> None:
     """Wake the worker that compares the answer with gold, or with the answers of others."""
     assignment = annotation.assignment
-    if assignment.purpose != Assignment.Purpose.LABELLING:
+    if assignment.purpose != Assignment.Purpose.LABELING:
         check_requests.request(assignment)
     elif rounds.is_last_answer(annotation):
         pending.request(assignment.round.project, conversation=assignment.conversation_id)

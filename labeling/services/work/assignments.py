@@ -128,8 +128,8 @@ def _first(round_: Round, work: QuerySet[Assignment]) -> Assignment | None:
     if round_.order == Round.Order.PRIORITY:
         return work.order_by(begun, "-conversation__priority", "position").first()
     answers = _places(round_).filter(annotation__status=Annotation.Status.SUBMITTED)
-    labelled = work.annotate(labelled=_per_conversation(answers))
-    return labelled.order_by(begun, "labelled", "position").first()
+    labeled = work.annotate(labeled=_per_conversation(answers))
+    return labeled.order_by(begun, "labeled", "position").first()
 
 
 def pools_for(user: User) -> QuerySet[Round]:
@@ -285,7 +285,7 @@ def _reached(pool: Round, user: User) -> int:
 def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
     """In the order of the pool."""
     mine = Assignment.with_checks.filter(
-        FINISHED | Q(slot__isnull=False) | ~Q(purpose=Assignment.Purpose.LABELLING),
+        FINISHED | Q(slot__isnull=False) | ~Q(purpose=Assignment.Purpose.LABELING),
         round=pool,
         conversation=OuterRef("conversation"),
         annotator=user,
@@ -523,7 +523,7 @@ def _lock_rows(round_: Round, given: Sequence[Assignment], to: User) -> None:
 
 
 def release(assignments: Sequence[Assignment]) -> None:
-    """Take places back. What was labelled in them is kept, and does not count."""
+    """Take places back. What was labeled in them is kept, and does not count."""
     ids = [assignment.pk for assignment in assignments]
     for start in range(0, len(ids), 1000):
         Assignment.with_checks.filter(pk__in=ids[start : start + 1000]).update(

@@ -31,5 +31,5 @@ def unscored() -> QuerySet[Assignment]:
     tested = Q(purpose__in=FIRST, annotation__status__in=["submitted", "skipped"])
     hidden = Q(purpose=Purpose.HONEYPOT, annotation__status="submitted")
     # this purpose, not others: it is what the index of checks holds
-    checks = Assignment.with_checks.exclude(purpose=Purpose.LABELLING)
+    checks = Assignment.with_checks.exclude(purpose=Purpose.LABELING)
     return checks.filter(tested | hidden).exclude(Exists(scored)).order_by()

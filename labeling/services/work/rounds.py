@@ -227,7 +227,7 @@ def _rank(round_: Round) -> dict[int, int]:
     if round_.order == Round.Order.LEAST:
         submitted = Q(
             assignments__annotation__status=Annotation.Status.SUBMITTED,
-            assignments__purpose=Assignment.Purpose.LABELLING,
+            assignments__purpose=Assignment.Purpose.LABELING,
         )
         counted = conversations.annotate(answers=Count("assignments", filter=submitted))
         return dict(counted.values_list("pk", "answers"))

@@ -19,7 +19,7 @@ def with_stage(rows: QuerySet[Conversation, Any]) -> QuerySet[Any, Any]:
     reached = {
         Stage.DECIDED: Exists(Adjudication.objects.filter(**here)),
         Stage.DISPUTED: Exists(Merge.objects.filter(**here, state="disputed")),
-        Stage.LABELLED: is_complete(),
+        Stage.LABELED: is_complete(),
         Stage.BEGUN: Exists(begun),
         Stage.WAITING: Exists(RoundConversation.objects.filter(**here)),
     }

@@ -35,7 +35,7 @@ class SuggestionsHidden(RuleError):
 
 
 class FirstPassEmpty(RuleError):
-    """Nothing was labelled yet, so the first pass cannot be over."""
+    """Nothing was labeled yet, so the first pass cannot be over."""
 
     code = "first_pass_empty"
 
@@ -51,7 +51,7 @@ class Sight(NamedTuple):
 
 
 def allowed(conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
-    """Those that may have suggestions: not the test split, and not what is labelled blind."""
+    """Those that may have suggestions: not the test split, and not what is labeled blind."""
     blind = Round.objects.blind().values("places__conversation")
     return conversations.exclude(split=Conversation.Split.TEST).exclude(pk__in=blind)
 
@@ -112,9 +112,9 @@ def _of(assignment: Assignment) -> QuerySet[Suggestion]:
 
 @transaction.atomic
 def declare_first_pass(assignment: Assignment) -> FirstPass:
-    """The annotator's word that they have labelled what they see; saying it again changes nothing.
+    """The annotator's word that they have labeled what they see; saying it again changes nothing.
 
-    What they had labelled by then stays readable: it is that revision of their answer.
+    What they had labeled by then stays readable: it is that revision of their answer.
     """
     known = FirstPass.objects.filter(assignment=assignment).first()
     if known:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 from pipelines.chat.counting import CHARACTERS_PER_TOKEN, tokens_in
 from pipelines.llm import ChatModel, Metered, context_of
 from pipelines.prompting import read
-from pipelines.requirements.analyst import Labelled, Written
+from pipelines.requirements.analyst import Labeled, Written
 from pipelines.requirements.config import PartsConfig
 from pipelines.requirements.document import sections
 from pipelines.requirements.document.markdown import plain
@@ -58,9 +58,9 @@ class ModelAnalyst:
         self._model = model
         self._parts = parts or PartsConfig()
 
-    def extract(self, case: Case) -> Labelled[Requirement]:
+    def extract(self, case: Case) -> Labeled[Requirement]:
         if not case.messages:
-            return Labelled([], {})
+            return Labeled([], {})
         meter = Metered(self._model)
         parts = parts_of(case.messages, self._fitting(case))
         standing = Standing(case.messages)
@@ -87,11 +87,11 @@ class ModelAnalyst:
         ]
         notes |= {"parts": len(parts), "changes": dict(standing.changes), "left_out": left_out}
         notes["examples"] = [one.conversation_id for one in case.examples]
-        return Labelled(labels, notes)
+        return Labeled(labels, notes)
 
-    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Requirement]:
+    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Requirement]:
         if not requirements:
-            return Labelled([], {})
+            return Labeled([], {})
         names = _names(requirements)
         schema = schemas.inference(list(names))
         shown = _shown(names, requirements, SHOWN)
@@ -106,12 +106,12 @@ class ModelAnalyst:
             )
             for number, reply in enumerate(data["inferred_requirements"], start=1)
         ]
-        return Labelled(labels, {**notes, "from": len(requirements)})
+        return Labeled(labels, {**notes, "from": len(requirements)})
 
-    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Issue]:
+    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Issue]:
         """Words that are not in the field are left out and counted; the issue stays."""
         if not requirements:
-            return Labelled([], {})
+            return Labeled([], {})
         names = _names(requirements)
         by_ref = dict(zip(names, requirements, strict=True))
         shown = _shown(names, requirements, (*SHOWN, "rationale"))
@@ -123,7 +123,7 @@ class ModelAnalyst:
             bool(reply["words"]) and label["span"] is None
             for reply, label in zip(data["issues"], issues, strict=True)
         )
-        return Labelled(issues, {**notes, "of": len(requirements), "unplaced": unplaced})
+        return Labeled(issues, {**notes, "of": len(requirements), "unplaced": unplaced})
 
     def write(self, findings: Findings) -> Written:
         """The model's prose, and below it our own lists, which must be complete and traced."""

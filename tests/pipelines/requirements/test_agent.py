@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pipelines.registry import build
-from pipelines.requirements.analyst import Labelled, Written
+from pipelines.requirements.analyst import Labeled, Written
 from pipelines.requirements.document.sections import SECTIONS
 from pipelines.requirements.graph import run
 from pipelines.requirements.nodes import Deps
@@ -149,15 +149,15 @@ class Dictated:
 
     def extract(self, case):
         self.asked.append("extract")
-        return Labelled([{"id": "REQ-001"}], {})
+        return Labeled([{"id": "REQ-001"}], {})
 
     def infer(self, case, requirements):
         self.asked.append(("infer", len(requirements)))
-        return Labelled([{"id": "INF-001", "inference_type": "security"}], {})
+        return Labeled([{"id": "INF-001", "inference_type": "security"}], {})
 
     def validate(self, case, requirements):
         self.asked.append(("validate", len(requirements)))
-        return Labelled([{"requirement": "REQ-001", "issue_type": "pii"}], {})
+        return Labeled([{"requirement": "REQ-001", "issue_type": "pii"}], {})
 
     def write(self, findings):
         self.asked.append(("write", len(findings.inferred), len(findings.issues)))

@@ -137,7 +137,7 @@ def answer(annotator: str = "ana", **fields: Any) -> FileAnswer:
 
 
 def answers() -> tuple[FileAnswer, ...]:
-    """Labelled, empty, and skipped with a label begun."""
+    """Labeled, empty, and skipped with a label begun."""
     return (
         answer("ana"),
         answer("ben", payload={}, empty=True),
@@ -145,7 +145,7 @@ def answers() -> tuple[FileAnswer, ...]:
     )
 
 
-def labelled(*given: FileAnswer) -> FileConversation:
+def labeled(*given: FileAnswer) -> FileConversation:
     return FileConversation("shop/017 😀", TURNS, given or answers(), "retail", "hard", "test")
 
 

@@ -81,7 +81,7 @@ def test_the_rich_answer_uses_every_field_and_is_a_correct_submission():
 def test_a_format_loses_of_a_layer_what_is_declared_and_nothing_else(format, layer):
     given = rich.answer(payload=rich.only(layer))
 
-    ((_, before, after),) = there_and_back(format, rich.labelled(given))
+    ((_, before, after),) = there_and_back(format, rich.labeled(given))
 
     key = LAYERS[layer].key
     declared = set(LOSSES[format].fields.get(layer, ()))
@@ -90,7 +90,7 @@ def test_a_format_loses_of_a_layer_what_is_declared_and_nothing_else(format, lay
 
 @pytest.mark.parametrize("format", LOSSES)
 def test_a_format_loses_of_an_answer_what_is_declared_and_nothing_else(format):
-    pairs = there_and_back(format, rich.labelled())
+    pairs = there_and_back(format, rich.labeled())
 
     names = {field.name for field in fields(FileAnswer)} - {"payload"}
     lost = {
@@ -105,7 +105,7 @@ def test_a_format_loses_of_an_answer_what_is_declared_and_nothing_else(format):
 
 @pytest.mark.parametrize("format", LOSSES)
 def test_the_conversation_comes_back_whole(format):
-    for one, _, _ in there_and_back(format, rich.labelled()):
+    for one, _, _ in there_and_back(format, rich.labeled()):
         assert (one.id, one.turns) == ("shop/017 😀", rich.TURNS)
         assert (one.domain, one.difficulty, one.split) == ("retail", "hard", "test")
 
@@ -120,7 +120,7 @@ def test_the_declared_names_are_names_of_fields(format):
 
 
 def test_label_studio_counts_utf16_units_as_browsers_do():
-    (task,) = json.loads(written("labelstudio", rich.labelled(rich.answer())))
+    (task,) = json.loads(written("labelstudio", rich.labeled(rich.answer())))
 
     triggers = [
         one["value"] for one in task["annotations"][0]["result"] if one.get("from_name") == "events"
@@ -133,7 +133,7 @@ def test_label_studio_counts_utf16_units_as_browsers_do():
 
 
 def test_doccano_counts_code_points():
-    line = json.loads(written("doccano", rich.labelled(rich.answer())))
+    line = json.loads(written("doccano", rich.labeled(rich.answer())))
 
     quoted = {
         entity["label"]: line["text"][entity["start_offset"] : entity["end_offset"]]
@@ -214,7 +214,7 @@ def test_a_bad_line_is_a_fault_with_its_number(format, line):
 
 
 def test_a_task_is_named_by_the_line_on_which_it_begins():
-    good = labelstudio.write(rich.labelled())
+    good = labelstudio.write(rich.labeled())
     data = f"[\n{good},\n\n{{}},\n{good}]".encode()
 
     result = list(labelstudio.read(BytesIO(data)))
@@ -223,7 +223,7 @@ def test_a_task_is_named_by_the_line_on_which_it_begins():
 
 
 def test_what_an_unknown_control_says_is_not_dropped_silently():
-    data = written("labelstudio", rich.labelled()).replace(b'"requirements"', b'"sentiment"', 1)
+    data = written("labelstudio", rich.labeled()).replace(b'"requirements"', b'"sentiment"', 1)
 
     (fault,) = faults("labelstudio", data)
 
@@ -232,7 +232,7 @@ def test_what_an_unknown_control_says_is_not_dropped_silently():
 
 @pytest.mark.parametrize("format", LOSSES)
 def test_no_field_of_another_type_breaks_a_reader(format):
-    document = json.loads(written(format, rich.labelled(rich.answer())))
+    document = json.loads(written(format, rich.labeled(rich.answer())))
     for path in _paths(document):
         for wrong in (None, 1, -1, "x", [], {}, [None], True):
             data = json.dumps(_with(document, path, wrong)).encode()
@@ -258,7 +258,7 @@ def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 def test_the_interface_for_label_studio_has_a_control_for_everything_written():
     schema = {"ship/send": ["place", "item", "face 😀"], "confirm": []}
     tree = ElementTree.fromstring(config(list(LAYERS), event_schema=schema))
-    (task,) = json.loads(written("labelstudio", rich.labelled(rich.answer())))
+    (task,) = json.loads(written("labelstudio", rich.labeled(rich.answer())))
     results = task["annotations"][0]["result"]
 
     controls = {one.get("name"): one for one in tree.iter() if one.get("name")}
@@ -275,7 +275,7 @@ def test_the_interface_for_label_studio_has_a_control_for_everything_written():
 
 
 def test_what_was_changed_in_doccano_comes_back_as_it_stands_there():
-    line = json.loads(written("doccano", rich.labelled(rich.answer())))
+    line = json.loads(written("doccano", rich.labeled(rich.answer())))
     first, second = rich.PAYLOAD["requirements"]
     kinds = [entity["label"] for entity in line["entities"]]
     drawn = [at for at, kind in enumerate(kinds) if kind == "Requirement/security"]
@@ -308,6 +308,6 @@ def test_what_was_begun_and_skipped_is_carried_although_nothing_of_it_can_be_dra
     }
     given = rich.answer(payload=begun, status="skipped", skip_reason="Too long")
 
-    ((_, _, after),) = there_and_back("doccano", rich.labelled(given))
+    ((_, _, after),) = there_and_back("doccano", rich.labeled(given))
 
     assert after.payload == begun

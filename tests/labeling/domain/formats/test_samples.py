@@ -73,7 +73,7 @@ def entries(document: Any, name: str = "labels.json", **unnamed: str) -> list[An
     return list(sample_labels.read(stream, name=name, unnamed=Unnamed(**unnamed)))
 
 
-def labelled(document: Any, name: str = "labels.json", **unnamed: str) -> FileConversation:
+def labeled(document: Any, name: str = "labels.json", **unnamed: str) -> FileConversation:
     [(_, conversation)] = entries(document, name, **unnamed)
     assert isinstance(conversation, FileConversation)
     return conversation
@@ -81,7 +81,7 @@ def labelled(document: Any, name: str = "labels.json", **unnamed: str) -> FileCo
 
 def payload(document: Any) -> Any:
     """What is converted is a complete answer on the layers that it names."""
-    conversation = labelled(document)
+    conversation = labeled(document)
     [answer] = conversation.answers
     found = check_payload(
         answer.payload,
@@ -96,7 +96,7 @@ def payload(document: Any) -> Any:
 
 
 def losses(document: Any) -> list[tuple[str, Any]]:
-    return [(note.why.code, note.why.values["path"]) for note in labelled(document).notes]
+    return [(note.why.code, note.why.values["path"]) for note in labeled(document).notes]
 
 
 def refusals(document: Any, name: str = "labels.json") -> list[tuple[int | None, str]]:
@@ -169,7 +169,7 @@ def test_samples_in_yaml_and_what_is_none():
 def test_saved_labels_are_an_answer_with_generated_uids():
     document = saved(labeled_at="2026-01-31T14:05:00.000Z")
 
-    conversation = labelled(document)
+    conversation = labeled(document)
 
     [answer] = conversation.answers
     [label] = answer.payload["requirements"]
@@ -184,7 +184,7 @@ def test_saved_labels_are_an_answer_with_generated_uids():
 
 
 def test_an_empty_list_says_that_nothing_is_there():
-    [answer] = labelled(saved(requirements=[])).answers
+    [answer] = labeled(saved(requirements=[])).answers
 
     assert answer.empty
     assert "extraction" not in answer.unanswered
@@ -319,14 +319,14 @@ def test_every_other_loss_is_named_with_what_was_lost():
         ("sample.message_twice", "requirements[0].source_messages"),
         ("sample.left_out", "requirements[0].note"),
     ]
-    left = labelled(document).notes[2].why.values["value"]
+    left = labeled(document).notes[2].why.values["value"]
     assert left == "see mail"
 
 
 def test_a_list_in_yaml_takes_its_names_from_the_person_and_the_file():
     text = "- id: REQ-001\n  title: No\n  extra: 1\n- id: REQ-002\n  title: Yes\n"
 
-    conversation = labelled(text, "sample_007.yaml", annotator="ana")
+    conversation = labeled(text, "sample_007.yaml", annotator="ana")
 
     assert conversation.id == "sample_007"
     titles = [label["title"] for label in conversation.answers[0].payload["requirements"]]
@@ -334,7 +334,7 @@ def test_a_list_in_yaml_takes_its_names_from_the_person_and_the_file():
     assert [(note.line, note.why.values["path"]) for note in conversation.notes] == [
         (3, "[0].extra")
     ]
-    assert labelled(json.dumps([BOOKING]), annotator="a", conversation="b").id == "b"
+    assert labeled(json.dumps([BOOKING]), annotator="a", conversation="b").id == "b"
 
 
 @pytest.mark.parametrize(
@@ -378,10 +378,10 @@ def test_other_names_and_metadata_of_a_sample_are_named_as_left_out() -> None:
     labels = json.dumps({**head, "annotator": "kim", "requirements": []}).encode()
 
     ((_, record),) = samples.read_conversations(BytesIO(talk), name="x.json")
-    ((_, labelled),) = sample_labels.read(BytesIO(labels), name="x.json", unnamed=Unnamed())
+    ((_, labeled),) = sample_labels.read(BytesIO(labels), name="x.json", unnamed=Unnamed())
 
     assert isinstance(record, Record)
-    assert isinstance(labelled, FileConversation)
+    assert isinstance(labeled, FileConversation)
     named = {("id", "['A']"), ("metadata.domain", "bars"), ("metadata.recorded", "by telephone")}
     assert {(each.reason.values["path"], each.text) for each in record.left_out} == named
-    assert {(each.why.values["path"], each.why.values["value"]) for each in labelled.notes} == named
+    assert {(each.why.values["path"], each.why.values["value"]) for each in labeled.notes} == named

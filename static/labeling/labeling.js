@@ -8,7 +8,7 @@ import { t } from "./texts.js";
 
 /** @import { Parts } from "./types.d.ts" */
 
-export class Labelling {
+export class Labeling {
   /** @param {Pick<Parts, "view" | "store" | "status" | "messages" | "labels" | "problems" | "keyOf">} parts */
   constructor({ view, store, status, messages, labels, problems, keyOf }) {
     this.view = view;
