@@ -225,7 +225,9 @@ def by_other_people(
     talks: Sequence[GoldTalk], others: set[int], store: Store, config: MemoryConfig
 ) -> dict[str, dict[str, float]]:
     """Each side answered by what the other side taught: adapters, order and chances."""
-    sides = [[talk for at, talk in enumerate(talks) if (at in others) is side] for side in (0, 1)]
+    sides = [
+        [talk for at, talk in enumerate(talks) if (at in others) is side] for side in (False, True)
+    ]
     tried: list[Pupil] = []
     rankers: list[Ranker] = []
     for teachers, asked in (sides, sides[::-1]):
