@@ -17,7 +17,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -49,6 +49,7 @@ HARD = 300  # messages of a question that take part, by the fused score
 SURE_OF = 80  # the best of a question teach what chance a score means
 RESTRAINT = 0.1
 CUTS = (1, 3, 5, 10, 20, 50)
+Talks = TypeVar("Talks")
 
 
 @dataclass(frozen=True)
@@ -221,13 +222,18 @@ def report(
     return {name: mean_of(rows) for name, rows in {"all": everything, **by_talk}.items()}
 
 
+def apart(talks: Sequence[Talks], others: set[int]) -> list[list[Talks]]:
+    """Those at other places than ``others``, and those at these."""
+    return [
+        [talk for at, talk in enumerate(talks) if (at in others) == side] for side in (False, True)
+    ]
+
+
 def by_other_people(
     talks: Sequence[GoldTalk], others: set[int], store: Store, config: MemoryConfig
 ) -> dict[str, dict[str, float]]:
     """Each side answered by what the other side taught: adapters, order and chances."""
-    sides = [
-        [talk for at, talk in enumerate(talks) if (at in others) is side] for side in (False, True)
-    ]
+    sides = apart(talks, others)
     tried: list[Pupil] = []
     rankers: list[Ranker] = []
     for teachers, asked in (sides, sides[::-1]):
