@@ -178,7 +178,8 @@ def with_conflicts(numbered: list[Requirement], deps: Deps) -> list[Requirement]
 
 
 def merge(drafts: list[Requirement], deps: Deps) -> list[Requirement]:
-    """The first of two alike stays, with the messages of both; two that conflict both stay."""
+    """Of two alike the first stays, or the one in built words, with the messages of both; two that
+    conflict both stay."""
     if len(drafts) < 2 or deps.encoder is None:
         return drafts
     texts = [f"{draft['title']} {draft['action']}" for draft in drafts]
@@ -192,7 +193,9 @@ def merge(drafts: list[Requirement], deps: Deps) -> list[Requirement]:
         if twin is not None:
             twins[at] = twin
             sources = {*drafts[twin]["source_messages"], *drafts[at]["source_messages"]}
-            drafts[twin] = {**drafts[twin], "source_messages": sorted(sources)}
+            is_worded = drafts[twin]["quoted"] and not drafts[at]["quoted"]
+            stays = drafts[at] if is_worded else drafts[twin]
+            drafts[twin] = {**stays, "source_messages": sorted(sources)}
     return [draft for at, draft in enumerate(drafts) if at not in twins]
 
 

@@ -33,7 +33,13 @@ _TODAY = re.compile(
 )
 _SAYS_HOW = re.compile(
     r"\b(?:must|should|shall|has to|have to|needs?|wants?|would like|i'd|we'd|only|at most|"
-    r"at least|prefer|may|allowed|be able to|please|enough|at the end)\b",
+    r"at least|prefer|may|allowed|be able to|please|enough|at the end|"
+    r"would (?:be (?:nice|good|great|useful|helpful|perfect|handy)|help))\b",
+    re.I,
+)
+_ORDERS = re.compile(
+    r"(?:(?:and|but|so|then|also|just|yes|please),? )*"
+    r"(?:make|let|keep|add|put|show|send|use|allow|mark|set)\b(?! me\b)",
     re.I,
 )
 _LIMITS = re.compile(
@@ -117,11 +123,12 @@ def _is_stated(one: Commitment, answer: Sequence[Utterance], first: Utterance | 
     question = one.question.text if one.question else ""
     if own.question or "small_talk" in own.acts or complains(said, Said(said, question=question)):
         return False
-    if _CANNOT.search(said) and not _RULES.search(said):
+    is_order = _ORDERS.match(clean(said)) is not None
+    if _CANNOT.search(said) and not (is_order or _RULES.search(said)):
         return False
     if _NOT_NEEDED.match(clean(said)):
         return False
-    if not _SAYS_HOW.search(own.text) and (
+    if not (is_order or _SAYS_HOW.search(own.text)) and (
         _TODAY.search(own.text)
         or one.features.get("says:existing")
         or signal("existing").search(own.text)
