@@ -141,7 +141,7 @@ def _inside(document: Any) -> Iterable[Any]:
 
 
 def _in_utf8(value: Any) -> Any:
-    """Instagram and Messenger write each byte of a text as a letter of its own."""
+    """Instagram and Messenger write each byte of a text as a separate letter."""
     match value:
         case str():
             try:

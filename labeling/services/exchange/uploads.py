@@ -1,6 +1,6 @@
 """Files that wait between a preview and its confirmation, in the data folder for a day.
 
-Each is a folder of its own, whose name says whose it is; it appears when all of it is written.
+Each is a separate folder, whose name says whose it is; it appears when all of it is written.
 """
 
 from __future__ import annotations
