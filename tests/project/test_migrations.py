@@ -58,6 +58,7 @@ def test_all_migrations_run_on_an_empty_database_and_make_what_the_tests_use(
 
 
 NEWEST_MIGRATIONS = {
+    "0.4.0": {"labeling": "0063_american_spelling", "evaluation": "0038_one_job_table"},
     "0.3.0": {"labeling": "0054_agreement_with_gold", "evaluation": "0033_run_command_until"},
     "0.2.0": {"labeling": "0054_agreement_with_gold", "evaluation": "0032_figures_by_run"},
 }
