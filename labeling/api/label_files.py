@@ -29,7 +29,7 @@ READ = [name for name, _title in LabelUploadForm.base_fields["format"].choices] 
 
 
 class LabelsFormIn(serializers.Serializer[Any]):
-    form = serializers.ChoiceField(label_exports.FORMATS, default="native")
+    form = serializers.ChoiceField(list(label_exports.FORMATS), default="native")
 
 
 class LabelsIn(serializers.Serializer[Any]):
@@ -84,7 +84,6 @@ class LabelFilesView(ApiView):
         responses={
             (200, "application/x-ndjson"): OpenApiTypes.STR,
             (200, "application/json"): {"type": "array", "items": {"type": "object"}},
-            (200, "application/zip"): OpenApiTypes.BINARY,
             400: ErrorOut,
             403: ErrorOut,
             404: ErrorOut,

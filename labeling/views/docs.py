@@ -8,9 +8,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from labeling.domain.formats.losses import LOSSES, lost_in
 from labeling.domain.keys import KEYS
-from labeling.domain.schema import LAYERS
 from labeling.views.markdown import Document, render_document
 
 FOLDER = settings.BASE_DIR / "templates" / "docs"
@@ -84,7 +82,7 @@ def docs(request: HttpRequest, page: str = "index") -> HttpResponse:
 
 def read(page: str) -> Document:
     text = Path(FOLDER / f"{page}.md").read_text(encoding="utf-8")
-    written = text.replace("[[shortcuts]]", _shortcuts()).replace("[[losses]]", _losses())
+    written = text.replace("[[shortcuts]]", _shortcuts())
     return render_document(written, link=_link)
 
 
@@ -101,35 +99,6 @@ def _link(target: str) -> str:
     file, hash_, anchor = target.partition("#")
     page = file.removesuffix(".md")
     return address(page) + hash_ + anchor if file.endswith(".md") and page in PAGES else target
-
-
-def _losses() -> str:
-    """What each format loses, from the declaration that the round trips are held to."""
-    notes = [f"| `{name}` | {losses.note} |" for name, losses in LOSSES.items()]
-    rows = [
-        f"| {layer.title} | "
-        + " | ".join(lost_in(name, key) or "nothing" for name in LOSSES)
-        + " |"
-        for key, layer in LAYERS.items()
-    ]
-    answers = [
-        ", ".join(f"`{field}`" for field in losses.answer) or "nothing"
-        for losses in LOSSES.values()
-    ]
-    head = " | ".join(f"`{name}`" for name in LOSSES)
-    rule = " | ".join("---" for _ in LOSSES)
-    return "\n".join(
-        [
-            "| format | loses |",
-            "| --- | --- |",
-            *notes,
-            "",
-            f"| layer | {head} |",
-            f"| --- | {rule} |",
-            f"| *the answer itself* | {' | '.join(answers)} |",
-            *rows,
-        ]
-    )
 
 
 def _shortcuts() -> str:

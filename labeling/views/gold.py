@@ -60,9 +60,7 @@ from labeling.words import is_fact, words
 FORMAT_WORDS = {
     "native": lazy("Native: items, manifest and guidelines; verified without Assay"),
     "labelstudio": lazy("Label Studio: tasks and labeling interface"),
-    "doccano": lazy("doccano: JSONL"),
     "huggingface": lazy("Hugging Face dataset: Parquet"),
-    "croissant": lazy("Croissant: dataset with machine-readable metadata"),
     "csv": lazy("CSV: a row for each label"),
 }
 

@@ -13,15 +13,25 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
-from labeling.domain.formats.losses import LOSSES, lost_in
-from labeling.domain.schema import LAYERS
 from labeling.forms.labels import LabelUploadForm
 from labeling.forms.uploads import TITLES
 from labeling.models import Project
 from labeling.services import access, blindness
 from labeling.services.exchange import label_exports, label_imports, uploads
-from labeling.translation import translated
+from labeling.translation import lazy
 from labeling.views.errors import expects_files
+
+LOST = {
+    "native": lazy(
+        "Nothing: answers and decisions about them are complete. Use it to keep labels or to "
+        "move them between projects."
+    ),
+    "labelstudio": lazy(
+        "Decisions, rounds, versions of the guidelines, why something was skipped, and the "
+        "suggestion that a label was taken from. A label without a message is placed on that of "
+        "the label it is about."
+    ),
+}
 
 
 @require_GET
@@ -130,28 +140,7 @@ def _page(
         "refused": refused,
         "answers": label_exports.finished(project, cast(User, request.user)).count(),
         "blind_again": blindness.round_again(request.user, project.conversations.all()),
-        "formats": [(name, TITLES[name], translated(LOSSES[name].note)) for name in LOSSES],
-        "losses": _losses(project),
+        "formats": [(name, TITLES[name], note) for name, note in LOST.items()],
         "may_write": access.leads(request.user, project),
     }
     return render(request, "labeling/label_files.html", context, status=status)
-
-
-def _losses(project: Project) -> list[tuple[str, list[str]]]:
-    """For each layer of the project what each format loses, in the order of the formats."""
-    answer = [", ".join(losses.answer) for losses in LOSSES.values()]
-    return [
-        (_("The answer itself"), answer),
-        *_lost_of_labels(project),
-    ]
-
-
-def _lost_of_labels(project: Project) -> list[tuple[str, list[str]]]:
-    return [
-        (
-            translated(LAYERS[layer].title),
-            [translated(lost_in(name, layer)).replace("`", "") for name in LOSSES],
-        )
-        for layer in project.layers
-        if layer in LAYERS
-    ]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-
 import pytest
 from django.utils import timezone
 
@@ -94,12 +91,9 @@ def test_the_page_says_why_it_is_closed(signed_in, rita, again, shown_elsewhere)
 def test_files_of_labels_leave_it_out(signed_in, rita, noor, again, text):
     def named(user, form):
         raw = b"".join(signed_in(user).get(f"{PROJECT}labels/export/{form}/").streaming_content)
-        if form == "doccano":
-            archive = zipfile.ZipFile(io.BytesIO(raw))
-            raw = b"".join(archive.read(name) for name in archive.namelist())
         return raw.count(text.external_id.encode())
 
-    for form in ("native", "labelstudio", "doccano"):
+    for form in ("native", "labelstudio"):
         assert named(rita, form) == 0, form
         assert named(noor, form) > 0, form
     shown = page(signed_in(rita), f"{PROJECT}labels/")

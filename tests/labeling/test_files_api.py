@@ -71,7 +71,7 @@ def test_labels_of_test_items_leave_only_for_a_reason(project: Project, research
     release = factories.make_release(project, items=2)
     assert release.items.filter(split="test").exists()
 
-    answer = researcher.get(f"{HERE}labels/?form=doccano")
+    answer = researcher.get(f"{HERE}labels/?form=labelstudio")
 
     assert (answer.status_code, answer.json()["code"]) == (403, "look_reason_needed")
 

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
-import mlcroissant
 import pandas
 import pytest
 import yaml
 from django.core.management import CommandError, call_command
-from django.db import connection
 from pyarrow import parquet
 
-from labeling.domain.canonical import canonical_json
-from labeling.domain.formats import doccano, gold_files, labelstudio, typed_rows
+from labeling.domain.formats import gold_files, labelstudio, typed_rows
 from labeling.domain.schema import LAYERS
-from labeling.models import GoldRelease, guards
+from labeling.models import GoldRelease
 from labeling.services.exchange import export
 from labeling.services.exchange.parquet import Rows
 from tests import factories
@@ -40,10 +36,6 @@ def written(release: GoldRelease, folder: Path, format: str) -> dict[str, Path]:
     return {path.relative_to(folder).as_posix(): path for path in paths}
 
 
-def sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_same_release_gives_the_same_bytes_in_an_empty_folder(release, tmp_path, format):
     first = written(release, tmp_path / "a", format)
@@ -54,71 +46,6 @@ def test_the_same_release_gives_the_same_bytes_in_an_empty_folder(release, tmp_p
     }
     with pytest.raises(CommandError, match="not empty"):
         call_command("export_gold", "demo", format=format, output=tmp_path / "a")
-
-
-def test_croissant_has_what_the_standard_requires(release, tmp_path):
-    files = written(release, tmp_path, "croissant")
-    document = json.loads(files["croissant.json"].read_text("utf-8"))
-
-    required = {"@context", "@type", "conformsTo", "name", "description", "license", "url"}
-    required |= {"creator", "datePublished", "version", "distribution", "recordSet"}
-    assert required <= document.keys()
-    assert document["conformsTo"] == "http://mlcommons.org/croissant/1.1"
-    assert document["license"] == "CC-BY-4.0"
-    for file in document["distribution"]:
-        assert file["sha256"] == sha256(files[file["contentUrl"]])
-        assert file["contentSize"] == f"{files[file['contentUrl']].stat().st_size} B"
-    described = {file["contentUrl"] for file in document["distribution"]}
-    assert described == files.keys() - {"croissant.json"}
-
-
-@pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning:mlcroissant", "ignore:ConjunctiveGraph:DeprecationWarning"
-)
-def test_mlcroissant_loads_every_record_as_the_item_is(release, tmp_path):
-    rename(release, {"c-001": "007", "c-002": "2026-01-02"})
-    files = written(release, tmp_path, "croissant")
-
-    dataset = mlcroissant.Dataset(jsonld=str(files["croissant.json"]))
-    records = list(dataset.records("conversations"))
-
-    assert dataset.metadata.issues.errors == set()
-    items = [item.content for item in release.items.all()]
-    assert [of_record(record) for record in records] == [
-        {
-            **{name: item[name] for name in ("item_id", "domain", "difficulty", "split", "layer")},
-            "gold": item["gold"],
-            "given": item.get("given", ""),
-            "provenance": item["provenance"],
-            "sha256": row.sha256,
-            "messages": item["conversation"],
-        }
-        for item, row in zip(items, release.items.all(), strict=True)
-    ]
-    assert [item["item_id"] for item in items] == ["007", "2026-01-02", "c-003"]
-
-
-def rename(release: GoldRelease, names: dict[str, str]) -> None:
-    """Ids that readers which guess types change; the hashes are not looked at here."""
-    guards.remove(connection)
-    for item in release.items.all():
-        content = item.content | {"item_id": names.get(item.item_id, item.item_id)}
-        release.items.filter(pk=item.pk).update(canonical=canonical_json(content))
-
-
-def of_record(record: dict[str, Any]) -> dict[str, Any]:
-    fields = {key.removeprefix("conversations/"): value for key, value in record.items()}
-    messages = [
-        {key.removeprefix("conversations/messages/"): text(value) for key, value in part.items()}
-        for part in fields.pop("messages")
-    ]
-    texts = {key: text(value) for key, value in fields.items()}
-    as_json = {key: json.loads(texts[key]) for key in ("gold", "provenance")}
-    return {**texts, **as_json, "messages": messages}
-
-
-def text(value: Any) -> Any:
-    return value.decode() if isinstance(value, bytes) else value
 
 
 def test_a_dataset_folder_names_its_files_and_says_what_is_in_it(release, tmp_path):
@@ -268,15 +195,6 @@ def test_label_studio_gets_one_annotation_marked_as_truth(release, tmp_path):
         (answer,) = one.answers
         assert answer.is_gold
         assert answer.payload == item.content["gold"]
-
-
-def test_doccano_gets_one_file(release, tmp_path):
-    files = written(release, tmp_path, "doccano")
-    with files["gold.jsonl"].open("rb") as file:
-        result = [one for _, one in doccano.read(file)]  # type: ignore[misc]
-
-    assert [one.id for one in result] == [item.item_id for item in release.items.all()]
-    assert result[0].answers[0].payload["requirements"][0]["source_messages"] == [0]
 
 
 def test_a_table_has_a_row_per_label_and_runs_nothing(release, tmp_path):

@@ -20,10 +20,7 @@ OF_0_3 = {
     "csv/labels.csv": "f2bdd3226ae10bb9",
     "labelstudio/tasks.json": "baf3be1815afe1ec",
     "labelstudio/labeling-config.xml": "fdb89ef7d37b40a8",
-    "doccano/gold.jsonl": "6be52017fbc05460",
     "huggingface/data/dev.parquet": "6745269ec0bf96a1",
-    "croissant/records.parquet": "d727a6064f3caa4a",
-    "croissant/items.jsonl": "7f8e0a858940d6f9",
 }
 
 

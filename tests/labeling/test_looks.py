@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable
@@ -292,17 +291,6 @@ def test_the_page_lists_every_look_with_its_reason(
 
     assert "noor orders@1 Read the labels: c-001 <b>Is it right?</b> 1" in shown
     assert "command line orders@1 Measure a pipeline: run 7 none stated 1" in shown
-
-
-def test_the_file_holds_all_of_them(signed_in: SignedIn, noor: User, release: GoldRelease) -> None:
-    looks.state(noor, [release], Sight(LABELS), "=1+1")
-
-    answer: Any = signed_in(noor).get("/projects/orders/tables/looks.csv")
-    lines = b"".join(answer.streaming_content).decode().splitlines()
-
-    head, row = csv.reader(lines)
-    assert head == ["at", "user", "release", "purpose", "subject", "named", "reason", "items"]
-    assert row[1:] == ["noor", "orders@1", "labels", "release", "", "'=1+1", "1"]
 
 
 def test_the_page_costs_the_same_for_one_look_and_for_many(

@@ -251,12 +251,6 @@ def test_tables_are_files_that_no_spreadsheet_runs(signed_in, project, rita, ana
     client = signed_in(rita)
 
     assert "'=cmd()" in [row["annotator"] for row in table(client, "people")]
-    assert "'=cmd()" in [row["user"] for row in table(client, "members")]
-    assert table(client, "layers")[0] == {
-        "layers": "extraction", "wanted": "80", "labeled": "1", "gold": "0", "missing": "80"
-    }  # fmt: skip
-    assert table(client, "rounds")[0]["state"] == "open"
-    assert {row["of"] for row in table(client, "states")} == {"conversations", "assignments"}
     assert client.get("/projects/orders/tables/secrets.csv").status_code == 404
 
 

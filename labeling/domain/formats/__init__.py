@@ -1,5 +1,4 @@
 """Labels of several annotators as files, and conversations as others write them: a module a kind.
 
-A reader and a writer meet in :mod:`labeling.domain.formats.answers`; what a format cannot carry is
-declared in :mod:`labeling.domain.formats.losses`.
+A reader and a writer meet in :mod:`labeling.domain.formats.answers`.
 """

@@ -8,11 +8,9 @@ Of these labels, those whose entities are still in the same places come back.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import count, pairwise
-from typing import Any, BinaryIO, TypedDict
+from itertools import count
+from typing import Any, BinaryIO
 
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.facts import Fact
@@ -25,20 +23,16 @@ from labeling.domain.formats.answers import (
     ReadLine,
     Unchecked,
     Unreadable,
-    WrittenHead,
-    WrittenTurn,
     as_dict,
     as_id,
     as_list,
     as_number,
     as_text,
-    author_of,
     choice_of,
     moment,
     past,
     quoted,
     with_line_feeds_in,
-    written,
 )
 from labeling.domain.formats.reading import json_lines, read_each
 from labeling.domain.schema import LAYERS
@@ -46,164 +40,6 @@ from labeling.domain.schema.labels import Payload, StoredLabel
 from labeling.domain.schema.layers import DrawnMessages, DrawnPhases, DrawnSpans, Layer
 
 SAME, NEXT, ARGUMENT = "same label", "next phase", "argument"
-
-
-class Entity(TypedDict):
-    """A marked piece of the text; offsets count code points."""
-
-    id: int
-    label: str
-    start_offset: int
-    end_offset: int
-
-
-class Relation(TypedDict):
-    id: int
-    from_id: int
-    to_id: int
-    type: str
-
-
-class PlacedMessage(WrittenTurn):
-    """A message by where it is in the text of its line."""
-
-    start: int
-    end: int
-
-
-class DoccanoLine(WrittenHead):
-    """A line: what doccano knows, and next to it what it keeps as metadata."""
-
-    text: str
-    entities: list[Entity]
-    relations: list[Relation]
-    external_id: str
-    messages: list[PlacedMessage]
-    annotator: str
-    status: str
-    empty: bool
-    labels: Payload
-    skip_reason: str
-    round: int | None
-    guideline_version: int | None
-    created_at: str | None
-    submitted_at: str | None
-    active_seconds: int
-
-
-def text_of(turns: Sequence[Turn]) -> tuple[str, list[int]]:
-    """The conversation as one text, a message a paragraph, and where each message's text begins.
-
-    Examples
-    --------
-    >>> text_of([Turn("user", "Hi"), Turn("analyst", "Yes?", speaker="Zoé")])
-    ('user: Hi\\nZoé: Yes?', [6, 14])
-    """
-    parts, starts, length = [], [], 0
-    for turn in turns:
-        head = f"{author_of(turn)}: "
-        starts.append(length + len(head))
-        parts.append(head + turn.content)
-        length += len(parts[-1]) + 1
-    return "\n".join(parts), starts
-
-
-def write(labeled: FileConversation, answer: FileAnswer) -> str:
-    """One line, without its end."""
-    text, starts = text_of(labeled.turns)
-    marks = _Marks(labeled.texts, starts)
-    marks.add_all(answer.payload)
-    document: DoccanoLine = {
-        "text": text,
-        "entities": marks.entities,
-        "relations": marks.relations,
-        "external_id": labeled.id,
-        "domain": labeled.domain,
-        "difficulty": labeled.difficulty,
-        "split": labeled.split,
-        **labeled.written_by,
-        "messages": _placed(labeled.turns, starts),
-        "annotator": answer.annotator,
-        "status": answer.status,
-        "empty": answer.empty,
-        "labels": {key: labels for key, labels in answer.payload.items() if labels},
-        "skip_reason": answer.skip_reason,
-        "round": answer.round,
-        "guideline_version": answer.guideline_version,
-        "created_at": written(answer.created_at),
-        "submitted_at": written(answer.submitted_at),
-        "active_seconds": answer.active_seconds,
-    }
-    return json.dumps(document, ensure_ascii=False, allow_nan=False)
-
-
-def _placed(turns: Sequence[Turn], starts: Sequence[int]) -> list[PlacedMessage]:
-    """The messages by where they are in the text of the document."""
-    return [
-        {
-            "role": turn.role,
-            "speaker": turn.speaker,
-            "time": written(turn.time),
-            "start": start,
-            "end": start + len(turn.content),
-        }
-        for turn, start in zip(turns, starts, strict=True)
-    ]
-
-
-@dataclass(slots=True)
-class _Marks:
-    texts: Sequence[str]
-    starts: Sequence[int]
-    entities: list[Entity] = field(default_factory=list)
-    relations: list[Relation] = field(default_factory=list)
-    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
-
-    def add_all(self, payload: Mapping[str, Any]) -> None:
-        for layer in LAYERS.values():
-            for label in payload.get(layer.key, []):
-                if _can_be_drawn(layer, label):
-                    self._add(layer, label)
-
-    def _add(self, layer: Layer, label: Mapping[str, Any]) -> None:
-        match layer.drawing:
-            case DrawnMessages(kind, choice, cites):
-                self._messages(f"{kind}/{label[choice]}", label[cites])
-            case DrawnPhases():
-                phases = [self._messages("Phase", phase["evidence"]) for phase in label["phases"]]
-                for earlier, later in pairwise(phases):
-                    self._relate(earlier, later, NEXT)
-            case DrawnSpans():
-                self._event(label)
-
-    def _messages(self, label: str, indices: Sequence[int]) -> int:
-        """Entities over whole messages; the number of the first."""
-        numbers = [self._entity(label, index, 0, len(self.texts[index])) for index in indices]
-        for number in numbers[1:]:
-            self._relate(numbers[0], number, SAME)
-        return numbers[0]
-
-    def _event(self, event: Mapping[str, Any]) -> None:
-        trigger = self._span(f"Event/{event['type']}", event["trigger"])
-        for argument in event.get("arguments", []):
-            number = self._span(f"Argument/{argument['role']}", argument["span"])
-            self._relate(trigger, number, ARGUMENT)
-
-    def _span(self, label: str, span: Mapping[str, Any]) -> int:
-        return self._entity(label, span["message"], span["start"], span["end"])
-
-    def _entity(self, label: str, message: int, start: int, end: int) -> int:
-        number = next(self._numbers)
-        base = self.starts[message]
-        place = (base + start, base + end)
-        self.entities.append(
-            {"id": number, "label": label, "start_offset": place[0], "end_offset": place[1]}
-        )
-        return number
-
-    def _relate(self, source: int, target: int, kind: str) -> None:
-        number = next(self._numbers)
-        self.relations.append({"id": number, "from_id": source, "to_id": target, "type": kind})
 
 
 def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[ReadLine]:

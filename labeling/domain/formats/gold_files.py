@@ -1,16 +1,15 @@
-"""The files next to the items of a gold release: tables, cards, metadata, checksums."""
+"""The files next to the items of a gold release: tables and cards."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 import yaml
 
 from labeling.domain.canonical import canonical_json
 from labeling.domain.csv_cells import safe_cell
-from labeling.domain.formats.typed_rows import COLLECTED, MESSAGE, ColumnType, features
+from labeling.domain.formats.typed_rows import COLLECTED, features
 from labeling.domain.formats.typed_rows import columns_of as columns_of_rows
 from labeling.domain.gold.content import GoldContent
 from labeling.domain.gold.meaning import of_release
@@ -75,7 +74,6 @@ class ReleaseSummary(TypedDict):
     hows: Mapping[str, int]
     agreement: Any
     n_left_out: int
-    frozen_at: str
 
 
 class SplitFile(TypedDict):
@@ -168,18 +166,6 @@ def _creators(hows: Mapping[str, int]) -> list[str]:
     return sorted({creator_of.get(how, "expert-generated") for how in hows}) or ["expert-generated"]
 
 
-def _synthetic(header: ReleaseHeader) -> str:
-    counted = {
-        "conversations are synthetic": header.get("synthetic"),
-        "items were labeled by a program": header.get("generated"),
-    }
-    return "".join(
-        f" {number} of {header.get('items')} {words}."
-        for words, number in counted.items()
-        if number
-    )
-
-
 def _agreement(rounds: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if not rounds:
         yield "No round had more than one annotator."
@@ -216,160 +202,3 @@ def _size(total: int) -> str:
         if total < limit:
             return name
     return "100K<n<1M"
-
-
-JsonLd = Mapping[str, object]
-"""A node of a JSON-LD document: its keys are terms of the vocabularies in ``@context``."""
-
-_CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "sc": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "dct": "http://purl.org/dc/terms/",
-    "citeAs": "cr:citeAs",
-    "conformsTo": "dct:conformsTo",
-    "column": "cr:column",
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "jsonPath": "cr:jsonPath",
-    "recordSet": "cr:recordSet",
-    "repeated": "cr:repeated",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
-}
-_FIELDS = {
-    "item_id": "The conversation's name in the project",
-    "domain": "What it is about",
-    "difficulty": "easy, medium or hard",
-    "split": "train, dev or test",
-    "layer": "What was labeled",
-    "gold": "The labels by their key, as JSON",
-    "given": "The labels of other layers that these refer to, as JSON; empty if there are none",
-    "provenance": "How the labels came about, and who gave them, as JSON",
-    "sha256": "Of the item's line in items.jsonl",
-}
-_MESSAGE_FIELDS = {
-    "index": "From 0",
-    "role": "user or analyst",
-    "speaker": "Who speaks",
-    "content": "What is said",
-    "time": "When, if it is known (ISO 8601)",
-}
-RECORD_COLUMNS: dict[str, ColumnType] = {
-    **dict.fromkeys(_FIELDS, "string"),
-    "conversation": [MESSAGE],
-}
-"""Of ``records.parquet``, which readers of Croissant get their records from.
-
-They guess types in lines of JSON (the id 007 becomes a number), and know no records in records.
-"""
-
-
-def record_row(item: GoldContent, *, sha256: str) -> dict[str, Any]:
-    return {
-        **{name: item.get(name, "") for name in ("item_id", "domain", "difficulty", "split")},
-        "layer": item["layer"],
-        "gold": canonical_json(item["gold"]),
-        "given": canonical_json(item["given"]) if "given" in item else "",
-        "provenance": canonical_json(item["provenance"]),
-        "sha256": sha256,
-        "conversation": [dict(message) for message in item["conversation"]],
-    }
-
-
-class DescribedFile(NamedTuple):
-    """A file of a Croissant folder; ``format`` is its media type."""
-
-    name: str
-    format: str
-    size: int
-    sha256: str
-
-
-def croissant(summary: ReleaseSummary, files: Sequence[DescribedFile], *, license: str) -> JsonLd:
-    """Croissant metadata (JSON-LD) of the files; the first one holds the records."""
-    header = summary["header"]
-    return {
-        "@context": _CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.1",
-        "name": f"{header['name']}-{header['version']}",
-        "description": (header.get("message") or f"Gold labels ({header['layer']}) by Assay")
-        + _synthetic(header),
-        "version": str(of_release(header.get("meaning", ""), header["version"])),
-        "license": license or "unknown",
-        "url": f"urn:sha256:{summary['sha256']}",
-        "datePublished": summary["frozen_at"],
-        "creator": {"@type": "sc:Organization", "name": header["project"]},
-        "citeAs": f"{summary['release']}, sha256 {summary['sha256']}",
-        "distribution": [_file_object(file) for file in files],
-        "recordSet": [
-            {
-                "@type": "cr:RecordSet",
-                "@id": "conversations",
-                "name": "conversations",
-                "description": "An item a record",
-                "field": [
-                    *(_field(files[0].name, name, text) for name, text in _FIELDS.items()),
-                    _messages(files[0].name),
-                ],
-            }
-        ],
-    }
-
-
-def _file_object(file: DescribedFile) -> JsonLd:
-    return {
-        "@type": "cr:FileObject",
-        "@id": file.name,
-        "name": file.name,
-        "contentUrl": file.name,
-        "contentSize": f"{file.size} B",
-        "encodingFormat": file.format,
-        "sha256": file.sha256,
-    }
-
-
-def _field(file: str, name: str, text: str) -> JsonLd:
-    return {
-        "@type": "cr:Field",
-        "@id": f"conversations/{name}",
-        "name": name,
-        "description": text,
-        "dataType": "sc:Text",
-        "source": {"fileObject": {"@id": file}, "extract": {"column": name}},
-    }
-
-
-def _messages(file: str) -> JsonLd:
-    parts = [
-        {
-            "@type": "cr:Field",
-            "@id": f"conversations/messages/{name}",
-            "name": name,
-            "description": text,
-            "dataType": "sc:Integer" if name == "index" else "sc:Text",
-            "source": {
-                "fileObject": {"@id": file},
-                "extract": {"column": "conversation"},
-                "transform": {"jsonPath": name},
-            },
-        }
-        for name, text in _MESSAGE_FIELDS.items()
-    ]
-    return {
-        "@type": "cr:Field",
-        "@id": "conversations/messages",
-        "name": "messages",
-        "description": "The messages, in order",
-        "repeated": True,
-        "subField": parts,
-    }
-
-
-def pretty(document: Any) -> str:
-    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

@@ -33,7 +33,7 @@ class Command(AssayCommand):
             "--license",
             default="",
             metavar="TEXT",
-            help="what the metadata of huggingface and croissant say about the licence",
+            help="what the card of huggingface says about the licence",
         )
         looks.add_reason(parser)
 

@@ -33,9 +33,6 @@ def _check(name: str, found: object) -> Exporter:
 EXPORTERS: Registry[Exporter] = Registry("assay.exporters", {}, _check)
 """Those of installed packages."""
 
-OF_LAYERS = ("labelstudio", "doccano")
-"""Formats with a place for labels of one layer, but not for a whole document."""
-
 
 class UnknownFormat(RuleError):
     """The export format does not exist."""
@@ -55,7 +52,7 @@ def formats() -> list[str]:
 
 def formats_for(release: GoldRelease) -> list[str]:
     """The formats that have a place for what the release holds."""
-    ours = [name for name in FORMATS if release.layer in LAYERS or name not in OF_LAYERS]
+    ours = [name for name in FORMATS if release.layer in LAYERS or name != "labelstudio"]
     layers = {name: exporter.layers for name, exporter in EXPORTERS.items()}
     return [*ours, *(name for name, only in layers.items() if not only or release.layer in only)]
 

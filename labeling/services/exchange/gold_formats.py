@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,14 +15,14 @@ from django.db.models import Count
 from labeling.domain.csv_cells import csv_line
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import Turn
-from labeling.domain.formats import doccano, gold_files, labelstudio, typed_rows
+from labeling.domain.formats import gold_files, labelstudio, typed_rows
 from labeling.domain.formats.answers import FileAnswer, FileConversation
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.gold.content import GoldContent, GoldMessage
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
 from labeling.services.exchange import parquet
-from labeling.services.exchange.native_files import write_items, write_proof
+from labeling.services.exchange.native_files import write_proof
 from labeling.words import worded_in_english
 
 GOLD = "gold"  # in place of the annotator
@@ -70,16 +69,6 @@ def json_list(documents: Iterator[str]) -> Iterator[str]:
         yield before + document
         before = ",\n"
     yield "\n]\n"
-
-
-def write_doccano(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:
-    _check_layer(release)
-    path = folder / f"{GOLD}.jsonl"
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        for item in items_of(release):
-            labeled = _labeled(item.content)
-            file.write(doccano.write(labeled, labeled.answers[0]) + "\n")
-    return [path]
 
 
 def _check_layer(release: GoldRelease) -> None:
@@ -164,50 +153,11 @@ def _summary(release: GoldRelease) -> gold_files.ReleaseSummary:
         "hows": dict(hows),
         "agreement": worded_in_english(release.agreement),
         "n_left_out": len(release.left_out),
-        "frozen_at": release.frozen_at.isoformat(),
     }
-
-
-def write_croissant(release: GoldRelease, folder: Path, *, license: str) -> list[Path]:
-    """The items, the same as records that readers load, what is signed, and what describes all."""
-    records, described = folder / "records.parquet", folder / "croissant.json"
-    with parquet.Rows(records, gold_files.RECORD_COLUMNS, says=_signed(release)) as rows:
-        for item in items_of(release):
-            rows.add(gold_files.record_row(item.content, sha256=item.sha256))
-    items = write_items(release, folder / "items.jsonl")
-    files = [records, items, *write_proof(release, folder)]
-    document = gold_files.croissant(
-        _summary(release), [_described(path) for path in files], license=license
-    )
-    described.write_text(gold_files.pretty(document), encoding="utf-8")
-    return [*files, described]
-
-
-MEDIA_TYPES = {
-    ".pem": "application/x-pem-file",
-    ".sha256": "text/plain",
-    ".sig": "application/json",
-    ".json": "application/json",
-    ".jsonl": "application/jsonlines",
-    ".md": "text/markdown",
-    ".parquet": "application/x-parquet",
-}
-
-
-def _described(path: Path) -> gold_files.DescribedFile:
-    media_type = MEDIA_TYPES[path.suffix]
-    return gold_files.DescribedFile(path.name, media_type, path.stat().st_size, _sha256(path))
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 WRITERS: dict[str, Callable[..., list[Path]]] = {
     "labelstudio": write_labelstudio,
-    "doccano": write_doccano,
     "huggingface": write_huggingface,
-    "croissant": write_croissant,
     "csv": write_csv,
 }

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import FileResponse, StreamingHttpResponse
+from django.http import StreamingHttpResponse
 
 from labeling.domain import transcripts
 from labeling.domain.batches import batches
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.facts import Fact
-from labeling.domain.formats import doccano, labelstudio, native
+from labeling.domain.formats import labelstudio, native
 from labeling.domain.formats.answers import FileAnswer, FileConversation, FileDecision
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.schema import LAYERS
@@ -32,32 +29,20 @@ from labeling.models import (
     Transcript,
 )
 from labeling.services import blindness
-from labeling.services.exchange.archives import zipped
 from labeling.services.exchange.building import build
-from labeling.services.exchange.export import UnknownFormat
 from labeling.services.exchange.gold_formats import json_list
 from labeling.services.gold import looks, releases
 from labeling.services.gold.looks import Sight
 from labeling.words import in_english
 
-FORMATS = ("native", "labelstudio", "doccano")
 FINISHED = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
 CHUNK = 500  # conversations in memory at a time
 
 
-def download(project: Project, format: str, viewer: User) -> StreamingHttpResponse | FileResponse:
+def download(project: Project, format: str, viewer: User) -> StreamingHttpResponse:
     """In one of the formats. Who would see answers about test items says why first."""
     looks.require(viewer, looks.test_sets(project), Sight(Look.Purpose.EXPORT))
-    if format == "doccano":  # a file per annotator
-
-        def write(folder: Path) -> list[Path]:
-            return export_labels(project, format=format, folder=folder, viewer=viewer)
-
-        return zipped(write, f"{project.slug}-doccano.zip")
-    kind, name, lines = {
-        "native": ("application/x-ndjson", "labels.jsonl", native_lines),
-        "labelstudio": ("application/json", "labelstudio.json", labelstudio_text),
-    }[format]
+    kind, name, lines = FORMATS[format]
     return StreamingHttpResponse(
         lines(project, viewer),
         content_type=f"{kind}; charset=utf-8",
@@ -166,57 +151,34 @@ def labelstudio_text(project: Project, viewer: User | None = None) -> Iterator[s
     )
 
 
-def export_labels(
-    project: Project, *, format: str, folder: Path, viewer: User | None = None
-) -> list[Path]:
+FORMATS: dict[str, tuple[str, str, Callable[[Project, User | None], Iterator[str]]]] = {
+    "native": ("application/x-ndjson", "labels.jsonl", native_lines),
+    "labelstudio": ("application/json", "labelstudio.json", labelstudio_text),
+}
+"""The type, the name and the text of each."""
+
+
+def export_labels(project: Project, *, format: str, folder: Path) -> list[Path]:
     """Write all labels into an empty folder and return the files."""
-    writer = _WRITERS.get(format)
-    if writer is None:
-        raise UnknownFormat("export.unknown_format", format=format, formats=list(FORMATS))
-    return build(folder, lambda draft: writer(project, draft, viewer))
+    return build(folder, lambda draft: _WRITERS[format](project, draft))
 
 
-def _write_native(project: Project, folder: Path, viewer: User | None) -> list[Path]:
-    return [_written(folder / "labels.jsonl", native_lines(project, viewer))]
+def _write_native(project: Project, folder: Path) -> list[Path]:
+    return [_written(folder / "labels.jsonl", native_lines(project))]
 
 
-def _write_labelstudio(project: Project, folder: Path, viewer: User | None) -> list[Path]:
+def _write_labelstudio(project: Project, folder: Path) -> list[Path]:
     interface = config(project.layers, event_schema=project.event_schema)
     return [
-        _written(folder / "tasks.json", labelstudio_text(project, viewer)),
+        _written(folder / "tasks.json", labelstudio_text(project)),
         _written(folder / "labeling-config.xml", iter([interface])),
     ]
+
+
+_WRITERS = {"native": _write_native, "labelstudio": _write_labelstudio}
 
 
 def _written(path: Path, lines: Iterator[str]) -> Path:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(lines)
     return path
-
-
-def _write_doccano(project: Project, folder: Path, viewer: User | None) -> list[Path]:
-    """A file per annotator, as doccano itself exports."""
-    files: dict[str, Any] = {}
-    with ExitStack() as stack:
-        for conversation in labeled(project, viewer):
-            for answer in conversation.answers:
-                name = answer.annotator
-                if name not in files:
-                    path = folder / file_of(name)
-                    files[name] = stack.enter_context(
-                        path.open("w", encoding="utf-8", newline="\n")
-                    )
-                files[name].write(doccano.write(conversation, answer) + "\n")
-    return [folder / file_of(name) for name in sorted(files)]
-
-
-def file_of(annotator: str) -> str:
-    """A file name that no user name can lead out of its folder."""
-    return quote(annotator, safe="@+ ").replace(".", "%2E") + ".jsonl"
-
-
-_WRITERS: dict[str, Callable[[Project, Path, User | None], list[Path]]] = {
-    "native": _write_native,
-    "labelstudio": _write_labelstudio,
-    "doccano": _write_doccano,
-}

@@ -50,7 +50,6 @@ from labeling.models import (
 )
 from labeling.services import events, pending, projects
 from labeling.services.exchange.conversations import MAX_LOSSES, MAX_PROBLEMS, ImportRefused
-from labeling.services.exchange.export import UnknownFormat
 from labeling.services.exchange.label_rounds import ImportedRounds
 from labeling.services.settling import adjudications
 from labeling.services.work import rounds
@@ -152,8 +151,6 @@ def import_labels(
     needed while the gate is locked: imported labels pass it like an override, and it is recorded.
     ``unnamed`` says of samples whose labels they are, where their files do not.
     """
-    if format not in READERS:
-        raise UnknownFormat("export.unknown_format", format=format, formats=list(READERS))
     with tempfile.TemporaryFile() as file:
         entries = _Entries(file)
         entries.read(files, READERS[format], unnamed or Unnamed())

@@ -246,9 +246,9 @@ class LabelFiles(Part):
     def download(
         self,
         to: str | os.PathLike[str],
-        form: Literal["native", "labelstudio", "doccano"] = "native",
+        form: Literal["native", "labelstudio"] = "native",
     ) -> Path:
-        """All submitted and skipped answers: JSON Lines, JSON, or a zip with a file for each."""
+        """All submitted and skipped answers: JSON Lines or JSON."""
         return self._transport.download(self._path("labels"), to, {"form": form})
 
     def store(
