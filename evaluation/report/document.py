@@ -11,8 +11,8 @@ from evaluation.models import Aggregate, CaseRun
 from evaluation.report import command
 from evaluation.report.cases import WorstCase
 from evaluation.report.content import Report
-from evaluation.services.run import chosen_baselines, conclusions, gates, planning, results
-from evaluation.services.run.chosen_baselines import ChoiceJson
+from evaluation.services.run import baselines, conclusions, gates, planning, results
+from evaluation.services.run.baselines import ChoiceJson
 from evaluation.services.run.primary_metrics import PrimaryJson
 from evaluation.services.run.repetitions import Repetitions
 from evaluation.views import present
@@ -222,7 +222,7 @@ def _verdict(report: Report) -> VerdictJson:
     if compared is None:
         why = in_english(report.no_verdict)
         return {"baseline": None, "verdict": None, "sentence": why, "chosen": None}
-    choice = chosen_baselines.choice_of(compared.before)
+    choice = baselines.choice_of(compared.before)
     return {
         "baseline": compared.before.pk,
         "verdict": compared.verdict,

@@ -15,7 +15,7 @@ from evaluation.report import command
 from evaluation.report.cases import ShownMessage, WorstCase
 from evaluation.report.content import Report
 from evaluation.services.language_models import bills, budgets
-from evaluation.services.run import chosen_baselines, gates, planning, results
+from evaluation.services.run import baselines, gates, planning, results
 from evaluation.services.run.comparisons import Compared
 from evaluation.services.run.conclusions import exposed
 from evaluation.services.run.primary_metrics import sentences
@@ -149,8 +149,8 @@ def context_of(report: Report) -> dict[str, Any]:
 
 def _chosen(report: Report) -> list[str]:
     """Since when the baseline is one, where somebody chose it."""
-    choice = chosen_baselines.choice_of(report.compared.before) if report.compared else None
-    return chosen_baselines.sentences(choice, [report.run]) if choice else []
+    choice = baselines.choice_of(report.compared.before) if report.compared else None
+    return baselines.sentences(choice, [report.run]) if choice else []
 
 
 WIDTH = 600

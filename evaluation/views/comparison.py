@@ -22,7 +22,7 @@ from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run
 from evaluation.services import looks
 from evaluation.services.judging import certificates
-from evaluation.services.run import chosen_baselines
+from evaluation.services.run import baselines
 from evaluation.services.run.changes import value_text
 from evaluation.services.run.compared_cases import (
     OUTCOMES,
@@ -307,13 +307,13 @@ def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str,
         return {"problem": words(error.fact)}
     marks = certificates.marks([run.pk for run in [baseline, *able]])
     seen_before = sorted({pk for each in compared for pk in each.declared_after})
-    chosen = chosen_baselines.choice_of(baseline)
+    chosen = baselines.choice_of(baseline)
     tested, rest = _by_metric(compared, tested=True), _by_metric(compared, tested=False)
     return context | {
         "conclusions": [_conclusion(each) for each in compared],
         "deciding": [
             *sentences(compared[0].declared, seen_before),
-            *(chosen_baselines.sentences(chosen, able) if chosen else []),
+            *(baselines.sentences(chosen, able) if chosen else []),
         ],
         "declared_late": bool(seen_before or (chosen and chosen.after(able))),
         "metrics_version": baseline.spec.metrics_version,

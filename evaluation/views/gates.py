@@ -17,7 +17,7 @@ from evaluation.metrics.gate import DEFAULTS, MAX_DROP
 from evaluation.metrics.registry import Metric
 from evaluation.models import Run
 from evaluation.services.launch import thresholds
-from evaluation.services.run import chosen_baselines, gates, primary_metrics
+from evaluation.services.run import baselines, gates, primary_metrics
 from evaluation.services.run.primary_metrics import Primary
 from evaluation.views.opening import get_run, opened_run
 from labeling.domain.errors import RuleError
@@ -88,12 +88,12 @@ def run_baseline(request: HttpRequest, pk: int) -> HttpResponse:
     """From now on runs on the same gold and split are measured against this one, or no longer."""
     run = get_run(request, pk)
     if request.POST.get("action") == "take back":
-        chosen_baselines.take_back(run, by=request.user)
+        baselines.take_back(run, by=request.user)
         said = _("Run {number} is no longer the baseline of this gold and split.")
         messages.success(request, said.format(number=run.pk))
         return redirect(run)
     try:
-        chosen_baselines.choose(run, by=request.user)
+        baselines.choose(run, by=request.user)
     except RuleError as error:
         messages.error(request, words(error.fact))
     else:

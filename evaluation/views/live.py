@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from evaluation.models import CaseRun, Run
 from evaluation.services import looks
 from evaluation.services.language_models import bills, budgets
-from evaluation.services.run import chosen_baselines
+from evaluation.services.run import baselines
 from evaluation.services.run.pace import Pace, pace_of
 from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.work import attendance, steering
@@ -86,7 +86,7 @@ def progress_of(run: Run) -> dict[str, Any]:
         ),
         "figures_before": run.scored_at is None and run.first_scored_at is not None,
         "can_repeat": _has_pipeline(run),
-        "is_baseline": is_over and chosen_baselines.choice_of(run) is not None,
+        "is_baseline": is_over and baselines.choice_of(run) is not None,
         "most_concurrency": steering.MOST_CONCURRENCY,
         "silence": attendance.silence(run),
         "has_no_worker": run.status == Run.Status.QUEUED and not health.has_worker(),

@@ -12,7 +12,7 @@ from evaluation.layers import GoldLayer, gold_layer
 from evaluation.layers.breakdown import tables_in
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, RatingPanel, Run
-from evaluation.services.run import chosen_baselines, gates, results
+from evaluation.services.run import baselines, gates, results
 from evaluation.views import present
 from evaluation.views.answers import answers_context, over_runs
 from evaluation.views.plots import scores_plot
@@ -207,7 +207,7 @@ def _gate(run: Run) -> dict[str, Any]:
     newest = gates.newest(run)
     last = newest if newest and gates.is_current(newest, run) else None
     others = Run.objects.beside(run).defer("spec", "config", "release__header")
-    choice = chosen_baselines.choice_on(run.release_id, run.split)
+    choice = baselines.choice_on(run.release_id, run.split)
     return {
         "limits": [(METRICS[name], limit) for name, limit in limits.items() if name in METRICS],
         "max_drop": max_drop,
@@ -221,7 +221,7 @@ def _gate(run: Run) -> dict[str, Any]:
     }
 
 
-def _with_chosen(others: Any, choice: chosen_baselines.Choice | None) -> list[Run]:
+def _with_chosen(others: Any, choice: baselines.Choice | None) -> list[Run]:
     """The newest runs on the same cases, and the chosen baseline, however old it is."""
     newest: list[Run] = list(others[:BASELINES])
     if choice is None or choice.run_id in {run.pk for run in newest}:

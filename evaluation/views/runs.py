@@ -21,7 +21,7 @@ from evaluation.models.spec import model_label
 from evaluation.services import looks
 from evaluation.services.judging import certificates
 from evaluation.services.launch import predictions
-from evaluation.services.run import lists
+from evaluation.services.run import baselines, lists
 from evaluation.services.run.lists import SORTS, Asked, Primaries, PrimaryOf
 from evaluation.views import present
 from evaluation.views.timeline import timeline
@@ -94,7 +94,7 @@ class RunRow(NamedTuple):
     """None: nothing finished before it on this gold."""
     best_of: lists.Best | None
     """Of how many runs it has the best figure, alone or with others; None: it has not."""
-    baseline: str
+    is_baseline: bool
     """``chosen`` by somebody, or taken by the last ``gate``; empty: it is not one."""
     tags: list[str]
     note: str
@@ -204,7 +204,7 @@ def _rows(
     changed = lists.changed(runs) if "changed" in columns else {}
     visible = Run.objects.visible_to(reader)
     highest = lists.highest(runs, visible, reader=reader, primary=primary)
-    baselines = lists.baselines(runs)
+    chosen = set(baselines.of_releases({run.release_id for run in runs}).values())
     return [
         _row(
             run,
@@ -213,7 +213,7 @@ def _rows(
             sealed=run.pk in sealed,
             changed=_said(changed.get(run.pk)),
             best_of=highest.get(run.pk),
-            baseline=baselines.get(run.pk, ""),
+            is_baseline=run.pk in chosen,
         )
         for run in runs
     ]
@@ -244,7 +244,7 @@ def _row(
     sealed: bool,
     changed: list[str] | None,
     best_of: lists.Best | None,
-    baseline: str,
+    is_baseline: bool,
 ) -> RunRow:
     note = getattr(run, "note", None)
     rows = {} if sealed else {row.metric: row for row in run.aggregates.all()}
@@ -266,7 +266,7 @@ def _row(
         sealed=sealed,
         changed=changed,
         best_of=best_of,
-        baseline=baseline,
+        is_baseline=is_baseline,
         tags=[row.tag for row in run.tags.all()],
         note=note.text if note else "",
     )

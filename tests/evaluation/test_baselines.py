@@ -12,9 +12,8 @@ from django.urls import reverse
 from evaluation.models import ChosenBaseline, Run
 from evaluation.report.document import document
 from evaluation.report.reading import Reading
-from evaluation.services.run import chosen_baselines, planning
-from evaluation.services.run.baselines import baseline_of
-from evaluation.services.run.chosen_baselines import BaselineRefused, choice_on
+from evaluation.services.run import baselines, planning
+from evaluation.services.run.baselines import BaselineRefused, baseline_of, choice_on
 from labeling.models import Event
 from tests.evaluation.conftest import perfect
 from tests.refusals import refused
@@ -52,13 +51,14 @@ def test_the_chosen_run_is_what_others_are_measured_against(
 ) -> None:
     weak, middle, newest = runs
     noor = signed_in("noor")
-    assert baseline_of(newest) == (middle, "pipeline", [])
+    assert baseline_of(newest) == (middle, [])
 
     noor.post(reverse("run-baseline", args=[weak.pk]))
 
     baseline = baseline_of(newest)
     assert baseline is not None
-    assert (baseline.run, baseline.choice) == (weak, "chosen")
+    assert baseline.run == weak
+    assert baseline.said
     verdict = text(noor.get(reverse("run-verdict", args=[newest.pk])))
     compared = text(noor.get(reverse("run-compare"), {"baseline": weak.pk, "run": newest.pk}))
     for said in (verdict, compared):
@@ -66,7 +66,7 @@ def test_the_chosen_run_is_what_others_are_measured_against(
         assert "chosen by noor" in said
         assert f"It was chosen after run {newest.pk} was scored" in said
     marked = noor.get(reverse("runs")).context["runs"]
-    assert [(row.run.pk, row.baseline) for row in marked if row.baseline] == [(weak.pk, "chosen")]
+    assert [row.run.pk for row in marked if row.is_baseline] == [weak.pk]
     own = noor.get(weak.get_absolute_url())
     assert "No longer the baseline" in text(own)
     assert own.context["baseline"] is None  # nothing was before it
@@ -84,12 +84,12 @@ def test_a_choice_keeps_its_date_and_stays_on_record(
     runs: list[Run], people: dict[str, User], launch: Any, finished: Any, script: Any
 ) -> None:
     first, second, _ = runs
-    chosen_baselines.choose(first, by=people["noor"])
+    baselines.choose(first, by=people["noor"])
     before = choice_on(first.release_id, first.split)
-    chosen_baselines.choose(first, by=people["rita"])
+    baselines.choose(first, by=people["rita"])
     assert choice_on(first.release_id, first.split) == before
 
-    chosen_baselines.choose(second, by=people["rita"])
+    baselines.choose(second, by=people["rita"])
     now = choice_on(first.release_id, first.split)
     assert now is not None
     assert (now.run_id, now.by, now.number) == (second.pk, "rita", 2)
@@ -97,11 +97,11 @@ def test_a_choice_keeps_its_date_and_stays_on_record(
     later = finished(release=first.release)
     assert now.after([first, later]) == [first.pk]  # scored when it was the baseline already
 
-    chosen_baselines.take_back(first, by=people["rita"])  # it is not the baseline any more
+    baselines.take_back(first, by=people["rita"])  # it is not the baseline any more
     assert choice_on(first.release_id, first.split) == now
-    chosen_baselines.take_back(second, by=people["rita"])
+    baselines.take_back(second, by=people["rita"])
     assert choice_on(first.release_id, first.split) is None
-    assert chosen_baselines.of_releases([first.release_id]) == {}
+    assert baselines.of_releases([first.release_id]) == {}
     log = Event.objects.filter(verb__startswith="baseline.").order_by("pk")
     assert [(event.verb, event.data.get("before")) for event in log] == [
         ("baseline.chosen", None),
@@ -109,7 +109,7 @@ def test_a_choice_keeps_its_date_and_stays_on_record(
         ("baseline.taken_back", None),
     ]
     with refused(BaselineRefused, match="no figures yet"):
-        chosen_baselines.choose(launch(), by=people["noor"])
+        baselines.choose(launch(), by=people["noor"])
     for change in (
         lambda: ChosenBaseline.objects.update(run=None),
         lambda: ChosenBaseline.objects.all().delete(),
@@ -121,7 +121,7 @@ def test_a_choice_keeps_its_date_and_stays_on_record(
 def test_a_run_on_other_cases_is_not_measured_against_it(
     runs: list[Run], finished: Any, people: dict[str, User]
 ) -> None:
-    chosen_baselines.choose(runs[0], by=people["noor"])
+    baselines.choose(runs[0], by=people["noor"])
 
     fewer = finished(release=runs[0].release, size=3)
 

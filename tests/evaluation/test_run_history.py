@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
-from evaluation.models import Aggregate, GateResult, Run
+from evaluation.models import Aggregate, Run
 from evaluation.services.run import kept, lists, notes
 from evaluation.views.timeline import timeline
 from labeling.domain.facts import Fact
@@ -184,16 +184,15 @@ def test_sealed_figures_have_no_place_in_the_order_and_no_mark(
     assert [row.best_of for row in rows] == [(2, 1), None, None, None]
 
 
-def test_the_best_figure_and_the_baseline_are_marked(launch: Any, signed_in: Any) -> None:
+def test_the_best_figure_is_marked(launch: Any, signed_in: Any) -> None:
     run = {"pipeline": "requirements-local", "split": "dev"}
-    first, second = measured(launch(**run), 0.3), measured(launch(**run), 0.4)
+    measured(launch(**run), 0.3)
+    second = measured(launch(**run), 0.4)
     measured(launch(pipeline="everything", split="dev"), 0.9)  # a floor is no competitor
-    GateResult.objects.create(run=second, baseline=first, passed=True, checks=[])
 
     page = signed_in("noor").get(reverse("runs"))
 
     assert [row.run.pk for row in page.context["runs"] if row.best_of] == [second.pk]
-    assert [row.run.pk for row in page.context["runs"] if row.baseline] == [first.pk]
     assert text(page).count(">best of 2<") == 1
 
 
@@ -201,16 +200,13 @@ def test_a_figure_on_fewer_cases_is_no_rival_and_no_step_of_the_same_line(
     launch: Any, signed_in: Any, people: Any
 ) -> None:
     run = {"pipeline": "requirements-local", "split": "dev"}
-    small = measured(launch(**run, size=1), 0.9)
-    whole, best = (measured(launch(**run), mean) for mean in (0.3, 0.4))
-    for baseline in (whole, small):
-        GateResult.objects.create(run=best, baseline=baseline, passed=True, checks=[])
+    measured(launch(**run, size=1), 0.9)
+    _, best = (measured(launch(**run), mean) for mean in (0.3, 0.4))
 
     rows = signed_in("noor").get(reverse("runs")).context["runs"]
     drawn = timeline(Run.objects.visible_to(people["noor"]), people["noor"])
 
     assert [row.run.pk for row in rows if row.best_of] == [best.pk]
-    assert {row.run.pk for row in rows if row.baseline} == {whole.pk, small.pk}
     assert drawn is not None
     [line] = drawn.lines
     assert line.paths == [" ".join(f"{dot.x},{dot.y}" for dot in line.dots[1:])]

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics.registry import METRICS
-from evaluation.models import Aggregate, CaseRun, GateResult, Run
+from evaluation.models import Aggregate, CaseRun, Run
 from evaluation.services.run.baselines import baseline_of
 from evaluation.services.run.pace import pace_of
 from evaluation.services.work import steering
@@ -106,7 +106,7 @@ def test_baselines_and_earlier_runs_are_those_on_the_same_cases(
 
     assert {floor.n for floor in context["headline"].floors} == {3}
     assert [each.pk for each in context["gate"]["baselines"]] == [other.pk, earlier.pk]
-    assert context["baseline"] == (earlier, "pipeline", [])
+    assert context["baseline"] == (earlier, [])
     assert [row["run"] for row in curves["over_runs"]["rows"]] == [earlier.pk, run.pk]
 
 
@@ -274,7 +274,7 @@ def test_a_search_tells_nothing_of_gold_that_the_reader_labels_blind(
     assert shown("noor", case.case_id)
 
 
-def test_the_run_is_set_beside_the_one_before_it_of_its_pipeline(
+def test_the_run_is_set_beside_the_one_before_it(
     make_release: Any, finished: Any, script: Any, signed_in: Any
 ) -> None:
     release, noor = make_release(6, name="six"), signed_in("noor")
@@ -288,13 +288,11 @@ def test_the_run_is_set_beside_the_one_before_it_of_its_pipeline(
     page = text(noor.get(run.get_absolute_url()))
     said = text(noor.get(verdict))
 
-    assert baseline_of(run) == (before, "pipeline", [])
+    assert baseline_of(run) == (before, [])
     assert f'hx-get="{verdict}"' in page
     assert f"?baseline={before.pk}&amp;run={run.pk}" in page  # without a script, too
     assert f"Run {run.pk}" in said or f"run {run.pk}" in said
     assert not noor.get(reverse("run-verdict", args=[other.pk])).content  # nothing was before it
-    GateResult.objects.create(run=before, baseline=other, passed=True, checks=[])
-    assert baseline_of(run) == (other, "marked", [])
 
 
 def test_repetitions_are_read_as_best_worst_one_and_all_of_k(

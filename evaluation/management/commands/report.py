@@ -35,7 +35,7 @@ class Command(RunCommand):
             "--baseline",
             type=int,
             metavar="RUN",
-            help="the run to compare with (default: the baseline of the newest gate, else the "
+            help="the run to compare with (default: the chosen one, else the "
             "finished run before it on the same cases)",
         )
         parser.add_argument(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import (
     Case,
@@ -26,9 +26,9 @@ from django.db.models.functions import Coalesce
 
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS, Metric
-from evaluation.models import Aggregate, CaseRun, GateResult, PrimaryMetric, Run, RunTag
-from evaluation.models.runs import RunQuerySet, number_of_cases
-from evaluation.services.run import candidates, changes, chosen_baselines
+from evaluation.models import Aggregate, CaseRun, PrimaryMetric, Run, RunTag
+from evaluation.models.runs import RunQuerySet
+from evaluation.services.run import candidates, changes
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease, Look
@@ -67,9 +67,6 @@ class Page(NamedTuple):
     numbers: list[int]
     following: int | None
     """Where the next page starts: the last run of this one."""
-
-
-BaselineBy = Literal["chosen", "gate"]
 
 
 class PrimaryOf(NamedTuple):
@@ -294,22 +291,3 @@ def highest(
         if len(own) > 1:
             best |= dict.fromkeys(alike, Best(len(groups[at]), len(alike)))
     return best
-
-
-def baselines(runs: Iterable[Run]) -> dict[int, BaselineBy]:
-    """The baselines of gold and split: those that somebody chose; where nobody did, the runs
-    that were taken when thresholds were checked last, one for each number of cases.
-    """
-    releases = {run.release_id for run in runs}
-    chosen = chosen_baselines.of_releases(releases)
-    checks = GateResult.objects.filter(baseline__release__in=releases).order_by("pk")
-    rows = checks.values_list(
-        "baseline__release", "baseline__split", number_of_cases("baseline"), "baseline"
-    )
-    checked = {(release, split, cases): number for release, split, cases, number in rows}
-    taken: dict[int, BaselineBy] = {
-        number: "gate"
-        for (release, split, _), number in checked.items()
-        if (release, split) not in chosen
-    }
-    return {**taken, **dict.fromkeys(chosen.values(), "chosen")}

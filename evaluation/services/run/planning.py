@@ -15,7 +15,7 @@ from evaluation.metrics.comparison import within_range
 from evaluation.metrics.metric import Share
 from evaluation.metrics.planning import Spread, spread_of_pair, spread_of_run
 from evaluation.models import OPEN, Run, Yardstick, YardstickCase, of_split
-from evaluation.services.run import chosen_baselines, comparisons
+from evaluation.services.run import baselines, comparisons
 from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
 from evaluation.services.run.yardsticks import PEOPLE
 from labeling.domain.facts import Fact
@@ -191,14 +191,14 @@ def _basis(release: GoldRelease, split: str, primary: Primary) -> Basis | None:
     newest = line.select_related("release__project").order_by("-release__version", "-pk")
     candidates = [*newest.exclude(pipeline__in=FLOORS)[:LATEST]]
     candidates = candidates or [*newest[:LATEST]]
-    chosen = chosen_baselines.fits(release, split)
+    chosen = baselines.fits(release, split)
     by_number = {run.pk: run for run in newest.filter(pk__in=chosen)}
-    baselines = [by_number[number] for number in chosen if number in by_number]
-    beside = [*dict.fromkeys([*baselines[:1], *candidates])]
+    first = [by_number[number] for number in chosen if number in by_number]
+    beside = [*dict.fromkeys([*first[:1], *candidates])]
     newer_first = sorted(beside, key=lambda run: run.pk, reverse=True)
     return (
         _widest(_of_pairs(combinations(newer_first, 2), split, primary))
-        or next(_of_runs([*baselines, *candidates], split, primary), None)
+        or next(_of_runs([*first, *candidates], split, primary), None)
         or max(
             _of_floors(release, split, primary, scored=bool(candidates)), key=_width, default=None
         )
