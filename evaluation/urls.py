@@ -23,7 +23,6 @@ from evaluation.views.memory_builds import (
 )
 from evaluation.views.panel import run_ratings, run_ratings_change
 from evaluation.views.planning import release_planning
-from evaluation.views.plots import run_plot
 from evaluation.views.ratings import rating, rating_list, rating_store
 from evaluation.views.run import (
     run_carry,
@@ -88,7 +87,6 @@ urlpatterns = [
     path("runs/experiments.<str:form>", experiment_file, name="experiment-file"),
     path("runs/<int:pk>/", run_page, name="run"),
     path("runs/<int:pk>/verdict/", run_verdict, name="run-verdict"),
-    path("runs/<int:pk>/plots/<slug:name>.<str:form>", run_plot, name="run-plot"),
     path("runs/<int:pk>/progress/", run_progress, name="run-progress"),
     path("runs/<int:pk>/control/", run_control, name="run-control"),
     path("runs/<int:pk>/again/", run_again, name="run-again"),

@@ -103,7 +103,6 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "api-pipeline": ["nothing"],
         "trial-case": [trial.pk, tried.pk],
         "trial-document": [trial.pk, tried.pk, "md"],
-        "run-plot": [run.pk, "scores", "csv"],
         "run-case-answer": [run.pk, case.pk],
         "run-case-reopen": [run.pk, case.pk],
         "run-compare-case": [run.pk, run.pk, case.pk],

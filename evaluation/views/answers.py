@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluation import adapters, judge
 from evaluation.forms import JudgeForm
-from evaluation.layers import GOLD_LAYERS, gold_layer
+from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS, metrics_for
 from evaluation.models import (
     Aggregate,
@@ -131,44 +131,6 @@ def called_off(run: Run, action: str) -> str:
     if action != "cancel" or Run.objects.filter(pk=run.pk, cancelled=True).exists():
         return ""
     return "call off retry" if run.first_scored_at else "call off"
-
-
-def over_runs(run: Run) -> dict[str, Any] | None:
-    """The main figures of one lineage: the newest runs of this family of pipelines on the same
-    cases, and those of their answers."""
-    names = [METRICS[name] for name in GOLD_LAYERS[run.release.layer].headline]
-    names += [METRICS[name] for name in JUDGED]
-    family = run.pipeline.partition("-")[0]
-    related = Q(pipeline=family) | Q(pipeline__startswith=f"{family}-")
-    same = Run.objects.on_cases_of(run).filter(related).order_by("-pk")
-    newest = sorted(same.values_list("pk", "pipeline", "name")[:RUNS_SHOWN])
-    means: dict[int, dict[str, float | None]] = {pk: {} for pk, _pipeline, _name in newest}
-    wanted = Aggregate.objects.filter(run__in=means, metric__in=[metric.id for metric in names])
-    intervals: dict[int, tuple[float, float]] = {}
-    fields = ("run", "metric", "metric_version", "mean", "ci_low", "ci_high")
-    for number, metric, version, mean, low, high in wanted.values_list(*fields):
-        if version != METRICS[metric].version:
-            continue
-        means[number][metric] = mean
-        if metric == names[0].id and low is not None and high is not None:
-            intervals[number] = (low, high)
-    rows: list[dict[str, Any]] = [
-        {
-            "run": pk,
-            "pipeline": pipeline,
-            "name": name,
-            "means": means[pk],
-            "interval": intervals.get(pk),
-            "this": pk == run.pk,
-        }
-        for pk, pipeline, name in newest
-    ]
-    used = [metric for metric in names if any(metric.id in row["means"] for row in rows)]
-    for row in rows:
-        row["figures"] = [present.of_scale(metric, row["means"].get(metric.id)) for metric in used]
-        row["between"] = present.between(*(row["interval"] or (None, None)))
-    plot = present.runs_plot(rows, used)
-    return plot | {"metrics": used} if plot else None
 
 
 def answer_of(case: CaseRun) -> dict[str, Any] | None:

@@ -194,8 +194,6 @@ class FunnelRow:
 class BandRow:
     """How many lost messages were at these ranks, and the length of the bar in percent."""
 
-    key: str
-    """As files name it."""
     ranks: str
     count: int
     percent: float
@@ -570,30 +568,9 @@ def band_rows(bands: Iterable[RankBand], *, never: int) -> list[BandRow]:
     counts["never"] = never
     most = max(counts.values()) or 1
     return [
-        BandRow(key, _("never a candidate") if key == "never" else key, n, round(100 * n / most, 1))
+        BandRow(_("never a candidate") if key == "never" else key, n, round(100 * n / most, 1))
         for key, n in counts.items()
     ]
-
-
-def bars_plot(bands: Sequence[BandRow]) -> dict[str, Any]:
-    """The same as lying bars."""
-    left, step, room = 110, 26, 150
-    return {
-        "left": left,
-        "label_x": left - 8,
-        "thick": 16,
-        "rows": [
-            {
-                "ranks": row.ranks,
-                "count": row.count,
-                "y": 20 + at * step,
-                "middle": 28 + at * step,
-                "width": round(room * row.percent / 100, 1),
-                "end": round(left + room * row.percent / 100 + 6, 1),
-            }
-            for at, row in enumerate(bands)
-        ],
-    }
 
 
 def counts_plot(counts: Sequence[int], metric: Metric, *, mean: float | None) -> dict[str, Any]:
@@ -706,49 +683,6 @@ def threshold_plot(rows: list[dict[str, Any]], chosen: float) -> dict[str, Any] 
         "rows": rows,
         **_axes([0, 0.2, 0.4, 0.6, 0.8, 1], stretched=True),
     }
-
-
-def runs_plot(rows: list[dict[str, Any]], names: list[Metric]) -> dict[str, Any] | None:
-    """Figures of several runs, each as a share of its scale; ``rows`` hold ``means`` by metric.
-
-    Lines join the runs of one pipeline only: another pipeline does not continue it. The first
-    metric is drawn with the ``interval`` of each run.
-    """
-    if len(rows) < 2:
-        return None
-    lines = []
-    for metric in names:
-        means = [row["means"].get(metric.id) for row in rows]
-        places = enumerate(mean / metric.upper if mean is not None else None for mean in means)
-        pairs = [(at / (len(rows) - 1), share) for at, share in places if share is not None]
-        if pairs:
-            dots = [(_x(x), _y(y)) for x, y in pairs]
-            lines.append({"title": metric.title, "paths": _by_pipeline(rows, metric), "dots": dots})
-    axes = _axes([0, 0.25, 0.5, 0.75, 1])
-    axes["whiskers"] = [
-        {
-            "x": _x(at / (len(rows) - 1)),
-            "y1": _y(low / names[0].upper),
-            "y2": _y(high / names[0].upper),
-        }
-        for at, row in enumerate(rows)
-        if (between := row.get("interval"))
-        for low, high in [between]
-    ]
-    ends = ((0.0, rows[0]), (1.0, rows[-1]))
-    axes["x_ticks"] = [{"at": _x(x), "label": row["run"]} for x, row in ends]
-    return {"lines": lines, "rows": rows, **axes}
-
-
-def _by_pipeline(rows: Sequence[Mapping[str, Any]], metric: Metric) -> list[str]:
-    """The line of each pipeline that has two runs with this figure."""
-    paths: dict[str, list[tuple[float, float]]] = {}
-    for at, row in enumerate(rows):
-        mean = row["means"].get(metric.id)
-        if mean is not None:
-            place = (at / (len(rows) - 1), mean / metric.upper)
-            paths.setdefault(row["pipeline"], []).append(place)
-    return [_points(pairs) for pairs in paths.values() if len(pairs) > 1]
 
 
 def _axes(shares: list[float], *, stretched: bool = False) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, RatingPanel, Run
 from evaluation.services.run import baselines, gates, results
 from evaluation.views import present
-from evaluation.views.answers import answers_context, over_runs
+from evaluation.views.answers import answers_context
 from evaluation.views.plots import scores_plot
 from evaluation.views.repetitions import repetitions_of
 from evaluation.views.run_cases import ADDRESSED, table_of
@@ -86,7 +86,6 @@ def content_of(
             return {
                 **curves(run, aggregates),
                 "scores_plot": scores_plot(run, aggregates),
-                "over_runs": over_runs(run),
             }
         case "repetitions":
             return repetitions_of(request, run, primary)

@@ -166,7 +166,6 @@ EXPECTED = {
     "run-case-document-file": Row(302, 404, 404, 404, 404),  # none is written
     "run-progress": READERS,
     "run-verdict": READERS,
-    "run-plot": READERS,
     "run-results": READERS,
     "run-cases-csv": READERS,
     "run-report": Row(302, 404, 404, 302, 302),  # it has no figures

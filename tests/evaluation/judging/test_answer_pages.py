@@ -59,20 +59,17 @@ def _answer_url(run: Run, case: Any) -> str:
 
 
 @pytest.mark.postgres
-def test_history_shows_figures_of_retrieval_and_answers_together_and_over_runs(
+def test_history_shows_figures_of_retrieval_and_answers_together(
     server: LanguageServer, start: Any, signed_in: Any
 ) -> None:
     work(start(evaluate_answers=False))
-    newest = work(start())
+    work(start())
     rita = signed_in("rita")
 
     listed = rita.get(reverse("runs"), {"columns": ["primary", "figures"]}).content.decode()
-    page = rita.get(f"{newest.get_absolute_url()}?tab=curves").content.decode()
 
     assert "8.000 / 10" in listed
     assert "Reciprocal rank" in listed
-    assert "Over runs of these pipelines on the same cases" in page
-    assert page.count("<polyline") >= 3
 
 
 def test_the_run_form_offers_answers_where_a_model_can_write_and_judge_them(
