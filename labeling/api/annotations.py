@@ -259,7 +259,7 @@ class AnnotationViewSet(ApiViewSet):
         return Response(RevisionDetailOut(history.compared(revision, annotation)).data)
 
     def _assignment(self, request: Request, pk: int) -> Assignment:
-        return ownership.own(user_of(request), pk, "round__project", "conversation", "annotator")
+        return ownership.own(user_of(request), pk, "round__project", "conversation")
 
 
 def _save(request: Request) -> annotations.Save:

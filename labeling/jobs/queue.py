@@ -47,6 +47,8 @@ def ask(kind: str, key: int, *, after: float = 0) -> None:
 
 
 def _put(kind: str, key: int, after: float) -> None:
+    if Job.objects.filter(kind=kind, key=key).order_by().exists():
+        return
     not_before = Now() + timedelta(seconds=after) if after else None
     _, is_new = Job.objects.get_or_create(
         kind=kind, key=key, defaults={"lease_expires_at": not_before}

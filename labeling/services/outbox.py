@@ -38,7 +38,7 @@ def put(rows: Sequence[tuple[Event, Model]], project: Project | None) -> None:
     """
     if project is None or not rows or rows[0][0].verb == TEST:
         return
-    webhooks = Webhook.objects.not_removed().filter(project=project).only("pk", "verbs")
+    webhooks = Webhook.objects.filter(project=project, removed_at=None).only("pk", "verbs")
     for event, subject in rows:
         add(event, subject, [webhook for webhook in webhooks if webhook.wants(event.verb)])
 

@@ -51,17 +51,18 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _page(request: HttpRequest, pk: int, *, part: bool = False) -> HttpResponse:
     """The page, or the part of it that takes the place of another conversation."""
-    related = ("round__project", "round__guideline", "conversation", "annotator")
+    related = ("round__project", "round__guideline", "conversation__transcript", "annotation")
     assignment = own_work(request.user, pk, *related)
-    annotation = Annotation.with_checks.filter(assignment=assignment).first()
+    annotation = getattr(assignment, "annotation", None)
     if annotation is None:
         try:
             admission.refuse_unless_admitted(assignment)
         except RuleError as error:
             messages.info(request, words(error.fact))
             return redirect("home")
-    # a returned answer may be made under a newer version than its round
-    guideline = annotation.guideline if annotation else assignment.round.guideline
+    guideline = assignment.round.guideline
+    if annotation is not None and annotation.guideline_id != guideline.pk:
+        guideline = annotation.guideline  # a returned answer, made under a newer version
     project = assignment.round.project
     context = {
         "assignment": assignment,

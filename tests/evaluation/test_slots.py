@@ -199,15 +199,17 @@ def test_a_spare_thread_takes_up_only_what_nobody_is_at(queued: Callable[..., Ru
     assert busy.slots.count() == 1
 
 
-def test_the_look_for_work_takes_one_query_whatever_waits(
+def test_the_look_for_work_takes_two_queries_whatever_waits_and_one_short_one_if_nothing_does(
     queued: Callable[..., Run], django_assert_num_queries: Any
 ) -> None:
+    with django_assert_num_queries(1):
+        assert slots.take("two") is None
     for _ in range(7):
         queued(concurrency=1)
     for _ in range(7):
         slots.take("one")
 
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         assert slots.take("two") is None
 
 

@@ -46,6 +46,8 @@ CANDIDATES = 5
 
 def take(worker: str, *, alone: bool = False) -> Slot | None:
     """A slot of the run that needs a thread most; ``alone``: only where nobody is at work."""
+    if not _unscored().exists():  # mostly; the rest of the question is long
+        return None
     waiting = _waiting_for_threads()
     if alone:
         waiting = waiting.filter(Q(n_slots=0))
@@ -77,6 +79,8 @@ def let_go(owner: UUID) -> None:
 def bury(workers: Iterable[str]) -> None:
     """These workers are gone: what they held is free at once."""
     gone = list(workers)
+    if not gone:
+        return
     queue.bury(gone)
     slots = list(Slot.objects.filter(worker__in=gone))
     for slot in slots:
@@ -112,16 +116,20 @@ class Turn:
         return now < self._ends or not _is_needed_elsewhere(own.run_id)
 
 
+def _unscored() -> QuerySet[Run]:
+    return Run.objects.filter(scored_at=None, failure=None, cancelled=False).order_by()
+
+
 def _waiting_for_threads() -> QuerySet[Run]:
     """Runs with something to do and room for another thread, with ``n_slots``."""
-    open_runs = Run.objects.filter(scored_at=None, failure=None, cancelled=False)
     moment = timedelta(seconds=COMMAND_SECONDS)
     not_now = Q(created_at__lt=Now() - moment) | Q(created_at__gt=Now() + moment)
     left_by_command = not_now & ~Q(leases.leased_work())
     of_command = Q(command_until__gt=Now(), command_until__lte=Now() + moment)
     startable = leases.startable_work(models=[endpoint.id for endpoint in endpoints.known()])
     return (
-        open_runs.filter(Q(woken_at__isnull=False) | left_by_command)
+        _unscored()
+        .filter(Q(woken_at__isnull=False) | left_by_command)
         .exclude(of_command)
         .filter(Q(paused=False) & startable | leases.to_score())
         .annotate(n_slots=Count("slots"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
@@ -75,31 +75,43 @@ def with_pause(projects: QuerySet[Project], user: User) -> QuerySet[Any]:
 
 def shut_to(user: User) -> Shut:
     """The projects that give the user nothing but their test or calibration."""
-    return _shut(user, annotated_by(user))
+    return shut(user, annotated_by(user).order_by().values_list("pk", "layers", "check_plan__test"))
 
 
 def is_shut(user: User, round_: Round) -> bool:
     """Whether the user, who annotates there, begins nothing in the round now."""
-    shut = _shut(user, Project.objects.filter(pk=round_.project_id))
-    return bool(shut.whole or (shut.full and round_.kind == Round.Kind.FULL))
+    project = round_.project
+    plan = CheckPlan.objects.filter(project=project).order_by()
+    test = next(iter(plan.values_list("test", flat=True)), None)
+    is_full = round_.kind == Round.Kind.FULL
+    return bool(shut(user, [(project.pk, project.layers if is_full else [], test)]))
 
 
-def _shut(user: User, projects: QuerySet[Project]) -> Shut:
-    paused = with_pause(projects, user).order_by()
-    rows = list(paused.values_list("pk", "layers", "check_plan__test", "pause"))
-    passed = _passed_test(user) if any(test for _, _, test, _ in rows) else set()
-    whole = [pk for pk, _, test, pause in rows if pause or (test and pk not in passed)]
-    layers = {pk: layers for pk, layers, _, _ in rows if pk not in whole}
-    return Shut(whole, _not_calibrated(user, layers))
+def shut(user: User, projects: Iterable[tuple[int, Sequence[str], bool | None]]) -> Shut:
+    """Of these projects, each with its layers and whether it has a test; None: it checks nobody."""
+    rows = list(projects)
+    checking = {pk: test for pk, _, test in rows if test is not None}
+    barred = _paused(user, checking) if checking else set()
+    if any(checking.values()):
+        barred |= {pk for pk, test in checking.items() if test} - _passed_test(user)
+    layers = {pk: names for pk, names, _ in rows if names and pk not in barred}
+    return Shut([pk for pk, _, _ in rows if pk in barred], _not_calibrated(user, layers))
+
+
+def _paused(user: User, projects: Collection[int]) -> set[int]:
+    running = Pause.objects.filter(user=user, project__in=projects, lifted_at=None).order_by()
+    return set(running.values_list("project", flat=True))
 
 
 def _passed_test(user: User) -> set[int]:
     tests = Qualification.objects.filter(user=user, kind=Kind.TEST, state__in=ADMITTED)
-    return set(tests.values_list("project", flat=True))
+    return set(tests.order_by().values_list("project", flat=True))
 
 
 def _not_calibrated(user: User, layers: Mapping[int, Sequence[str]]) -> list[int]:
     """A layer that the project no longer labels is nothing to calibrate on."""
+    if not layers:
+        return []
     admissions = Admission.objects.filter(project__in=layers).order_by()
     rows = list(admissions.values_list("project", "layer", "how", "user"))
     passed = {(project, layer) for project, layer, how, _ in rows if how == Admission.How.ROUND}

@@ -86,9 +86,7 @@ class _Changed(Exception):
 
 def opened(user: User, pk: int) -> Assignment:
     """The user's own assignment with all that a save looks at, in one statement."""
-    assignment = ownership.own(user, pk, "round__project", "conversation", "annotation")
-    assignment.annotator = user
-    return assignment
+    return ownership.own(user, pk, "round__project", "conversation", "annotation")
 
 
 def save_draft(assignment: Assignment, save: Save, *, as_opened: bool = False) -> Annotation:

@@ -72,8 +72,8 @@ def next_for(user: User, *, after: Assignment | None = None) -> Assignment | Non
     After an assignment (``after``), the user stays in its round while it has work, and in its
     project: None says that nothing is left there.
     """
-    shut = admission.shut_to(user)
     rounds = _open_rounds(user)
+    shut = _shut(user, rounds)
     here: list[Round] = []
     if after is not None:
         rounds = [round_ for round_ in rounds if round_.project_id == after.round.project_id]
@@ -88,21 +88,38 @@ def next_for(user: User, *, after: Assignment | None = None) -> Assignment | Non
     for put_aside in work.values():
         if assignment := put_aside.first():
             return assignment
-    closed = [pk for pk in shut.all if after is None or pk == after.round.project_id]
+    closed = admission.shut_to(user).all
+    if after is not None:
+        closed = [pk for pk in closed if pk == after.round.project_id]
     if closed := [pk for pk in closed if is_within_limit(user, pk)]:
         raise admission.why_shut(user, closed)
     return None
 
 
 def _open_rounds(user: User) -> list[Any]:
-    """Those the user annotates in, the test first; ``has_work``: they have something left there."""
-    work = Assignment.with_checks.filter(
-        UNFINISHED, annotator=user, round=OuterRef("pk"), slot__isnull=False
-    )
+    """Those the user annotates in, the test first, each with what its project checks.
+
+    ``has_work``: the user has something left there; ``has_draft``: something begun without a place.
+    """
     rounds = Round.with_checks.filter(state=Round.State.OPEN, **_annotated_by(user))
-    in_order = rounds.annotate(has_work=Exists(work)).order_by("kind", "pk")
-    within = [round_ for round_ in in_order if is_within_limit(user, round_.project_id)]
+    in_order = rounds.order_by("kind", "pk").annotate(
+        layers=F("project__layers"),
+        test=F("project__check_plan__test"),
+        check_every=F("project__check_plan__every"),
+    )
+    within: list[Any] = [row for row in in_order if is_within_limit(user, row.project_id)]
+    mine = Assignment.with_checks.filter(annotator=user).exclude(FINISHED).order_by()
+    left = set(mine.values_list("round", "slot", "annotation"))
+    held = {pk for pk, slot, _ in left if slot is not None}
+    begun = {pk for pk, slot, annotation in left if slot is None and annotation}
+    for round_ in within:
+        round_.has_work, round_.has_draft = round_.pk in held, round_.pk in begun
     return sorted(within, key=lambda round_: round_.kind != Round.Kind.QUALIFYING)
+
+
+def _shut(user: User, rounds: Iterable[Any]) -> admission.Shut:
+    projects = {round_.project_id: (round_.layers, round_.test) for round_ in rounds}
+    return admission.shut(user, [(pk, *checks) for pk, checks in projects.items()])
 
 
 def _open_work(
@@ -151,10 +168,11 @@ def _annotated_by(user: User) -> dict[str, Any]:
 
 def take(user: User) -> Assignment | None:
     """Reserve the next free place in one of the user's pools; None when there is none."""
-    return _take(user, _open_rounds(user), admission.shut_to(user))
+    rounds = _open_rounds(user)
+    return _take(user, rounds, _shut(user, rounds))
 
 
-def _take(user: User, rounds: Iterable[Round], shut: admission.Shut) -> Assignment | None:
+def _take(user: User, rounds: Iterable[Any], shut: admission.Shut) -> Assignment | None:
     for pool in rounds:
         if not pool.pool or pool.project_id in shut.all:
             continue
@@ -170,26 +188,36 @@ def _take(user: User, rounds: Iterable[Round], shut: admission.Shut) -> Assignme
 
 
 @transactions.atomic
-def _take_from(pool: Round, user: User) -> Assignment | None:
-    give_back_expired(pool)  # first: giving back locks an assignment, then its place
+def _take_from(pool: Any, user: User) -> Assignment | None:
+    if pool.has_draft and (again := _again(pool, user)):
+        return again
     place = _free_place(pool, user)
+    if place is None and give_back_expired(pool):
+        place = _free_place(pool, user)
     if place is None:
-        return None
-    hidden = check_turns.take_turn(pool, user)
-    if hidden is not None:
+        return _again(pool, user)
+    every = pool.check_every
+    if every and (hidden := check_turns.take_turn(pool, user, every)) is not None:
         return _new(pool, user, hidden, place.position, slot=0, purpose=Assignment.Purpose.HONEYPOT)
-    given = list(pool.assignments.filter(conversation=place.conversation_id).order_by())
-    slot = _free_slot(pool, [assignment.slot for assignment in given])
+    taken = pool.assignments.filter(conversation=place.conversation_id).order_by()
+    slot = _free_slot(pool, taken.values_list("slot", flat=True))
     if slot is None:
         raise _Filled
-    again = next((assignment for assignment in given if assignment.annotator_id == user.pk), None)
-    if again is None:
-        return _new(pool, user, place.conversation_id, place.position, slot=slot)
-    values = {"slot": slot, "position": place.position, "lease_expires_at": lease_end()}
-    for name, value in values.items():
-        setattr(again, name, value)
-    again.save(update_fields=list(values))
-    return again
+    return _new(pool, user, place.conversation_id, place.position, slot=slot)
+
+
+def _again(pool: Round, user: User) -> Assignment | None:
+    """What the user had before and that still has a place, begun work first."""
+    idle = Assignment.objects.exclude(FINISHED).filter(
+        _has_place(pool), round=pool, annotator=user, slot__isnull=True
+    )
+    for row in idle.order_by(F("annotation").asc(nulls_last=True), "position").select_related(
+        "round", "annotator"
+    ):
+        if take_up_again(row):
+            row.refresh_from_db(fields=["slot", "position", "lease_expires_at"])
+            return row
+    return None
 
 
 def _new(pool: Round, user: User, conversation: int, position: int, **fields: Any) -> Assignment:
@@ -257,7 +285,7 @@ def lock_conversation(round_: int, conversation: int) -> None:
 
 
 def _free_place(pool: Round, user: User) -> RoundConversation | None:
-    """A conversation with a free place that the user has not answered, skipped or holds.
+    """A conversation with a free place that the user has never had.
 
     In the order of the seed they go on from where they are, past all that is full by then, and
     look at the rest only when nothing is left there. On PostgreSQL what others are just taking is
@@ -273,31 +301,29 @@ def _free_place(pool: Round, user: User) -> RoundConversation | None:
             way.select_for_update(of=("self",), no_key=True, skip_locked=True) for way in ways
         ]
         ways = [*passing, free.select_for_update(of=("self",), no_key=True)]
-    return next(filter(None, (way.first() for way in ways)), None)
+    return next((place for way in ways for place in way[:1]), None)
 
 
 def _reached(pool: Round, user: User) -> int:
     """The position in the pool of what the user got last."""
-    mine = pool.assignments.filter(annotator=user, position__lt=PUT_ASIDE).order_by("-position")
-    return mine.values_list("position", flat=True).first() or 0
+    mine = Assignment.with_checks.filter(round=pool, annotator=user, position__lt=PUT_ASIDE)
+    last = mine.order_by("-position").values_list("position", flat=True)[:1]
+    return next(iter(last), 0)
 
 
 def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
     """In the order of the pool."""
-    mine = Assignment.with_checks.filter(
-        FINISHED | Q(slot__isnull=False) | ~Q(purpose=Assignment.Purpose.LABELING),
-        round=pool,
-        conversation=OuterRef("conversation"),
-        annotator=user,
-    )
-    taken = _per_conversation(_places(pool))
-    order: dict[str, list[Any]] = {
-        Round.Order.SEED: ["position"],
-        Round.Order.LEAST: [taken, "position"],
-        Round.Order.PRIORITY: ["-conversation__priority", "position"],
-    }
-    free = pool.places.filter(LessThan(taken, pool.overlap), ~Exists(mine))
-    return free.order_by(*order[pool.order])
+    mine = Assignment.with_checks.filter(round=pool, annotator=user).values("conversation")
+    free = RoundConversation.objects.filter(_has_place(pool), ~Q(conversation__in=mine), round=pool)
+    if pool.order == Round.Order.LEAST:
+        return free.order_by(_per_conversation(_places(pool)), "position")
+    if pool.order == Round.Order.PRIORITY:
+        return free.order_by("-conversation__priority", "position")
+    return free.order_by("position")
+
+
+def _has_place(pool: Round) -> LessThan:
+    return LessThan(_per_conversation(_places(pool)), pool.overlap)
 
 
 def _places(round_: Round) -> QuerySet[Assignment]:

@@ -35,11 +35,6 @@ def plan_of(project: Project) -> CheckPlan:
     return CheckPlan.objects.filter(project=project).first() or CheckPlan(project=project)
 
 
-def _every(round_: Round) -> int:
-    plan = CheckPlan.objects.filter(project=round_.project_id)
-    return plan.values_list("every", flat=True).first() or 0
-
-
 def with_gold(project: Project) -> QuerySet[Conversation]:
     """The conversations that people can be checked by."""
     items = GoldItem.objects.filter(
@@ -48,14 +43,11 @@ def with_gold(project: Project) -> QuerySet[Conversation]:
     return project.conversations.filter(pk__in=items.order_by().values("conversation"))
 
 
-def take_turn(pool: Round, user: User) -> int | None:
+def take_turn(pool: Round, user: User, every: int) -> int | None:
     """The conversation to check the user by instead of the next one of the pool, if it is time.
 
     One in every n conversations taken, at a place that nobody can foresee.
     """
-    every = _every(pool)
-    if not every:
-        return None
     taken = pool.assignments(manager="with_checks").filter(annotator=user).count()
     if not _is_turn(pool, user.pk, taken, every):
         return None
@@ -139,7 +131,7 @@ def mix_in(round_: Round, planned: Sequence[Assignment]) -> list[Assignment]:
 
     They are stored together in the order of the queues, so that no number gives a check away.
     """
-    every = _every(round_)
+    every = plan_of(round_.project).every
     if not every or round_.kind != Round.Kind.FULL:
         return list(planned)
     queues: dict[int, list[Assignment]] = defaultdict(list)

@@ -28,6 +28,7 @@ def own(user: User, pk: int, *related: str) -> Assignment:
         refuse(user, pk)
     if not is_within_limit(user, assignment.round.project_id):
         refuse(user, pk)
+    assignment.annotator = user
     return assignment
 
 

@@ -68,12 +68,12 @@ def _why_off(assignment: Assignment) -> Fact | None:
         return Fact("suggestion.calibration")
     if not assignment.round.project.suggestions:
         return Fact("suggestion.switched_off")
-    if not allowed(Conversation.objects.filter(pk=assignment.conversation_id)).exists():
-        return Fact("suggestion.test_or_blind")
     if assignment.round.state != Round.State.OPEN:
         return Fact("suggestion.round_ended")
     if not _of(assignment).exists():
         return Fact("suggestion.none")
+    if not allowed(Conversation.objects.filter(pk=assignment.conversation_id)).exists():
+        return Fact("suggestion.test_or_blind")
     return None
 
 
