@@ -30,7 +30,7 @@ function drawLabel({ kind, key, values, changes }, store) {
       " ",
       el("strong", {}, [values.id, heading].filter(Boolean).join(" ") || layer?.title || key),
     ),
-    changes.length ? el("dl", { class: "change-fields" }, ...changes.flatMap((change) => drawField(change, layer, store))) : null,
+    changes.length ? el("dl", { class: "facts" }, ...changes.flatMap((change) => drawField(change, layer, store))) : null,
   );
 }
 

@@ -9,7 +9,7 @@ export function drawDetails(fields, label, store) {
   const rows = fields.map((field) => [field.label, drawValue(field, label[field.name], store)]);
   return el(
     "dl",
-    { class: "details" },
+    { class: "facts" },
     ...rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
   );
 }

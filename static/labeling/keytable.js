@@ -46,7 +46,7 @@ class KeyTable {
     const lines = [...Map.groupBy(rows, (row) => row.label)].map(([label, same]) =>
       el("div", {}, el("dt", {}, ...same.flatMap((row, at) => this.drawRow(row, at))), el("dd", {}, label)),
     );
-    return el("section", {}, el("h3", {}, name), el("dl", { class: "key-list" }, ...lines));
+    return el("section", {}, el("h3", {}, name), el("dl", { class: "facts" }, ...lines));
   }
 
   drawRow(row, at) {

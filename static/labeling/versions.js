@@ -76,7 +76,7 @@ function drawChoice({ layer, uid, mine, theirs }, stores, choices) {
     input.addEventListener("change", () => (choices[uid] = value));
     return el("label", { class: "chip" }, input, el("span", {}, text));
   });
-  return el("fieldset", { class: "version-choice" }, el("legend", {}, name), el("div", { class: "chips" }, ...chips));
+  return el("fieldset", {}, el("legend", {}, name), el("div", { class: "chips" }, ...chips));
 }
 
 const CHANGED = [

@@ -177,7 +177,7 @@ def first_round_fails(pages: dict[str, Page]) -> None:
     assert round(first.agreement["value"], 3) == 0.727
     assert first.state == Round.State.FAILED
     rita.goto("/projects/orders/calibration/")
-    expect(rita.locator(".gate")).to_contain_text("Round 1 reached κ 0.73 (lowest pair ana–ben)")
+    expect(rita.locator(".edge")).to_contain_text("Round 1 reached κ 0.73 (lowest pair ana–ben)")
 
 
 def people_discuss(pages: dict[str, Page]) -> None:
@@ -185,7 +185,7 @@ def people_discuss(pages: dict[str, Page]) -> None:
     rita.goto("/projects/orders/calibration/")
     rita.get_by_role("link", name="Discuss the disagreements").first.click()
     rita.get_by_role("button", name="Show letters instead of names").click()
-    expect(rita.locator(".choices-made .mark.on").first).to_have_text(re.compile("^[ABC]$"))
+    expect(rita.locator(".disagreement > p .mark.on").first).to_have_text(re.compile("^[ABC]$"))
 
     ana.goto("/projects/orders/guidelines/")
     ana.get_by_role("link", name="Disagreements of round 1").click()
@@ -206,7 +206,7 @@ def people_discuss(pages: dict[str, Page]) -> None:
     expect(rita.locator(".thread").first).to_contain_text("The analyst repeats a wish")
     held: list[Route] = []
     for number in range(1, DIFFERENCES + 1):
-        expect(rita.locator(".discussion-steps p")).to_have_text(f"{number} of {DIFFERENCES}")
+        expect(rita.locator("nav.row > p")).to_have_text(f"{number} of {DIFFERENCES}")
         expect(rita.locator(".disagreement")).to_be_focused()
         if number == 1:
             rita.route("**/decide/", lambda route: held.append(route))
@@ -214,7 +214,7 @@ def people_discuss(pages: dict[str, Page]) -> None:
         rita.keyboard.press("j")  # waits for what is being stored
         if number == 1:
             rita.wait_for_timeout(200)
-            expect(rita.locator(".discussion-steps p")).to_have_text(f"1 of {DIFFERENCES}")
+            expect(rita.locator("nav.row > p")).to_have_text(f"1 of {DIFFERENCES}")
             held.pop().continue_()
             rita.unroute("**/decide/")
     expect(rita.locator("#progress")).to_contain_text(f"{DIFFERENCES} of {DIFFERENCES} discussed")
@@ -251,7 +251,7 @@ def second_round_passes(pages: dict[str, Page]) -> None:
     work(Round.objects.get(number=2).project)
 
     rita.goto("/projects/orders/calibration/")
-    expect(rita.locator(".gate")).to_contain_text("Round 2 reached κ 1.00")
+    expect(rita.locator(".edge")).to_contain_text("Round 2 reached κ 1.00")
     second = Round.objects.get(number=2)
     assert (second.state, second.guideline.version) == (Round.State.PASSED, 2)
 

@@ -117,8 +117,8 @@ def prepare(rita: Person, interviews: Path) -> list[str]:
     rita.press("Use these guidelines")
     page.get_by_label("Names or addresses").fill("ana, ben")
     rita.press("Invite annotators")
-    expect(page.locator(".invited-links input")).to_have_count(2)
-    return [box.input_value() for box in page.locator(".invited-links input").all()]
+    expect(page.locator(".mapping input")).to_have_count(2)
+    return [box.input_value() for box in page.locator(".mapping input").all()]
 
 
 def join(newcomer: Person, link: str) -> None:

@@ -51,8 +51,8 @@ def test_the_tables_of_a_run_and_of_two_fit_in_german(
     page.set_extra_http_headers({"Accept-Language": "de"})
 
     page.goto(live_server.url + after.get_absolute_url())
-    expect(page.locator(".summary-table thead").first).to_contain_text("Können")
-    expect(page.locator(".summary-table thead").first).to_contain_text("Untergrenze: nothing")
+    expect(page.locator(".close thead").first).to_contain_text("Können")
+    expect(page.locator(".close thead").first).to_contain_text("Untergrenze: nothing")
     for closed in page.locator("details:has(table)").all():
         closed.evaluate("(one) => one.open = true")
 
@@ -74,7 +74,7 @@ def test_the_fields_of_a_pair_are_all_shown_on_a_phone(
     page.set_extra_http_headers({"Accept-Language": "de"})
 
     page.goto(live_server.url + floors[1].cases.all()[0].get_absolute_url())
-    expect(page.locator(".pair-table").first).to_contain_text("Akzeptanzkriterien")
+    expect(page.locator(".compared").first).to_contain_text("Akzeptanzkriterien")
 
     assert page.evaluate(CUT_OFF) == []
 
@@ -108,5 +108,5 @@ def test_long_names_make_no_table_of_cases_scroll(
     assert page.evaluate(OVER_THE_EDGE) == []
 
     page.goto(live_server.url + case.get_absolute_url())
-    expect(page.locator(".pair-table").first).to_contain_text(LONG_NAME)
+    expect(page.locator(".compared").first).to_contain_text(LONG_NAME)
     assert page.evaluate(OVER_THE_EDGE) == []

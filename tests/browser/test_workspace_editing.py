@@ -265,7 +265,7 @@ def test_no_undo_is_offered_of_a_skip_that_somebody_else_has_got(
 
 
 def key_of(page: Page, label: str) -> Locator:
-    return page.locator("#help-keys .key-list > div", has_text=label).locator("button").first
+    return page.locator("#help-keys .facts > div", has_text=label).locator("button").first
 
 
 def test_a_key_is_changed_for_this_person_and_stays_changed(workspace: Workspace) -> None:
@@ -343,7 +343,7 @@ def test_two_versions_are_merged_label_by_label(
 
     dialog = workspace.page.locator("#conflict-dialog")
     expect(dialog).to_be_visible()
-    choices = dialog.locator(".version-choice")
+    choices = dialog.locator("fieldset")
     expect(choices).to_have_count(4)  # changed, deleted there, new here, new there
     choices.nth(0).get_by_text("Both").click()
     choices.filter(has_text="Order Tracking 2").get_by_text("Leave out").click()

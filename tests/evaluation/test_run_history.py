@@ -278,7 +278,7 @@ def test_tags_and_notes_are_written_with_their_history(launch: Any, signed_in: A
         "Second",
     ]
     assert "&lt;b&gt;final&lt;/b&gt;" in page
-    assert 'class="run-note" dir="auto">First line' in page
+    assert 'class="words" dir="auto">First line' in page
     assert 'dir="auto">paper</a>' in listed
 
 

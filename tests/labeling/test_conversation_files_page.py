@@ -295,7 +295,7 @@ def test_a_preview_shows_conversations_as_they_will_look(lead):
     shown = text_of(preview)
     assert "talk Dana participant 0:00:05 Hello <b>there</b> and more" in shown
     assert "منى participant 1:02:03 نعم" in shown
-    assert '<p class="said-text" dir="auto">نعم</p>' in preview.content.decode()
+    assert '<p class="turn-text" dir="auto">نعم</p>' in preview.content.decode()
     assert "Read as: Transcript" in shown
 
 
