@@ -308,7 +308,7 @@ class MoveForm(forms.Form):
         label=_("To"),
         queryset=User.objects.none(),
         required=False,
-        empty_label=_("Nobody: take it back"),
+        empty_label=_("Whoever can take it"),
     )
 
     def __init__(self, project: Project, person: User, *args: Any, **kwargs: Any) -> None:

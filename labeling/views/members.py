@@ -157,12 +157,14 @@ def _after(
     request: HttpRequest, project: Project, membership: Membership, handed_on: HandedOn
 ) -> HttpResponse:
     if handed_on.total:
-        messages.info(request, _where_it_went(membership.user, handed_on))
+        messages.info(request, where_it_went(membership.user, handed_on))
     leads = access.leads(request.user, project)
     return redirect("members", project.slug) if leads else redirect("home")
 
 
-def _where_it_went(user: User, handed_on: HandedOn) -> str:
+def where_it_went(user: User, handed_on: HandedOn) -> str:
+    if not handed_on.total:
+        return _("Nothing was open.")
     parts = [_("{n} to {user}").format(n=n, user=name) for name, n in handed_on.to.items()]
     if handed_on.pool:
         parts.append(_("{n} back to the pool").format(n=handed_on.pool))

@@ -20,6 +20,7 @@ from labeling.services import access
 from labeling.services.work import handovers
 from labeling.services.work import rounds as service
 from labeling.views.gate import gates
+from labeling.views.members import where_it_went
 from labeling.words import words
 
 
@@ -119,13 +120,11 @@ def work_move(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         to = form.cleaned_data["to"]
         try:
-            moved = handovers.move_open_work(
-                project=project, person=person, by=_person(request), to=to
-            )
+            moved = handovers.hand_on(project=project, person=person, by=_person(request), to=to)
         except RuleError as error:
             form.add_error(None, words(error.fact))
         else:
-            messages.success(request, _moved(moved, to))
+            messages.success(request, where_it_went(person, moved))
             return redirect(project)
     work = handovers.open_work(project, person).select_related("round")
     by_round = Counter(assignment.round.number for assignment in work.only("round__number"))
@@ -137,17 +136,6 @@ def work_move(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "by_round": sorted(by_round.items()),
     }
     return render(request, "labeling/work_move.html", context, status=_status(form))
-
-
-def _moved(moved: handovers.Moved, to: User | None) -> str:
-    if not any(moved):
-        return _("Nothing was open.")
-    taken_back = _("{taken_back} taken back").format(taken_back=moved.taken_back)
-    if to is None:
-        return f"{taken_back[:1].upper()}{taken_back[1:]}."
-    return _("{moved} moved to {to}, {taken_back}.").format(
-        moved=moved.moved, to=to.get_username(), taken_back=taken_back
-    )
 
 
 def _person(request: HttpRequest) -> User:

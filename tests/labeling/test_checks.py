@@ -211,7 +211,7 @@ def test_moving_open_work_takes_the_checks_back_too(
     factories.open_full(project, 6, annotators=[newcomer], overlap=1)
     assert hidden_of(newcomer)
 
-    handovers.move_open_work(project=project, person=newcomer, by=rita)
+    handovers.hand_on(project=project, person=newcomer, by=rita)
 
     assert not assignments.queue(newcomer).filter(slot__isnull=False).exists()
 

@@ -136,12 +136,12 @@ def test_who_hands_work_on_and_who_saves_it_wait_in_no_ring(
     pause = Pause(monkeypatch, assignments, "release")
 
     moved, draft = both(
-        lambda: handovers.move_open_work(project=project, person=ana, by=ben, to=ben),
+        lambda: handovers.hand_on(project=project, person=ana, by=ben, to=ben),
         pause,
         lambda: annotations.save_draft(mine, save(1)),
     )
 
-    assert moved.result() == (1, 0)
+    assert moved.result() == ({"ben": 1}, 0, 0)
     assert draft.result().status == "draft"  # its place is gone, it is kept
 
 

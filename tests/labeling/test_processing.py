@@ -64,7 +64,7 @@ def test_taking_open_work_away_computes_nothing(
     for assignment in opened.assignments.exclude(annotator=people["cleo"]):
         submit(assignment)
 
-    handovers.move_open_work(project=project, person=people["cleo"], by=people["rita"])
+    handovers.hand_on(project=project, person=people["cleo"], by=people["rita"])
 
     opened.refresh_from_db()
     assert opened.state == "open"

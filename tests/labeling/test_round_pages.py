@@ -263,5 +263,5 @@ def test_a_lead_moves_the_work_of_one_person(signed_in, rita, people, project, c
     assert "1 assignment is not answered: 1 in round 1" in page(client, url)
     response = client.post(url, {"to": people["ben"].pk}, follow=True)
 
-    assert "1 moved to ben, 0 taken back." in response.content.decode()
+    assert "Open conversations of ana: 1 to ben. Drafts are kept." in response.content.decode()
     assert "Nothing is open." in page(client, url)

@@ -21,13 +21,6 @@ class HandoverImpossible(RuleError):
     code = "handover_impossible"
 
 
-class Moved(NamedTuple):
-    """How much went to the other person, and how much was only taken back."""
-
-    moved: int
-    taken_back: int
-
-
 @transactions.atomic
 def return_to(
     assignment: Assignment, *, reason: str, by: User, to: User | None = None
@@ -84,37 +77,6 @@ def open_work(project: Project, person: User) -> QuerySet[Assignment]:
     return work.order_by("round", "position", "pk")
 
 
-@transactions.atomic
-def move_open_work(*, project: Project, person: User, by: User, to: User | None = None) -> Moved:
-    """Give the open work of one person to another, or only take it back.
-
-    Conversations that the other person already has are taken back as well, and stay with fewer
-    annotators. Drafts are kept with their authors. A calibration round that only waited for this
-    work is measured.
-    """
-    if to is not None and (to == person or to not in assignments.annotators(project)):
-        raise HandoverImpossible("handover.same_annotator")
-    total = Moved(0, 0)
-    for round_ in project.rounds.filter(state=Round.State.OPEN):
-        assignments.lock(round_)
-        moved = _move(round_, list(open_work(project, person).filter(round=round_)), to)
-        assignments.release(check_turns.open_honeypots(round_, person))  # nobody else needs them
-        total = Moved(total.moved + moved.moved, total.taken_back + moved.taken_back)
-        if any(moved):
-            _measure_if_waited_for(round_)
-    if any(total):
-        events.record(
-            "assignment.moved",
-            project,
-            project=project,
-            actor=by,
-            user=person.get_username(),
-            to=to.get_username() if to else "nobody",
-            **total._asdict(),
-        )
-    return total
-
-
 def _measure_if_waited_for(round_: Round) -> None:
     """A calibration round may have waited for this work alone. Others are measured when they end,
     or when somebody looks."""
@@ -123,7 +85,7 @@ def _measure_if_waited_for(round_: Round) -> None:
 
 
 class HandedOn(NamedTuple):
-    """Where the open work of somebody who left went; ``to`` has numbers by user name."""
+    """Where the open work of somebody went; ``to`` has numbers by user name."""
 
     to: dict[str, int]
     pool: int
@@ -136,33 +98,34 @@ class HandedOn(NamedTuple):
 
 @transactions.atomic
 def hand_on(*, project: Project, person: User, by: User | None, to: User | None = None) -> HandedOn:
-    """Hand on the open work of somebody who no longer annotates in the project.
+    """Hand on the open work of one person, who may annotate no longer.
 
     It goes to ``to``, else back to the pool, else to those annotators of the round who never had
     the conversation and have the least left to do. What nobody can take stays with fewer
-    annotators. Drafts are kept with their author; nobody else reads them.
+    annotators. Drafts are kept with their author; nobody else reads them. A calibration round that
+    only waited for this work is measured.
     """
+    if to is not None and (to == person or to not in assignments.annotators(project)):
+        raise HandoverImpossible("handover.same_annotator")
     given: Counter[str] = Counter()
     pool = left_open = 0
     for round_ in project.rounds.filter(state=Round.State.OPEN):
         assignments.lock(round_)
         work = list(open_work(project, person).filter(round=round_))
-        assignments.release(check_turns.open_honeypots(round_, person))
-        if not work:
-            continue
-        if round_.pool and to is None:
-            assignments.release(work)
-            pool += len(work)
-        else:
+        staying = work
+        if work and (to or not round_.pool):
             shares = _shares(round_, work, [to] if to else _others_in(round_, person))
             for taker, share in shares.items():
                 assignments.hand_over(share, to=taker)
                 given[taker.get_username()] += len(share)
             taken = {row.pk for share in shares.values() for row in share}
             staying = [row for row in work if row.pk not in taken]
-            assignments.release(staying)
             left_open += len(staying)
-        _measure_if_waited_for(round_)
+        else:
+            pool += len(work)
+        assignments.release([*staying, *check_turns.open_honeypots(round_, person)])
+        if work:
+            _measure_if_waited_for(round_)
     handed_on = HandedOn(dict(sorted(given.items())), pool, left_open)
     if handed_on.total:
         events.record(
@@ -229,13 +192,3 @@ def still_held(project: Project) -> dict[User, int]:
     counts = dict(rows.values_list("annotator").annotate(n=Count("pk")))
     people = User.objects.filter(pk__in=counts).order_by("username") if counts else []
     return {person: counts[person.pk] for person in people}
-
-
-def _move(round_: Round, work: list[Assignment], to: User | None) -> Moved:
-    had = _had(round_, to) if to is not None else set()
-    going = [row for row in work if to is not None and row.conversation_id not in had]
-    if to is not None and going:
-        assignments.hand_over(going, to=to)
-    staying = [row for row in work if to is None or row.conversation_id in had]
-    assignments.release(staying)
-    return Moved(len(going), len(staying))
