@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import unescape
 from itertools import pairwise
 from typing import Any, BinaryIO
 
@@ -30,14 +31,18 @@ from labeling.domain.formats.talks import (
     stem_of,
 )
 
-IDS = ("id", "conversation_id", "uuid", "chat_id", "session_id", "thread_id")
+IDS = (
+    "id", "conversation_id", "uuid", "chat_id", "session_id", "thread_id", "sessionId",
+    "dialogue_id",
+)  # fmt: skip
 OF_CONVERSATION = (*IDS[1:2], *IDS[3:], "message_tree_id")
 """Of them those that say of a message on a line of its own in which conversation it stands."""
 TITLES = ("title", "name")
 TIMES = ("time", "timestamp", "created_at", "create_time", "date", "ts", "timestamp_ms")
 MESSAGES = (
     "messages", "conversations", "conversation", "chat_messages", "contents", "chunks", "data",
-    "input", "utterances", "segments",
+    "input", "utterances", "segments", "audio_segments", "transcript", "turns", "dialog",
+    "dialogue",
 )  # fmt: skip
 TREE = "mapping"
 SHOWN = ("text", "multimodal_text")
@@ -46,8 +51,9 @@ ID_CHARACTERS = 8
 """Of the id of a chat next to its title, which several may have."""
 WHO = (
     "role", "from", "author", "sender", "speaker", "user", "username", "sender_name", "senderName",
+    "speaker_name", "speaker_label",
 )  # fmt: skip
-WHAT = ("content", "value", "text", "parts", "message")
+WHAT = ("content", "value", "text", "parts", "message", "transcript", "sentence", "utterance")
 PERSON = ("role", "nickname", "name", "global_name", "username", "display_name", "real_name")
 PARTS: Mapping[str, str] = {
     "image_url": "[image]",
@@ -125,7 +131,7 @@ def _read(line: int, document: Any, name: str) -> Talk | Problem:
         return Problem(line, Fact("file.too_deep"), title_of(document))
 
 
-ACCOUNTS = {"chats", "chunkedPrompt"}
+ACCOUNTS = {"chats", "chunkedPrompt", "results"}
 
 
 def _inside(document: Any) -> Iterable[Any]:
@@ -135,8 +141,8 @@ def _inside(document: Any) -> Iterable[Any]:
             return listed
         case {"participants": list(), "messages": [{"sender_name": str()}, *_]}:
             return [_in_utf8(document)]
-        case {"chunkedPrompt": dict() as prompt}:
-            return [{**prompt, **{key: document[key] for key in IDS if key in document}}]
+        case {"chunkedPrompt": dict() as within} | {"results": dict() as within}:
+            return [{**within, **{key: document[key] for key in IDS if key in document}}]
     return [document]
 
 
@@ -175,7 +181,9 @@ def talk_of(line: int, document: Any, *, name: str) -> Talk:
     reading = _Reading(line)
     for path, message in _messages(document, reading):
         reading.take(message, path)
-    reading.leave_out_values(document, {*_OF_TALK, *MESSAGES, TREE, "current_node"})
+    key = _key_of_messages(document)
+    said = {key} if key else {said for _, said in _pair(document)}
+    reading.leave_out_values(document, {*_OF_TALK, *said, TREE, "current_node"})
     split, domain = document.get("split"), document.get("domain")
     return Talk(
         line=line,
@@ -206,6 +214,7 @@ class _Reading:
                 self.leave_out("left_out.no_place", value, path=f"{at}{shown_time(key)}")
 
     def take(self, message: Any, path: str) -> None:
+        message = _opened(message)
         if not isinstance(message, dict):
             raise FileFault("file.must_be_object", path=path)
         kind = str(message.get("subtype") or message.get("type") or "")
@@ -231,7 +240,8 @@ class _Reading:
         }
         self.leave_out_values(message, placed | repeated, f"{path}.")
         if text.strip():
-            self.turns.append(_turn(message, who, text))
+            is_slack = "ts" in message and message.get("type") == "message"
+            self.turns.append(_turn(message, who, unescape(text) if is_slack else text))
         elif len(self.left_out) == before:
             self.leave_out("left_out.no_text", "", name=who)
 
@@ -280,6 +290,16 @@ class _Reading:
         return PARTS.get(kind, "") if is_said else ""
 
 
+def _opened(message: Any) -> Any:
+    """LangChain and Claude Code have a message within what says its kind."""
+    match message:
+        case {"type": str(), "message": {"role": str(), "content": _} as data}:
+            return {**message, **data, "message": None}
+        case {"type": str() as kind, "data": {"content": _} as data}:
+            return {**data, "role": kind}
+    return message
+
+
 def _unnamed(value: Mapping[str, Any]) -> dict[str, Any]:
     """Without what says who, when and what kind."""
     placed = {*_PLACED, "type", "content_type", "author", "role", "from", "recipient"}
@@ -301,6 +321,9 @@ def _messages(document: Mapping[str, Any], reading: _Reading) -> Iterator[tuple[
         yield from _branch(document["mapping"], document.get("current_node"), reading)
         return
     key = _key_of_messages(document)
+    if key is None and (pair := _pair(document)):
+        yield from ((said, {"role": who, "content": document[said]}) for who, said in pair)
+        return
     if key is None:
         raise FileFault("file.no_messages", names=[*MESSAGES, TREE])
     listed = document[key]["data"] if isinstance(document[key], dict) else document[key]
@@ -308,6 +331,17 @@ def _messages(document: Mapping[str, Any], reading: _Reading) -> Iterator[tuple[
         listed = listed[::-1]
     for index, message in enumerate(_answered_once(listed, reading)):
         yield f"{key}[{index}]", message
+
+
+ASKED = ("prompt", "question", "instruction")
+ANSWERED = ("response", "completion", "answer", "output")
+
+
+def _pair(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """One question and its answer, as logs of language models have them in a line."""
+    asked = [key for key in ASKED if isinstance(document.get(key), str)]
+    answered = [key for key in ANSWERED if isinstance(document.get(key), str)]
+    return [("user", asked[0]), ("assistant", answered[0])] if asked and answered else []
 
 
 _OF_TREE = {"message_tree_id", "parent_id", "message_id"}
@@ -424,8 +458,12 @@ def _who(message: Mapping[str, Any], path: str, *, is_needed: bool) -> str:
     for who in known:
         if isinstance(who, dict):  # {"role": "user", "name": null}
             who = next((who[key] for key in PERSON if isinstance(who.get(key), str)), None)
+        if isinstance(who, int) and not isinstance(who, bool):
+            return f"Speaker {who}"
         if isinstance(who, str) and who.strip():
             return who
+    if is_needed and "start" in message:  # a recorder did not know who speaks
+        return "speaker"
     if is_needed:
         raise FileFault("file.missing", path=f'"{path}.role"')
     return ""
@@ -444,10 +482,11 @@ def _turn(message: Mapping[str, Any], who: str, text: str) -> SaidTurn:
 
 
 def is_message(value: Any) -> bool:
+    value = _opened(value)
     return (
         isinstance(value, dict)
         and not is_document(value)
-        and any(isinstance(value.get(key), str | dict) for key in WHO)
+        and any(isinstance(value.get(key), str | int | dict) for key in WHO)
         and any(isinstance(value.get(key), str | list | dict) for key in WHAT)
     )
 

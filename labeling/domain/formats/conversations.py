@@ -247,7 +247,8 @@ def _guess_json(first: object, text: bytes) -> str:
     if published := chat_format_of(first):
         return published
     if not chatlogs.is_document(first):
-        return "openai" if chatlogs.is_message(first) else "native"
+        is_ours = first.keys() & {"messages", "id"} and not chatlogs.is_message(first)
+        return "native" if is_ours else "openai"
     if samples.is_conversation(first):
         return "sample"
     if not isinstance(first.get("messages"), list):

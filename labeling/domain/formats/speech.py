@@ -33,8 +33,10 @@ BEFORE = Fact("left_out.before_anybody")
 _NUMBER = re.compile(r"\s{0,8}(\d{1,5})[.)]?(?:\s{1,8}|\Z)")
 _BY_PROGRAM = re.compile(
     r"Meeting ended after [\d:]{4,10}.{0,20}|Transcribed by https?://otter\.ai\S{0,40}|"
-    r".{1,80} (?:started|stopped) transcription"
+    r".{1,80} (?:started|stopped) transcription|"
+    r"[\[(]?\d{1,2}:\d{2}(?::\d{2})?[\])]? (?:\*{1,3}|-!-|<?--+>?) \S.*"
 )
+"""What recorders say at the end, and what chats of IRC say of people."""
 
 
 @dataclass(slots=True)
@@ -121,7 +123,9 @@ def _of_lines(written: Sequence[str], name: str, how: HowToRead) -> Talk:
 
 
 def _times_alone(lines: Sequence[Line], heads: Mapping[int, Head]) -> dict[int, str]:
-    """Lines that say when the next person speaks: in a file where one comes before the first."""
+    """Lines that say when the next person speaks: in a file where one comes before the first, or
+    where several stand between blank lines.
+    """
     filled = [at for at, line in enumerate(lines) if line.text]
     alone = {
         at: time_of(stamp)
@@ -130,8 +134,9 @@ def _times_alone(lines: Sequence[Line], heads: Mapping[int, Head]) -> dict[int, 
     }
     first = filled.index(min(heads))
     counted = [seconds_of(time) for time in alone.values()]
-    is_form = first > 0 and filled[first - 1] in alone and counted == sorted(counted)
-    return alone if is_form else {}
+    is_first = first > 0 and filled[first - 1] in alone
+    is_apart = len(alone) > 1 and all(lines[at].opens and not lines[at + 1].text for at in alone)
+    return alone if (is_first or is_apart) and counted == sorted(counted) else {}
 
 
 # --- subtitles ------------------------------------------------------------------------------------

@@ -239,6 +239,11 @@ def _roles_in(talk: Talk, how: HowToRead) -> dict[str, str]:
     for turn in talk.turns:
         if turn.name not in roles:
             roles[turn.name] = how.role_of(turn.name) or turn.role or role_by_name(turn.name)
+    if _answers_as_system([turn.name.casefold() for turn in talk.turns]):
+        roles = {
+            name: how.role_of(name) or ("assistant" if role == LEFT_OUT else role)
+            for name, role in roles.items()
+        }
     taken = set(roles.values())
     if "user" in taken:
         others = PARTICIPANT if taken & {"analyst", "assistant"} else "analyst"
@@ -248,6 +253,12 @@ def _roles_in(talk: Talk, how: HowToRead) -> dict[str, str]:
         name: others if role == PARTICIPANT and not how.role_of(name) else role
         for name, role in roles.items()
     }
+
+
+def _answers_as_system(names: Sequence[str]) -> bool:
+    """Whether “system” is who talks with the user, and no prompt before the first message."""
+    is_alone = set(names) - USERS == {"system"} and len(set(names)) > 1
+    return is_alone and (names[0] != "system" or names.count("system") > 1)
 
 
 def _record(talk: Talk, how: HowToRead) -> tuple[int, Record] | Problem:

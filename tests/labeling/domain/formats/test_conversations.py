@@ -99,6 +99,79 @@ def test_a_chat_of_instagram_is_read_from_its_first_message_in_its_own_letters()
     assert [left.text for left in record.left_out] == ["a.jpg"]
 
 
+FOUND = {
+    "Fireflies": [
+        {"sentence": "What?", "speaker_name": "Ana"},
+        {"sentence": "This.", "speaker_name": "Ben"},
+    ],
+    "Deepgram": {
+        "results": {
+            "utterances": [
+                {"speaker": 0, "transcript": "What?", "start": 0.1},
+                {"speaker": 1, "transcript": "This.", "start": 2.2},
+            ]
+        }
+    },
+    "Amazon Transcribe": {
+        "jobName": "call",
+        "results": {
+            "audio_segments": [
+                {"speaker_label": "spk_0", "transcript": "What?", "start_time": "0.0"},
+                {"speaker_label": "spk_1", "transcript": "This.", "start_time": "2.1"},
+            ]
+        },
+    },
+    "WhisperX": {"segments": [{"start": 0.0, "text": "What?"}, {"start": 1.0, "text": "This."}]},
+    "LangChain": [
+        {"type": "human", "data": {"content": "What?"}},
+        {"type": "ai", "data": {"content": "This."}},
+    ],
+    "Claude Code": [
+        {"type": "user", "message": {"role": "user", "content": "What?"}, "sessionId": "s"},
+        {"type": "assistant", "message": {"role": "model", "content": "This."}, "sessionId": "s"},
+    ],
+    "a dialogue system": {
+        "dialogue_id": "d",
+        "turns": [
+            {"speaker": "USER", "utterance": "What?"},
+            {"speaker": "SYSTEM", "utterance": "This."},
+        ],
+    },
+    "a log of prompts": {"prompt": "What?", "response": "This."},
+    "Slack": [
+        {"type": "message", "user": "U1", "ts": "1767225600.1", "text": "What?"},
+        {"type": "message", "user": "U2", "ts": "1767225601.1", "text": "This."},
+    ],
+}
+
+
+@pytest.mark.parametrize("program", FOUND)
+def test_what_programs_write_of_a_talk_is_found_by_its_keys(program):
+    [record] = records(json.dumps(FOUND[program]), name="talk.json")
+
+    assert [turn.content for turn in record.turns] == ["What?", "This."]
+    assert not record.left_out
+
+
+def test_what_stands_beside_a_prompt_and_its_answer_is_listed():
+    row = {"instruction": "Sum up.", "input": "A long text.", "output": "Text."}
+
+    [record] = records(json.dumps(row), "openai")
+
+    assert [left.text for left in record.left_out] == ["A long text."]
+
+
+def test_signs_that_slack_writes_in_another_way_are_read():
+    messages = [
+        {"type": "message", "user": "U1", "ts": f"17672256{at}.1", "text": "a &lt; b &amp; c"}
+        for at in (10, 11)
+    ]
+
+    [record] = records(json.dumps(messages), "openai")
+
+    assert {turn.content for turn in record.turns} == {"a < b & c"}
+
+
 @pytest.mark.parametrize("times", [(1, 2), (2, 2), (2, None)])
 def test_a_chat_is_turned_round_only_if_all_its_times_fall(times):
     written = [time and 1_700_000_000 + time for time in times]
@@ -537,7 +610,7 @@ def test_digits_that_make_no_likely_time_are_refused(written):
     [
         ("openai", '{"messages": [{"role": "user", "content": 5}]}', 1, "file.must_be_text"),
         ("openai", '{"messages": [{"content": "Hi"}]}', 1, "file.missing"),
-        ("openai", '\n{"turns": []}', 2, "file.no_messages"),
+        ("openai", '\n{"rows": []}', 2, "file.no_messages"),
         ("openai", '{"messages": []}', 1, "file.few_messages"),
         ("openai", '[{"messages": [', 1, "file.not_json"),
         ("whatsapp", "Ana: Hi", None, "file.no_whatsapp_lines"),

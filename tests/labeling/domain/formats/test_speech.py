@@ -412,6 +412,24 @@ def test_what_a_recorder_says_at_the_end_is_nobodys():
         assert left_out(text, "t.txt") == [(4, "by_program", note)]
 
 
+def test_times_between_the_parts_of_a_talk_are_nobodys_words():
+    text = "Ana: Hello\n\n00:01:00\n\nBen: Yes\n\n00:02:00\n\nAna: Good\nBen:\n10:30\n"
+
+    assert said(text, "t.txt") == [
+        ("Ana", "Hello"),
+        ("Ben", "Yes"),
+        ("Ana", "Good"),
+        ("Ben", "10:30"),
+    ]
+
+
+def test_what_a_chat_tells_of_somebody_is_not_said_by_another():
+    text = "[14:05] <ana> Hello\n[14:06] <ben> Yes\n[14:06] * ana nods\n[14:07] <ana> Good\n"
+
+    assert said(text, "t.txt") == [("ana", "Hello"), ("ben", "Yes"), ("ana", "Good")]
+    assert left_out(text, "t.txt") == [(3, "by_program", "[14:06] * ana nods")]
+
+
 @pytest.mark.parametrize("word", ["Remember", "REPORTER"])
 def test_a_name_in_few_cues_of_many_speaks_for_nobody_else(word):
     cues = [
