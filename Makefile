@@ -2,7 +2,7 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: help serve test test-all check lint docs messages install lock
+.PHONY: help serve test test-all check lint client docs messages install lock
 
 help:
 	@echo "make serve      set up and run the product with the demo project"
@@ -28,6 +28,9 @@ check: test
 
 lint:
 	@$(PYTHON) config/bootstrap.py lint
+
+client: install
+	@ASSAY_REFRESH_DOCS=1 .venv/bin/python -m pytest -q tests/clients/test_complete.py -k types
 
 docs: install
 	@ASSAY_REFRESH_DOCS=1 .venv/bin/python -m pytest -q tests/project/test_docs.py tests/clients/test_notebook.py -k "help or notebook_runs"

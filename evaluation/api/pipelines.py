@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -67,18 +66,6 @@ class PipelinesView(ApiView):
         if layer := request.query_params.get("layer"):
             entries = [entry for entry in entries if layer in entry.layers]
         return listed(request, entries, PipelineOut)
-
-
-class PipelineView(ApiView):
-    scopes = READING
-
-    @extend_schema(responses={200: PipelineOut, 404: ErrorOut})
-    def get(self, request: Request, name: str) -> Response:
-        """One pipeline with its settings."""
-        require_reader(request.user)
-        if name not in PIPELINES:
-            raise Http404
-        return Response(PipelineOut(PIPELINES[name]).data)
 
 
 def _defaults(entry: Entry) -> dict[str, Any]:

@@ -2,7 +2,7 @@ from django.urls import path
 
 from evaluation.api.comparisons import ComparisonView
 from evaluation.api.gates import RunGateView
-from evaluation.api.pipelines import PipelinesView, PipelineView
+from evaluation.api.pipelines import PipelinesView
 from evaluation.api.reports import RunReportView
 from evaluation.api.runs import (
     RunCasesView,
@@ -17,7 +17,6 @@ from evaluation.api.runs import (
 urlpatterns = [
     path("runs/", RunListView.as_view(), name="api-runs"),
     path("pipelines/", PipelinesView.as_view(), name="api-pipelines"),
-    path("pipelines/<str:name>/", PipelineView.as_view(), name="api-pipeline"),
     path("runs/predictions/", RunPredictionsView.as_view(), name="api-run-predictions"),
     path("runs/compare/", ComparisonView.as_view(), name="api-compare"),
     path("runs/estimate/", RunEstimateView.as_view(), name="api-run-estimate"),

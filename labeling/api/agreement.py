@@ -14,13 +14,12 @@ from rest_framework.response import Response
 from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.paging import ORDERED, PageOut, ordered_page
 from labeling.api.records import serializer_with
 from labeling.api.requests import asked
 from labeling.domain.agreement.agreement import Agreement, read_agreement
 from labeling.models import Round
 from labeling.services import blindness
-from labeling.services.agreement import agreement, conversations, measurements
+from labeling.services.agreement import agreement, measurements
 from labeling.services.agreement.answers import EVERYTHING
 from labeling.services.agreement.ratings import LONG, WIDE, ratings_file
 from labeling.words import worded
@@ -48,44 +47,6 @@ class AgreementView(ApiView):
         """Agreement of one round (leads and researchers)."""
         round_ = _round(request, slug, number)
         return Response(_figures(round_, _layer(request, round_)))
-
-
-class ConversationAgreementOut(serializers.Serializer[Any]):
-    conversation_id = serializers.IntegerField()
-    conversation = serializers.CharField(source="conversation.external_id")
-    annotators = serializers.IntegerField(source="n_annotators")
-    units = serializers.IntegerField(source="n_units", help_text="Messages, or what is judged")
-    differing = serializers.IntegerField(source="n_differing", help_text="Units judged differently")
-
-
-class ConversationAgreementPageOut(PageOut):
-    results = ConversationAgreementOut(many=True)
-
-
-class ConversationAgreementView(ApiView):
-    scopes = READING
-
-    @extend_schema(
-        parameters=[LAYER, *ORDERED],
-        responses={
-            200: ConversationAgreementPageOut,
-            400: ErrorOut,
-            403: ErrorOut,
-            404: ErrorOut,
-            409: ErrorOut,
-        },
-    )
-    def get(self, request: Request, slug: str, number: int) -> Response:
-        """Agreement by conversation, most disagreement first (leads and researchers)."""
-        round_ = _round(request, slug, number)
-        blindness.refuse(request.user, round_.conversations.all())
-        layer = _layer(request, round_)
-        if measurements.read(round_, layer) is None:
-            measurements.ask(round_, layer)
-            raise measurements.NotMeasured("agreement.not_measured")
-        rows = conversations.rows_of(round_, layer, EVERYTHING).select_related("conversation")
-        by = ["-n_differing", "conversation_id"]
-        return ordered_page(request, rows, ConversationAgreementOut, by=by)
 
 
 class RatingsIn(serializers.Serializer[Any]):

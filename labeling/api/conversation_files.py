@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from labeling.api.records import serializer_with
 from labeling.api.requests import checked_by
 from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import SPLITS
@@ -18,7 +19,7 @@ from labeling.domain.formats.talks import ENCODINGS, HowToRead
 from labeling.forms.uploads import check_size
 from labeling.models import Project
 from labeling.services.exchange import conversations
-from labeling.words import in_english, words
+from labeling.words import words
 
 
 class ConversationsIn(serializers.Serializer[Any]):
@@ -48,33 +49,7 @@ class ConversationsIn(serializers.Serializer[Any]):
         return asked
 
 
-class LeftOutOut(serializers.Serializer[Any]):
-    """What a file says and is not stored: a message or value, or ``is_whole`` by its title."""
-
-    file = serializers.CharField()
-    line = serializers.IntegerField()
-    reason = serializers.SerializerMethodField()
-    text = serializers.CharField()
-    is_whole = serializers.BooleanField()
-
-    def get_reason(self, left_out: conversations.LeftOutIn) -> str:
-        return in_english(left_out.reason)
-
-
-class ImportOut(serializers.Serializer[Any]):
-    read = serializers.IntegerField()
-    new = serializers.IntegerField()
-    unchanged = serializers.IntegerField()
-    messages = serializers.IntegerField()
-    n_refused = serializers.IntegerField()
-    n_left_out = serializers.IntegerField()
-    left_out = LeftOutOut(many=True)
-    inherited = serializers.DictField(child=serializers.CharField())
-    given = serializers.DictField(child=serializers.CharField())
-    notes = serializers.SerializerMethodField()
-
-    def get_notes(self, report: conversations.ImportReport) -> list[str]:
-        return [in_english(note) for note in report.notes]
+ImportOut = serializer_with("ImportReportOut", conversations.ImportReport, project_created=None)
 
 
 def store(project: Project, request: Request) -> Response:

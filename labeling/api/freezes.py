@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from labeling.api.base import RELEASING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
-from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page, part
+from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, part
 from labeling.api.requests import asked, sent, user_of
 from labeling.domain.gold.lint import KINDS
 from labeling.domain.targets import target_layers
@@ -224,10 +224,6 @@ class WaiverOut(serializers.ModelSerializer[LintWaiver]):
         fields = ["id", "layer", "kind", "number", "reason", "by", "at", "withdrawn_at"]
 
 
-class WaiverPageOut(PageOut):
-    results = WaiverOut(many=True)
-
-
 LAYER = OpenApiParameter("layer", str, description="Default: the project's first")
 
 
@@ -278,16 +274,6 @@ class LintFindingsView(ApiView):
 
 class LintWaiversView(ApiView):
     scopes = RELEASING
-
-    @extend_schema(
-        parameters=[*NEWEST_FIRST, LAYER],
-        responses={200: WaiverPageOut, 400: ErrorOut, 404: ErrorOut},
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        """What was accepted, by whom and why, newest first."""
-        project = access.readable(request.user, slug)
-        rows = lint.waivers_of(project, _layer(request, project))
-        return page(request, rows, WaiverOut, newest_first=True)
 
     @extend_schema(
         request=WaiveIn, responses={201: WaiverOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut}

@@ -17,13 +17,13 @@ from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.errors import ErrorOut
 from labeling.api.parsing import ShallowJSONParser
+from labeling.api.records import FactField, serializer_with
 from labeling.api.requests import asked, checked_by, sent, user_of
 from labeling.forms.labels import LabelUploadForm
 from labeling.forms.uploads import check_size
 from labeling.services import access
 from labeling.services.exchange import label_exports, label_imports
 from labeling.services.exchange.label_imports import LabelReport
-from labeling.words import in_english
 
 READ = [name for name, _title in LabelUploadForm.base_fields["format"].choices]  # type: ignore[attr-defined]
 
@@ -51,28 +51,14 @@ class LabelsIn(serializers.Serializer[Any]):
         return file
 
 
-class LabelsOut(serializers.Serializer[Any]):
-    read = serializers.IntegerField(help_text="Answers")
-    new = serializers.IntegerField()
-    unchanged = serializers.IntegerField()
-    empty = serializers.IntegerField()
-    skipped = serializers.IntegerField()
-    decisions = serializers.IntegerField(help_text="New ones about the answers")
-    older = serializers.IntegerField(help_text="Decisions left out: somebody decided here since")
-    rounds = serializers.ListField(child=serializers.IntegerField(), help_text="Their numbers")
-    annotators = serializers.ListField(child=serializers.CharField())
-    created = serializers.ListField(child=serializers.CharField(), help_text="New accounts")
-    needs_reason = serializers.BooleanField()
-    left_out = serializers.SerializerMethodField()
-    notes = serializers.SerializerMethodField()
-
-    def get_left_out(self, report: LabelReport) -> list[str]:
-        """Answers, tasks and lines that could not be taken, with the reason"""
-        return [in_english(why) for why in report.left_out]
-
-    def get_notes(self, report: LabelReport) -> list[str]:
-        """What was converted or left out, with file and line"""
-        return [in_english(loss) for loss in report.losses]
+LabelsOut = serializer_with(
+    "LabelReportOut",
+    LabelReport,
+    losses=None,
+    notes=serializers.ListField(
+        child=FactField(), source="losses", help_text="What was converted or left out"
+    ),
+)
 
 
 class LabelFilesView(ApiView):

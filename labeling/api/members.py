@@ -17,7 +17,7 @@ from labeling.api.paging import ORDERED, PageOut, ordered_page
 from labeling.api.requests import asked, person, sent, user_of
 from labeling.models import Membership, Project
 from labeling.services import access, members
-from labeling.services.work import assignments, handovers
+from labeling.services.work import assignments
 
 ROLES = Membership.Role.choices
 
@@ -59,15 +59,6 @@ class HandedOnOut(serializers.Serializer[Any]):
     left_open = serializers.IntegerField(help_text="Nobody could take it: one answer fewer")
 
 
-class MemberDetailOut(MemberOut):
-    open_work = serializers.IntegerField(
-        help_text="Unanswered assignments in open rounds, which a change of role hands on"
-    )
-
-    class Meta(MemberOut.Meta):
-        fields = [*MemberOut.Meta.fields, "open_work"]
-
-
 class RoleOut(MemberOut):
     handed_on = HandedOnOut(help_text="Where the open work went")
 
@@ -99,16 +90,6 @@ class MembersView(ApiView):
 
 class MemberView(ApiView):
     scopes = LEADING
-
-    @extend_schema(responses={200: MemberDetailOut, 404: ErrorOut})
-    def get(self, request: Request, slug: str, pk: int) -> Response:
-        """One role of a member, and what work it holds (leads and researchers)."""
-        project = access.readable(request.user, slug)
-        membership: Any = _membership(project, pk)
-        membership.open_work = 0
-        if membership.role == Membership.Role.ANNOTATOR:
-            membership.open_work = handovers.open_work(project, membership.user).count()
-        return Response(MemberDetailOut(membership).data)
 
     @extend_schema(
         request=RoleIn,

@@ -25,6 +25,15 @@ from typing import (
 from rest_framework import serializers
 
 from labeling.domain.facts import Fact
+from labeling.words import words_of
+
+
+class FactField(serializers.CharField):
+    """A fact, or the text of an older row, as a sentence."""
+
+    def to_representation(self, value: Any) -> str:
+        return words_of(value)
+
 
 PLAIN: Mapping[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
     bool: serializers.BooleanField,
@@ -32,7 +41,7 @@ PLAIN: Mapping[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
     float: serializers.FloatField,
     str: serializers.CharField,
     datetime: serializers.DateTimeField,
-    Fact: serializers.CharField,  # a sentence, once it is worded
+    Fact: FactField,
 }
 
 
@@ -53,9 +62,12 @@ def serializer_of(record: type) -> type[serializers.Serializer[Any]]:
 
 
 def serializer_with(
-    name: str, record: type, **more: serializers.Field[Any, Any, Any, Any]
+    name: str, record: type, **more: serializers.Field[Any, Any, Any, Any] | None
 ) -> type[serializers.Serializer[Any]]:
-    """The same with what the API says beside the record, under a name for the description."""
+    """The same with what the API says beside the record, under a name for the description.
+
+    What is None here the API leaves out.
+    """
     members = {**more, "__doc__": record.__doc__, "__module__": __name__}
     return type(name, (serializer_of(record),), members)
 
@@ -91,4 +103,5 @@ def _several(origin: Any, inner: Any, said: dict[str, Any]) -> Any:
 
 
 def _is_record(kind: Any) -> bool:
-    return is_dataclass(kind) or is_typeddict(kind) or hasattr(kind, "_fields")
+    is_one = is_dataclass(kind) or is_typeddict(kind) or hasattr(kind, "_fields")
+    return is_one and kind not in PLAIN

@@ -8,11 +8,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from labeling.api.base import LEADING, READING, ApiView
+from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
 from labeling.models import Membership, Project
 from labeling.models.projects import limit_of
-from labeling.services import access, jobs
+from labeling.services import jobs
 from labeling.services import status as service
 from labeling.services.jobs import Scope
 from labeling.words import words
@@ -63,16 +63,6 @@ class StatusView(ApiView):
     def get(self, request: Request) -> Response:
         """Background work: of the whole server for administrators, else of projects that I read."""
         return Response(StatusOut(service.of(_scope_of(request.user))).data)
-
-
-class ProjectStatusView(ApiView):
-    scopes = LEADING
-
-    @extend_schema(responses={200: StatusOut})
-    def get(self, request: Request, slug: str) -> Response:
-        """Background work of one project."""
-        project = access.readable(request.user, slug)
-        return Response(StatusOut(service.of([project.pk])).data)
 
 
 def _scope_of(user: Any) -> Scope:

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, URLResolver, include, path
 
 from labeling.api.adjudications import AdjudicationView
-from labeling.api.agreement import AgreementView, ConversationAgreementView, RatingsView
+from labeling.api.agreement import AgreementView, RatingsView
 from labeling.api.annotations import AnnotationViewSet
 from labeling.api.comments import CommentsView, ResolveView
 from labeling.api.conversations import AnswersView, ConversationsView, ConversationView
@@ -46,9 +46,8 @@ from labeling.api.queue import LeaseView, NextView, QueueView
 from labeling.api.review_lists import ReviewsView
 from labeling.api.reviews import ReviewView
 from labeling.api.rounds import BatchView, CloseView, RoundsView, RoundView
-from labeling.api.status import ProjectStatusView, StatusView
+from labeling.api.status import StatusView
 from labeling.api.suggestions import FirstPassView, SuggestionsView
-from labeling.api.unused_layers import EmptyLayerView, LayerOffView
 from labeling.api.workspace import WorkspaceView
 
 Addresses = list[URLPattern | URLResolver]
@@ -95,14 +94,7 @@ of_a_round: Addresses = [
     path("conversations/", BatchView.as_view(), name="api-round-conversations"),
     path("close/", CloseView.as_view(), name="api-round-close"),
     path("agreement/", AgreementView.as_view(), name="api-agreement"),
-    path(
-        "agreement/conversations/",
-        ConversationAgreementView.as_view(),
-        name="api-agreement-conversations",
-    ),
     path("agreement/ratings/", RatingsView.as_view(), name="api-agreement-ratings"),
-    path("layers/<slug:layer>/empty/", EmptyLayerView.as_view(), name="api-layer-empty"),
-    path("layers/<slug:layer>/off/", LayerOffView.as_view(), name="api-layer-off"),
     path("disagreements/", DisagreementsView.as_view(), name="api-disagreements"),
     path("disagreements/<slug:place>/", DisagreementView.as_view(), name="api-disagreement"),
     path("disagreements/<slug:place>/remarks/", RemarksView.as_view(), name="api-remarks"),
@@ -149,7 +141,6 @@ urlpatterns = [
     path("reviews/<int:pk>/", ReviewView.as_view(), name="api-review"),
     path("gold/", GoldListView.as_view(), name="api-gold"),
     path("status/", StatusView.as_view(), name="api-status"),
-    path("projects/<slug:slug>/status/", ProjectStatusView.as_view(), name="api-project-status"),
     path("looks/", LooksView.as_view(), name="api-looks"),
     path("gold/<str:name>/<int:version>/", GoldView.as_view(), name="api-gold-release"),
     path("gold/<str:name>/<int:version>/items/", GoldItemsView.as_view(), name="api-gold-items"),

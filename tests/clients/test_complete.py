@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,21 +12,21 @@ from typing import Any
 import httpx
 import pytest
 from django.urls import resolve
-from drf_spectacular.generators import SchemaGenerator
 
 from assay_client import Client, NotFound, Retries, models
 from assay_client.gold import Freeze
 from assay_client.paging import Rows
 from assay_client.part import Part
-from assay_client.runs import Run, RunDetail
+from assay_client.runs import Run
+from tests.clients import declared
 
 VALUES: dict[str, Any] = {
     "release": "demo@1",
     "gold": "demo@1",
     "place": "1-0",
-    "member": models.Member.model_construct(id=1),
-    "invitation": models.Invitation.model_construct(id=1),
-    "others": Run.model_construct(id=2),
+    "member": models.Record(id=1),
+    "invitation": models.Record(id=1),
+    "others": Run(id=2),
 }
 """What methods are called with by the names of their parameters; else by their type."""
 
@@ -131,9 +132,9 @@ def test_every_operation_has_a_method_of_the_client(tmp_path: Path) -> None:
         "http://localhost", "assay_x", transport=transport, retries=Retries(sleep=never)
     )
     project = client.project("orders")
-    run = RunDetail.model_construct(id=1, aggregates=[])
-    freeze = Freeze.model_construct(id=1)
-    run._runs, freeze._freezes = client.runs, project.freezes
+    run = Run(id=1, aggregates=[])
+    freeze = Freeze(id=1)
+    run._part, freeze._part = client.runs._top, project.freezes
     owners: list[Any] = [*parts(client), project, *parts(project)]
     owners += [project.rounds.disagreements(1), run, freeze]
 
@@ -148,10 +149,23 @@ def test_every_operation_has_a_method_of_the_client(tmp_path: Path) -> None:
     with suppress(NotFound):
         client.status()
 
-    known = SchemaGenerator().get_schema(request=None, public=True)["paths"]
+    known = declared.description()["paths"]
     wanted = {
         (method.upper(), "api-" + operation["operationId"].partition("_")[2].replace("_", "-"))
         for operations in known.values()
         for method, operation in operations.items()
     }
     assert wanted - recorder.asked == set()
+
+
+@pytest.mark.no_database
+def test_the_types_of_answers_are_what_the_api_describes() -> None:
+    described = declared.description()
+    expected = declared.types(described)
+    if os.environ.get("ASSAY_REFRESH_DOCS"):
+        declared.FILE.write_text(expected, encoding="utf-8")
+    assert declared.FILE.read_text(encoding="utf-8") == expected
+    for name, shape in described["components"]["schemas"].items():
+        for field, of in shape.get("properties", {}).items():
+            is_time = "date-time" in str(of) and name.endswith("Out")
+            assert not is_time or models.is_time(field), (name, field)

@@ -27,6 +27,7 @@ from assay_client import (
     StillAtWork,
     Unreachable,
 )
+from assay_client.runs import Run
 from assay_client.waiting import wait_until
 
 TOKEN = "assay_a-secret-that-nobody-may-read"
@@ -284,7 +285,7 @@ RUN = {
 
 
 def run_of(server: Server) -> Any:
-    return server.client().runs._run(RUN)
+    return server.client().runs._read(Run)(RUN)
 
 
 # --- waiting ------------------------------------------------------------------------------------

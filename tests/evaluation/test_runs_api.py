@@ -24,13 +24,12 @@ def test_pipelines_say_their_settings_and_the_layers_they_fit(
     noor = signed_in("noor")
     everything = noor.get("/api/pipelines/?limit=500").json()["results"]
     of_layer = noor.get("/api/pipelines/?layer=qa&limit=500").json()["results"]
-    one = noor.get("/api/pipelines/requirements-local/").json()
+    one = next(row for row in everything if row["name"] == "requirements-local")
 
     assert {row["name"] for row in of_layer} < {row["name"] for row in everything}
     assert all("qa" in row["layers"] for row in of_layer)
     assert set(one["defaults"]) == set(one["options"]["properties"])
     assert not one["asks_model"]
-    assert noor.get("/api/pipelines/nowhere/").status_code == 404
 
 
 def test_a_case_has_its_output_its_gold_and_every_score(

@@ -72,7 +72,6 @@ def test_who_stops_annotating_hands_on_open_work(
     factories.open_full(project, 2, overlap=1, annotators=[people["ana"]])
     ana = Membership.objects.get(user=people["ana"]).pk
 
-    assert ask("noor", "get", f"members/{ana}/")["open_work"] == 2
     moved = {"to": "ben", "role": "researcher"}
     refused = ask("rita", "patch", f"members/{ana}/", {**moved, "to": "noor"}, status=400)
     assert list(fields_of(refused)) == ["to"]
@@ -167,7 +166,6 @@ def test_nobody_sees_answers_of_a_round_that_is_blind(project: Project, ask: Ask
     assert ask("rita", "get", f"conversations/{talk}/answers/") == {"answers": [], "blind": [1]}
     assert ask("rita", "get", "rounds/1/")["results"] == []
     assert ask("rita", "get", "rounds/1/disagreements/", status=409)["code"] == "round_open"
-    ask("rita", "get", "rounds/1/agreement/conversations/", status=403)
 
 
 def test_somebody_who_labels_a_conversation_again_sees_no_answers_of_before(
@@ -225,7 +223,7 @@ def test_lists_ask_no_more_for_more_rows(project: Project, people: dict[str, Use
     paths = [
         *("conversations/", "members/", "rounds/", "", "progress/", "adjudications/", "gate/"),
         *("reviews/?mode=all", "guidelines/", "invitations/"),
-        *("rounds/1/disagreements/", "rounds/1/agreement/conversations/"),
+        "rounds/1/disagreements/",
     ]
 
     def more(number: int) -> None:

@@ -21,24 +21,20 @@ class Disagreements(Part):
     def list(
         self, *, layer: str | None = None, state: Literal["open", "decided"] | None = None
     ) -> Rows[models.Disagreement]:
-        query = said(layer=layer, state=state)
-        return self._rows(self._path("disagreements"), models.Disagreement.model_validate, query)
+        return self._rows(models.Disagreement, "disagreements", layer=layer, state=state)
 
     def get(self, place: str) -> models.DisagreementDetail:
         """With everybody's labels and what was said."""
-        return self._detail(self._transport.get(self._path("disagreements", place)))
+        return self._get(models.DisagreementDetail, ["disagreements", place])
 
     def say(self, place: str, body: str) -> models.DisagreementDetail:
-        path = self._path("disagreements", place, "remarks")
-        return self._detail(self._transport.post(path, {"body": body}))
+        at = ["disagreements", place, "remarks"]
+        return self._post(models.DisagreementDetail, at, {"body": body})
 
     def decide(self, place: str, outcome: str, note: str = "") -> models.DisagreementDetail:
         """What came of it (leads). ``guideline`` is answered by a version of the guidelines."""
-        path = self._path("disagreements", place, "outcome")
-        return self._detail(self._transport.put(path, {"outcome": outcome, "note": note}))
-
-    def _detail(self, answer: Any) -> models.DisagreementDetail:
-        return models.DisagreementDetail.model_validate(answer)
+        at = ["disagreements", place, "outcome"]
+        return self._put(models.DisagreementDetail, at, {"outcome": outcome, "note": note})
 
 
 class Adjudications(Part):
@@ -51,25 +47,22 @@ class Adjudications(Part):
         layer: str | None = None,
         round: int | None = None,
         timeout: float | None = 60.0,
-    ) -> Rows[models.SettledCase]:
+    ) -> Rows[models.AdjudicationCase]:
         """Lowest agreement first; waits until a worker has merged the newest answers."""
-        path, query = self._path("adjudications"), said(tab=tab, layer=layer, round=round)
+        query = said(tab=tab, layer=layer, round=round)
         self._prepared(query, timeout)
-        return self._rows(path, models.SettledCase.model_validate, query)
+        return self._rows(models.AdjudicationCase, "adjudications", **query)
 
     def accept(self, layer: str, *, majority: bool = False, timeout: float | None = 60.0) -> int:
         """Accept what everybody agreed on, or also what a majority did. Says how many it were."""
         acceptable = self._prepared({"layer": layer}, timeout)["acceptable"]
         expected = acceptable["unanimous"] + (acceptable["majority"] if majority else 0)
         body = {"layer": layer, "majority": majority, "expected": expected}
-        answer = self._transport.post(self._path("adjudications", "accept"), body)
-        accepted: int = answer["accepted"]
-        return accepted
+        return self._post(models.Accepted, ["adjudications", "accept"], body).accepted
 
     def get(self, conversation: int, layer: str) -> models.Merge:
         """The labels of a conversation in clusters, with the newest decision."""
-        path = self._of_conversation(conversation, layer)
-        return models.Merge.model_validate(self._transport.get(path))
+        return self._top._get(models.Merge, ["adjudications", conversation, layer])
 
     def decide(
         self,
@@ -95,11 +88,7 @@ class Adjudications(Part):
             "note": note,
             "guideline_flag": guideline_flag,
         }
-        path = self._of_conversation(conversation, layer)
-        return models.Decision.model_validate(self._transport.post(path, body))
-
-    def _of_conversation(self, conversation: int, layer: str) -> str:
-        return Part(self._transport)._path("adjudications", conversation, layer)
+        return self._top._post(models.Decision, ["adjudications", conversation, layer], body)
 
     def _prepared(self, query: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
         path = self._path("adjudications")
@@ -118,13 +107,11 @@ class Reviews(Part):
     def list(
         self, *, state: Literal["open", "done"] = "open", annotator: str | None = None
     ) -> Rows[models.ReviewRow]:
-        query = said(state=state, annotator=annotator)
-        return self._rows(self._path("reviews"), models.ReviewRow.model_validate, query)
+        return self._rows(models.ReviewRow, "reviews", state=state, annotator=annotator)
 
     def get(self, annotation: int) -> Rows[models.Review]:
         """The verdicts on one answer."""
-        path = Part(self._transport)._path("reviews", annotation)
-        return self._rows(path, models.Review.model_validate)
+        return self._top._rows(models.Review, ["reviews", annotation])
 
     def give(
         self,
@@ -138,5 +125,4 @@ class Reviews(Part):
     ) -> models.Review:
         """About one version of an answer (leads); the newest verdict counts."""
         body = said(version=version, verdict=verdict, comment=comment, to=to, payload=payload)
-        path = Part(self._transport)._path("reviews", annotation)
-        return models.Review.model_validate(self._transport.post(path, body))
+        return self._top._post(models.Review, ["reviews", annotation], body)

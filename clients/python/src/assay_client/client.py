@@ -69,7 +69,7 @@ class Client:
 
     def status(self) -> models.Status:
         """What workers do and have to do, for the projects that you read."""
-        return models.Status.model_validate(self._transport.get("/api/status/"))
+        return models.Status(self._transport.get("/api/status/"))
 
     def close(self) -> None:
         self._transport.close()

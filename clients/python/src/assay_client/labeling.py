@@ -1,4 +1,4 @@
-"""One's own work as an annotator, and verdicts on that of others."""
+"""One's own work as an annotator."""
 
 from __future__ import annotations
 
@@ -23,28 +23,23 @@ class OwnWork(Part):
 
     def queue(self) -> Rows[models.Assignment]:
         """In the order in which it is to be done."""
-        return self._rows(self._path("queue"), models.Assignment.model_validate)
+        return self._rows(models.Assignment, "queue")
 
     def next(self) -> int | None:
         """The assignment to label next, taken from a pool if nothing is planned."""
-        answer = self._transport.post(self._path("queue", "next"), again=True)
-        number: int | None = answer["assignment"]
-        return number
+        return self._post(models.Next, ["queue", "next"], again=True).assignment
 
     def open(self, assignment: int) -> models.Workspace:
         """The conversation of an assignment with what is needed to label it."""
-        path = self._path("annotations", assignment, "conversation")
-        return models.Workspace.model_validate(self._transport.get(path))
+        return self._get(models.Workspace, ["annotations", assignment, "conversation"])
 
     def get(self, assignment: int) -> models.Annotation:
-        path = self._path("annotations", assignment)
-        return models.Annotation.model_validate(self._transport.get(path))
+        return self._get(models.Annotation, ["annotations", assignment])
 
-    def save(self, assignment: int, payload: models.Labels, **answer: Any) -> models.Annotation:
+    def save(self, assignment: int, payload: models.Labels, **answer: Any) -> models.Saved:
         """Save a draft. The options are those of :meth:`submit`."""
         body = self._body(assignment, payload, **answer)
-        path = self._path("annotations", assignment)
-        return models.Annotation.model_validate(self._transport.put(path, body))
+        return self._put(models.Saved, ["annotations", assignment], body)
 
     def submit(
         self,
@@ -69,32 +64,28 @@ class OwnWork(Part):
             base_version=base_version,
             active_seconds=active_seconds,
         )
-        path = self._path("annotations", assignment, "submit")
-        return models.Annotation.model_validate(self._transport.post(path, body, again=True))
+        at = ["annotations", assignment, "submit"]
+        return self._post(models.Annotation, at, body, again=True)
 
-    def skip(self, assignment: int, reason: str) -> models.Annotation:
+    def skip(self, assignment: int, reason: str) -> models.Skipped:
         """Put the conversation aside."""
         current = self.get(assignment)
         body = self._body(assignment, current.payload, base_version=current.version)
-        path = self._path("annotations", assignment, "skip")
-        answer = self._transport.post(path, {**body, "reason": reason}, again=True)
-        return models.Annotation.model_validate(answer)
+        at = ["annotations", assignment, "skip"]
+        return self._post(models.Skipped, at, {**body, "reason": reason}, again=True)
 
     def reopen(self, assignment: int) -> models.Annotation:
         """Take a submission or a skip back as a draft."""
-        path = self._path("annotations", assignment, "reopen")
-        return models.Annotation.model_validate(self._transport.post(path, again=True))
+        return self._post(models.Annotation, ["annotations", assignment, "reopen"], again=True)
 
     def revisions(self, assignment: int) -> Rows[models.Revision]:
         """Every accepted save, newest first."""
-        return self._rows(
-            self._path("annotations", assignment, "revisions"), models.Revision.model_validate
-        )
+        return self._rows(models.Revision, ["annotations", assignment, "revisions"])
 
     def revision(self, assignment: int, version: int) -> models.RevisionDetail:
         """One of them with its labels, and what has changed since."""
-        path = self._path("annotations", assignment, "revisions", version)
-        return models.RevisionDetail.model_validate(self._transport.get(path))
+        at = ["annotations", assignment, "revisions", version]
+        return self._get(models.RevisionDetail, at)
 
     def restore(self, assignment: int, version: int) -> models.Annotation:
         """Make the labels of an earlier revision the newest draft."""
@@ -104,8 +95,8 @@ class OwnWork(Part):
             "client": self._page,
             "seq": next(self._saves),
         }
-        path = self._path("annotations", assignment, "restore")
-        return models.Annotation.model_validate(self._transport.post(path, body, again=True))
+        at = ["annotations", assignment, "restore"]
+        return self._post(models.Annotation, at, body, again=True)
 
     def hold(self, assignment: int) -> None:
         """Reserve what was taken from a pool for longer."""
@@ -117,32 +108,22 @@ class OwnWork(Part):
 
     def suggestions(self, assignment: int) -> models.Suggestions:
         """What pipelines suggest, after your own first pass."""
-        path = self._path("annotations", assignment, "suggestions")
-        return models.Suggestions.model_validate(self._transport.get(path))
+        return self._get(models.Suggestions, ["annotations", assignment, "suggestions"])
 
     def finish_first_pass(self, assignment: int) -> models.Suggestions:
-        path = self._path("annotations", assignment, "first-pass")
-        return models.Suggestions.model_validate(self._transport.post(path, again=True))
+        at = ["annotations", assignment, "first-pass"]
+        return self._post(models.Suggestions, at, again=True)
 
     def dismiss(
         self, assignment: int, suggestions: Sequence[Mapping[str, Any]]
     ) -> models.Suggestions:
         """Say which suggested labels you do not want, each as ``{"id": …, "uid": …}``."""
-        path = self._path("annotations", assignment, "suggestions")
-        answer = self._transport.put(path, {"dismissed": list(suggestions)})
-        return models.Suggestions.model_validate(answer)
-
-    def resolve(self, comment: int, *, resolved: bool = True) -> models.Comment:
-        """Settle the thread of a comment, or take it up again."""
-        path = self._path("comments", comment, "resolve")
-        answer = self._transport.post(path, {"resolved": resolved}, again=True)
-        return models.Comment.model_validate(answer)
+        body = {"dismissed": list(suggestions)}
+        return self._put(models.Suggestions, ["annotations", assignment, "suggestions"], body)
 
     def comments(self, assignment: int) -> Rows[models.Comment]:
         """Comments on the conversation, oldest first."""
-        return self._rows(
-            self._path("annotations", assignment, "comments"), models.Comment.model_validate
-        )
+        return self._rows(models.Comment, ["annotations", assignment, "comments"])
 
     def comment(
         self,
@@ -154,8 +135,12 @@ class OwnWork(Part):
         reply_to: int | None = None,
     ) -> models.Comment:
         sent = said(body=body, message_index=message_index, label_uid=label_uid, reply_to=reply_to)
-        path = self._path("annotations", assignment, "comments")
-        return models.Comment.model_validate(self._transport.post(path, sent))
+        return self._post(models.Comment, ["annotations", assignment, "comments"], sent)
+
+    def resolve(self, comment: int, *, resolved: bool = True) -> models.Comment:
+        """Settle the thread of a comment, or take it up again."""
+        body = {"resolved": resolved}
+        return self._post(models.Comment, ["comments", comment, "resolve"], body, again=True)
 
     def _body(
         self,

@@ -7,14 +7,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
-from pydantic import BaseModel
-
+from assay_client.models import Record
 from assay_client.transport import Query, Transport
 
 if TYPE_CHECKING:
     import pandas
 
-Row = TypeVar("Row", bound=BaseModel)
+Row = TypeVar("Row", bound=Record)
 
 
 class Rows(Generic[Row]):
@@ -53,7 +52,7 @@ class Rows(Generic[Row]):
         return f"<Rows of {self._path}>"
 
 
-def to_pandas(rows: Iterable[BaseModel]) -> pandas.DataFrame:
+def to_pandas(rows: Iterable[Record]) -> pandas.DataFrame:
     """A table of rows, a column for each field. Needs ``assay-client[pandas]``."""
     try:
         import pandas

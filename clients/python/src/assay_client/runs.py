@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-from pydantic import PrivateAttr
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from assay_client import models
 from assay_client.errors import WorkFailed
-from assay_client.paging import Rows
+from assay_client.gold import Gold
+from assay_client.paging import Rows, to_pandas
 from assay_client.part import Part, said
-from assay_client.transport import File, Query, uploads
+from assay_client.transport import File, uploads
 from assay_client.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -25,36 +23,31 @@ WAITED_FOR = {"queued", "running", "answering", "judging", "scoring"}
 """Statuses that pass without anybody doing anything."""
 
 
-class Run(models.Model):
-    """One pipeline measured on one gold release, as it was when it was last asked for."""
+class Comparison(models.Comparison):
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each run and metric."""
+        return to_pandas(
+            models.Record(run=run.name or run.run, metric=name, **figures)
+            for run in self.runs
+            for name, figures in run.metrics.items()
+        )
 
-    id: int
-    gold: str
-    name: str
-    pipeline: str
-    pipeline_version: str
-    split: str
-    repetitions: int
-    status: str
-    n_cases: int
-    n_done: int
-    n_failed: int
-    requested_by: str | None
-    created_at: datetime
-    scored_at: datetime | None
 
-    _runs: Runs = PrivateAttr()
+class Run(models.RunDetail):
+    """One pipeline measured on one gold release, as it was when it was last asked for.
 
-    def refresh(self) -> RunDetail:
+    Of a list it has no figures: :meth:`refresh` asks for them.
+    """
+
+    _part: Part
+
+    def refresh(self) -> Run:
         """As it is now, with figures and all that is needed to repeat it."""
-        return self._runs.get(self.id)
+        return self._part._get(Run, ["runs", self.id])
 
     def wait(
-        self,
-        *,
-        timeout: float | None = None,
-        progress: Callable[[RunDetail], object] | None = None,
-    ) -> RunDetail:
+        self, *, timeout: float | None = None, progress: Callable[[Run], object] | None = None
+    ) -> Run:
         """Until it has its figures.
 
         Raises :class:`WorkFailed` if it was paused or cancelled or failed, and
@@ -66,27 +59,36 @@ class Run(models.Model):
             what=f"Run {self.id}",
             timeout=timeout,
             progress=progress,
-            sleep=self._runs._transport.sleep,
+            sleep=self._part._transport.sleep,
         )
         if over.status != "finished":
             why = over.failure or over.pause_reason
             raise WorkFailed(f"Run {self.id} is {over.status}" + (f": {why}" if why else "."), over)
         return over
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each metric."""
+        return to_pandas(self.aggregates)
+
+    def figure(self, metric: str) -> models.Aggregate:
+        """The aggregate of one metric."""
+        by_name = {row.metric: row for row in self.aggregates}
+        if metric not in by_name:
+            known = ", ".join(by_name) or "none yet"
+            raise KeyError(f"Run {self.id} has no figure {metric!r}; it has: {known}.")
+        return by_name[metric]
+
     def cases(self) -> Rows[models.Case]:
         """Its cases with their scores."""
-        return self._runs._rows(
-            self._runs._path("runs", self.id, "cases"), models.Case.model_validate
-        )
+        return self._part._rows(models.Case, ["runs", self.id, "cases"])
 
     def case(self, id: int) -> models.CaseDetail:
         """One case: output, gold, and every score with its detail."""
-        path = self._runs._path("runs", self.id, "cases", id)
-        return models.CaseDetail.model_validate(self._runs._transport.get(path))
+        return self._part._get(models.CaseDetail, ["runs", self.id, "cases", id])
 
-    def compare(self, *others: Run) -> models.Comparison:
+    def compare(self, *others: Run) -> Comparison:
         """``others`` next to this one, which is the baseline."""
-        return self._runs.compare(self.id, [other.id for other in others])
+        return Runs(self._part._transport).compare(self.id, [other.id for other in others])
 
     def gate(
         self,
@@ -100,12 +102,11 @@ class Run(models.Model):
         With ``strict`` a drop beyond its limit fails also where it is undecided.
         """
         body = said(baseline=baseline and baseline.id, min_coverage=min_coverage, strict=strict)
-        return models.Gate.model_validate(self._post("gate", body))
+        return self._part._post(models.Gate, ["runs", self.id, "gate"], body)
 
     def last_gate(self) -> models.Gate | None:
         """What its gate said last; None: nobody has asked it."""
-        last = self._runs._transport.get(self._runs._path("runs", self.id, "gate"))["last"]
-        return None if last is None else models.Gate.model_validate(last)
+        return self._part._get(models.LastGate, ["runs", self.id, "gate"]).last
 
     def report(
         self,
@@ -117,174 +118,78 @@ class Run(models.Model):
     ) -> Path:
         """A report as a file, which is complete as soon as it is there."""
         query = said(form=form, baseline=baseline and baseline.id, cases=cases)
-        path = self._runs._path("runs", self.id, "report")
-        return self._runs._transport.download(path, to, query)
+        path = self._part._path("runs", self.id, "report")
+        return self._part._transport.download(path, to, query)
 
-    def pause(self) -> RunDetail:
+    def pause(self) -> Run:
         return self._control("pause")
 
-    def resume(
-        self, *, budget_cost: float | None = None, budget_tokens: int | None = None
-    ) -> RunDetail:
-        return self._control("resume", budget_cost=budget_cost, budget_tokens=budget_tokens)
+    def resume(self, **budgets: Any) -> Run:
+        """With more to spend, if that is why it was paused: ``budget_cost``, ``budget_tokens``."""
+        return self._control("resume", **budgets)
 
-    def cancel(self) -> RunDetail:
+    def cancel(self) -> Run:
         return self._control("cancel")
 
-    def retry(self) -> RunDetail:
+    def retry(self) -> Run:
         """Try again what failed."""
         return self._control("retry")
 
-    def work_on(self, concurrency: int) -> RunDetail:
+    def work_on(self, concurrency: int) -> Run:
         """Change how many cases are worked on at a time."""
         return self._control("concurrency", concurrency=concurrency)
 
-    def rescore(self) -> RunDetail:
+    def rescore(self) -> Run:
         """Compute the scores again from the stored outputs."""
         return self._control("rescore")
 
-    def _control(self, action: str, **options: Any) -> RunDetail:
-        return self._read(self._post("control", said(action=action, **options)))
-
-    def _post(self, what: str, body: object) -> Any:
-        return self._runs._transport.post(self._runs._path("runs", self.id, what), body)
-
-    def _read(self, answer: Any) -> RunDetail:
-        return self._runs._detail(answer)
-
-
-class RunDetail(Run):
-    failure: str
-    pause_reason: str
-    config: dict[str, Any]
-    spec: dict[str, Any]
-    aggregates: list[models.Aggregate]
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """A row for each metric."""
-        from assay_client.paging import to_pandas
-
-        return to_pandas(self.aggregates)
-
-    def figure(self, metric: str) -> models.Aggregate:
-        """The aggregate of one metric."""
-        by_name = {row.metric: row for row in self.aggregates}
-        if metric not in by_name:
-            known = ", ".join(by_name) or "none yet"
-            raise KeyError(f"Run {self.id} has no figure {metric!r}; it has: {known}.")
-        return by_name[metric]
+    def _control(self, action: str, **options: Any) -> Run:
+        return self._part._post(Run, ["runs", self.id, "control"], said(action=action, **options))
 
 
 class Runs(Part):
-    def list(
-        self,
-        *,
-        pipeline: str | None = None,
-        gold: str | models.Gold | None = None,
-        split: str | None = None,
-        status: str | None = None,
-        tag: str | None = None,
-        search: str | None = None,
-        mine: bool = False,
-    ) -> Rows[Run]:
+    def list(self, **filters: Unpack[models.GetRuns]) -> Rows[Run]:
         """The runs that you may read, newest first."""
-        query = said(
-            pipeline=pipeline,
-            gold=gold and str(gold),
-            split=split,
-            status=status,
-            tag=tag,
-            search=search,
-            mine=mine or None,
-        )
-        return self._rows(self._path("runs"), self._run, query)
+        return self._rows(Run, "runs", **filters)
 
-    def get(self, id: int) -> RunDetail:
-        return self._detail(self._transport.get(self._path("runs", id)))
+    def get(self, id: int) -> Run:
+        return self._get(Run, ["runs", id])
 
     def launch(
-        self,
-        gold: str | models.Gold,
-        pipeline: str = "",
-        *,
-        config: Mapping[str, Any] | None = None,
-        split: str | None = None,
-        reason: str | None = None,
-        predictions: Sequence[Mapping[str, Any]] | None = None,
-        name: str | None = None,
-        seed: int | None = None,
-        repetitions: int | None = None,
-        **options: Any,
-    ) -> RunDetail:
+        self, gold: str | Gold, pipeline: str = "", /, **options: Unpack[models.RunIn]
+    ) -> Run:
         """Launch a run of a pipeline, or on ``predictions`` (``{case_id, output}`` each).
 
-        ``reason`` is needed once for test items. ``options`` are the other fields of a launch.
+        ``reason`` is needed once for test items.
         """
-        body = _launch(
-            gold,
-            pipeline=pipeline,
-            config=config,
-            split=split,
-            reason=reason,
-            predictions=predictions,
-            name=name,
-            seed=seed,
-            repetitions=repetitions,
-            **options,
-        )
-        return self._detail(self._transport.post(self._path("runs"), body))
+        body = said(**{"pipeline": pipeline, **options, "gold": str(gold)})
+        return self._post(Run, "runs", body)
 
-    def launch_file(
-        self,
-        gold: str | models.Gold,
-        file: File,
-        *,
-        split: str | None = None,
-        reason: str | None = None,
-        name: str | None = None,
-    ) -> RunDetail:
-        """Launch a run on the predictions of a file (JSON Lines), however many there are."""
-        fields = said(gold=str(gold), split=split, reason=reason, name=name)
-        path = self._path("runs", "predictions")
-        return self._detail(self._transport.upload(path, uploads([file]), fields))
+    def launch_file(self, gold: str | Gold, file: File, **options: str) -> Run:
+        """Launch a run on the predictions of a file (JSON Lines), however many there are.
+
+        ``options`` are ``split``, ``reason``, ``name``.
+        """
+        fields = {**options, "gold": str(gold)}
+        return self._upload(Run, ["runs", "predictions"], uploads([file]), fields)
 
     def estimate(
-        self, gold: str | models.Gold, pipeline: str = "", **options: Any
-    ) -> models.Estimate:
+        self, gold: str | Gold, pipeline: str = "", /, **options: Unpack[models.RunIn]
+    ) -> models.Foreseen:
         """What such a launch would cost, and which differences it could show."""
-        body = _launch(gold, pipeline=pipeline, **options)
-        path = self._path("runs", "estimate")
-        return models.Estimate.model_validate(self._transport.post(path, body, again=True))
+        body = said(**{"pipeline": pipeline, **options, "gold": str(gold)})
+        return self._post(models.Foreseen, ["runs", "estimate"], body, again=True)
 
     def compare(
         self, baseline: int, runs: Sequence[int], *, slices: str | None = None
-    ) -> models.Comparison:
+    ) -> Comparison:
         """Runs next to a baseline; ``slices`` names a metric to compare by groups of cases, too."""
-        query: Query = {"baseline": baseline, "run": [*runs], "slices": slices}
-        path = self._path("runs", "compare")
-        return models.Comparison.model_validate(self._transport.get(path, query))
-
-    def _run(self, answer: Any) -> Run:
-        run = Run.model_validate(answer)
-        run._runs = self
-        return run
-
-    def _detail(self, answer: Any) -> RunDetail:
-        run = RunDetail.model_validate(answer)
-        run._runs = self
-        return run
+        query = said(baseline=baseline, run=[*runs], slices=slices)
+        return self._get(Comparison, ["runs", "compare"], query)
 
 
 class Pipelines(Part):
     """What can be launched."""
 
     def list(self, *, layer: str | None = None) -> Rows[models.Pipeline]:
-        query = said(layer=layer)
-        return self._rows(self._path("pipelines"), models.Pipeline.model_validate, query)
-
-    def get(self, name: str) -> models.Pipeline:
-        return models.Pipeline.model_validate(self._transport.get(self._path("pipelines", name)))
-
-
-def _launch(gold: str | models.Gold, **fields: Any) -> dict[str, Any]:
-    return said(gold=str(gold), **fields)
+        return self._rows(models.Pipeline, "pipelines", layer=layer)

@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 
 from assay_client.errors import NotAnAssay, Unreachable, api_error
+from assay_client.models import Record
 
 Query = Mapping[str, str | int | float | bool | Sequence[str | int] | None]
 Upload = tuple[str, bytes]
@@ -179,7 +180,7 @@ def _data(response: httpx.Response) -> Any:
     if response.status_code == httpx.codes.NO_CONTENT or not response.content:
         return None
     try:
-        return response.json()
+        return response.json(object_hook=Record)
     except ValueError as error:
         raise NotAnAssay(
             f"{response.request.url} answered with something else than JSON."

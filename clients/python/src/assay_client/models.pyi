@@ -1,0 +1,1399 @@
+"""Made from the description of the API: ``make client`` writes it again."""
+
+from datetime import datetime
+from typing import Any, TypedDict
+
+Labels = dict[str, Any]
+
+class Record(dict[str, Any]):
+    def model_dump(self) -> dict[str, Any]: ...
+
+def is_time(name: str) -> bool: ...
+
+class AcceptIn(TypedDict, total=False):
+    layer: str
+    majority: bool
+    expected: int
+
+class Acceptable(Record):
+    unanimous: int
+    majority: int
+
+class Accepted(Record):
+    accepted: int
+
+class Added(Record):
+    added: int
+
+class AdjudicationCase(Record):
+    conversation: int
+    external_id: str
+    layer: str
+    round: int
+    state: str
+    agreement: float
+    decision: AdjudicationDecision | None
+
+class AdjudicationDecision(Record):
+    layer: str
+    version: int
+    kind: str
+    reason: str
+    reason_code: str | None
+    guideline_flag: bool
+    decided_by: str
+    decided_at: datetime
+
+class Aggregate(Record):
+    metric: str
+    metric_version: int
+    mean: float | None
+    median: float | None
+    std: float | None
+    min: float | None
+    max: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    n_undefined: int
+    n_failed: int
+    conversations: int | None
+    chance: float | None
+    over_chance: float | None
+    reason: str
+    yardsticks: dict[str, Any]
+
+class Agreement(Record):
+    statistic: str
+    value: float | None
+    threshold: float
+    passed: bool
+    pairs: list[PairAgreement]
+    fleiss_kappa: float | None
+    krippendorff_alpha: float | None
+    reasons: dict[str, str]
+    excluded: list[Excluded]
+    measure: str
+    by_origin: dict[str, dict[str, Any]]
+    chance_above: float | None
+    outlook: list[Outlook]
+    intervals: dict[str, list[float]]
+    ordinal: bool
+    outcome: str
+    content: ContentAgreement | None
+    measured_at: datetime
+
+class Agrees(Record):
+    kappa: float | None
+    raw: float | None
+    n: int
+
+class Annotation(Record):
+    status: str
+    version: int
+    saved_at: datetime | None
+    payload: Any
+    empty: bool
+    unanswered: Any
+    skip_reason: str
+    active_seconds: int
+    locked_at: datetime | None
+
+class Answer(Record):
+    annotation: int
+    round: int
+    annotator: str
+    status: str
+    guideline: int
+    version: int
+    empty: bool
+    unanswered: list[str]
+    skip_reason: str
+    payload: dict[str, Any]
+
+class Answers(Record):
+    answers: list[Answer]
+    blind: list[int]
+
+class Assignment(Record):
+    id: int
+    project: str
+    round: int
+    conversation: str
+    status: str
+    returned_reason: str
+    lease_expires_at: datetime | None
+
+class BatchIn(TypedDict, total=False):
+    conversations: list[str] | None
+    number: int | None
+    split: str
+    domain: str
+    annotators: list[str] | None
+    seed: int
+
+class CaseCounts(Record):
+    disputed: int
+    agreed: int
+    decided: int
+
+class CaseDetail(Record):
+    id: int
+    case_id: str
+    repetition: int
+    state: str
+    exposure: str
+    attempts: int
+    error_class: str
+    error: str
+    earlier_failures: Any
+    seconds: float | None
+    scores: list[CaseScore]
+    item_id: str
+    split: str
+    output: dict[str, Any] | None
+    gold: dict[str, Any]
+    answer: WrittenAnswer | None
+
+class Case(Record):
+    id: int
+    case_id: str
+    repetition: int
+    state: str
+    exposure: str
+    attempts: int
+    error_class: str
+    error: str
+    earlier_failures: Any
+    seconds: float | None
+    scores: list[Score]
+
+class CaseScore(Record):
+    metric: str
+    metric_version: int
+    value: float | None
+    reason: str
+    chance: float | None
+    numerator: float | None
+    weight: float | None
+    detail: dict[str, Any]
+
+class Change(Record):
+    item_id: str
+    kind: str
+    how: list[str] | None
+    split: list[str] | None
+    text: bool
+    messages: list[dict[str, Any]]
+    labels: list[dict[str, Any]]
+    other: list[str]
+
+class Changed(Record):
+    changed: list[str]
+    settings: Settings
+
+class Choice(Record):
+    annotator: str
+    choice: Any
+
+class Cluster(Record):
+    how: str
+    label: dict[str, Any]
+    sides: list[Side]
+    differs: list[str]
+    by_field: dict[str, list[str]]
+    tied: list[str]
+
+class CommentIn(TypedDict, total=False):
+    body: str
+    message_index: int | None
+    label_uid: str
+    reply_to: int | None
+
+class Comment(Record):
+    id: int
+    parent: int | None
+    message_index: int | None
+    label_uid: str
+    body: str
+    author: str
+    mentions: list[str]
+    created_at: datetime
+    resolved_by: str | None
+    resolved_at: datetime | None
+
+class Compared(Record):
+    run: int
+    name: str
+    pipeline: str
+    pipeline_version: str
+    config_sha256: str
+    split: str | None
+    cases: int
+    only_baseline: int
+    only_run: int
+    changed: dict[str, Any]
+    judges_differ: list[str]
+    selection: Selection
+    primary: dict[str, Any]
+    verdict: str
+    sentence: str
+    metrics: dict[str, MetricComparison]
+    slices: list[dict[str, Any]]
+
+class ComparedRun(Record):
+    run: int
+    name: str
+    pipeline: str
+    pipeline_version: str
+    config_sha256: str
+    split: str | None
+
+class Comparison(Record):
+    baseline: ComparedRun
+    gold: str
+    metrics_version: str
+    runs: list[Compared]
+    exposure: dict[str, Any]
+    splits: list[Split]
+
+class ContentAgreement(Record):
+    value: float | None
+    threshold: float
+    passed: bool
+    low: float | None
+    high: float | None
+    chance_above: float | None
+    reason: str | None
+
+class ControlIn(TypedDict, total=False):
+    action: str
+    concurrency: int
+    budget_cost: float
+    budget_tokens: int
+
+class ConversationDetail(Record):
+    id: int
+    external_id: str
+    domain: str
+    difficulty: str
+    split: str
+    origin: str
+    generator: str
+    priority: int
+    n_messages: int
+    stage: str
+    answers: int
+    imported_at: datetime
+    content_sha256: str
+    messages: list[Message]
+    rounds: list[RoundOf]
+
+class Conversation(Record):
+    id: int
+    external_id: str
+    domain: str
+    difficulty: str
+    split: str
+    origin: str
+    generator: str
+    priority: int
+    n_messages: int
+    stage: str
+    answers: int
+    imported_at: datetime
+
+class ConversationsIn(TypedDict, total=False):
+    file: list[str]
+    format: str
+    columns: str
+    roles: str
+    encoding: str
+    split: str
+    leave_out: str
+    dry_run: bool
+
+class Cost(Record):
+    cases: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    basis: str
+
+class Counts(Record):
+    total: int
+    discussed: int
+    decided: int
+
+class DecisionIn(TypedDict, total=False):
+    answers: str
+    labels: list[dict[str, Any] | None]
+    added: list[dict[str, Any]]
+    kind: str
+    note: str
+    guideline_flag: bool
+
+class Decision(Record):
+    layer: str
+    version: int
+    payload: Any
+    kind: str
+    reason: str
+    reason_code: str | None
+    guideline_flag: bool
+    decided_by: str
+    decided_at: datetime
+
+class Diff(Record):
+    next: str | None
+    before: str
+    after: str
+    n_differing: int
+    n_same: int
+    results: list[Change]
+
+class Difference(Record):
+    labels: list[LabelChange]
+    reordered: list[str]
+    empty: bool
+
+class DisagreementDetail(Record):
+    place: str
+    id: int | None
+    conversation: str
+    conversation_id: int
+    layer: str
+    message: int | None
+    name: str
+    sides: list[MarkedSide]
+    outcome: str
+    note: str
+    decided_by: str | None
+    decided_at: datetime | None
+    remarks: int
+    thread: list[Remark]
+    answered_in: list[int]
+
+class Disagreement(Record):
+    place: str
+    id: int | None
+    conversation: str
+    conversation_id: int
+    layer: str
+    message: int | None
+    name: str
+    sides: list[Choice]
+    outcome: str
+    note: str
+    decided_by: str | None
+    decided_at: datetime | None
+    remarks: int
+
+class DismissIn(TypedDict, total=False):
+    dismissed: list[TakenFromIO]
+
+class Error(Record):
+    code: str
+    message: str
+    details: dict[str, Any]
+
+class Event(Record):
+    id: int
+    at: datetime
+    actor: str | None
+    verb: str
+    object_type: str
+    object_id: str
+    details: dict[str, Any]
+
+class Excluded(Record):
+    conversation: str
+    annotator: str
+    reason: str
+
+class Exposure(Record):
+    seen: int
+    left_out: int
+    unseen: int
+    unknown: int
+
+class Failure(Record):
+    kind: str
+    project: str | None
+    title: str
+    at: datetime
+    why: str
+
+class FieldChange(Record):
+    name: str
+    before: Any
+    after: Any
+    parts: list[Part]
+
+class Finding(Record):
+    id: int
+    kind: str
+    key: str
+    code: str
+    message: str
+    conversation: str | None
+    other: str | None
+    is_open: bool
+
+class Foreseen(Record):
+    cost: Cost | None
+    planning: PlanJson | None
+
+class FreezeIn(TypedDict, total=False):
+    layer: str
+    name: str
+    message: str
+    at_least: str
+    with_synthetic: bool
+    only_lint: bool
+
+class Freeze(Record):
+    id: int
+    state: str
+    layer: str
+    name: str
+    asked_by: str | None
+    asked_at: datetime
+    ended_at: datetime | None
+    release: str | None
+    reason: str
+    reason_code: str | None
+
+class GateIn(TypedDict, total=False):
+    baseline: int | None
+    min_coverage: float | None
+    strict: bool
+
+class Gate(Record):
+    run: int
+    baseline: int | None
+    strict: bool
+    passed: bool
+    failed: list[str]
+    checks: list[ShownCheck]
+    at: str
+
+class GoldDetail(Record):
+    name: str
+    version: int
+    meaning: str
+    project: str
+    layer: str
+    n_items: int
+    sha256: str
+    signature: str
+    public_key: str
+    frozen_at: datetime
+    frozen_by: str | None
+    message: str
+    overrides: Any
+    left_out: list[dict[str, Any]]
+    formats: list[str]
+
+class Gold(Record):
+    name: str
+    version: int
+    meaning: str
+    project: str
+    layer: str
+    n_items: int
+    sha256: str
+    signature: str
+    public_key: str
+    frozen_at: datetime
+
+class GuidelineDetail(Record):
+    version: int
+    summary: str
+    created_by: str | None
+    created_at: datetime
+    body: str
+    against: int | None
+    changes: list[Line]
+
+class GuidelineIn(TypedDict, total=False):
+    body: str
+    summary: str
+    base_version: int
+    because: list[int]
+
+class Guideline(Record):
+    version: int
+    summary: str
+    created_by: str | None
+    created_at: datetime
+
+class GuidelineText(Record):
+    version: int
+    body: str
+
+class HandedOn(Record):
+    to: dict[str, int]
+    pool: int
+    left_open: int
+
+class Hint(Record):
+    uid: str
+    field: str
+    kind: str
+    text: str
+
+class ImportReport(Record):
+    read: int
+    new: int
+    unchanged: int
+    messages: int
+    n_refused: int
+    n_left_out: int
+    inherited: dict[str, str]
+    given: dict[str, str]
+    notes: list[str]
+    left_out: list[LeftOutIn]
+
+class InvitationIn(TypedDict, total=False):
+    role: str
+    uses: int
+    days: int
+
+class Invitation(Record):
+    id: int
+    role: str
+    invitee: str
+    uses_left: int
+    created_by: str
+    created_at: datetime
+    expires_at: datetime
+    works: bool
+
+class Item(Record):
+    position: int
+    item_id: str
+    split: str
+    how: str
+    sha256: str
+    signature: str
+    synthetic: bool
+    document: dict[str, Any]
+
+class Job(Record):
+    kind: str
+    key: int
+    project: str | None
+    title: str
+    is_at_work: bool
+    is_stuck: bool
+    since: datetime
+    done: int | None
+    total: int | None
+
+class Joined(Record):
+    project: str
+    role: str
+
+class Kind(Record):
+    kind: str
+    number: int
+    open: int
+
+class LabelChange(Record):
+    kind: str
+    key: str
+    uid: str
+    changes: list[FieldChange]
+
+class LabelReport(Record):
+    read: int
+    new: int
+    unchanged: int
+    empty: int
+    skipped: int
+    decisions: int
+    older: int
+    rounds: list[int]
+    annotators: list[str]
+    created: list[str]
+    needs_reason: bool
+    n_left_out: int
+    left_out: list[str]
+    notes: list[str]
+
+class LabelsIn(TypedDict, total=False):
+    file: str
+    format: str
+    create_annotators: bool
+    reason: str
+    dry_run: bool
+
+class LastGate(Record):
+    last: Gate | None
+
+class Layer(Record):
+    name: str
+    title: str
+    key: str
+    fields: list[dict[str, Any]]
+
+class Lease(Record):
+    held: bool
+
+class LeftOutIn(Record):
+    file: str
+    line: int
+    reason: str
+    text: str
+    is_whole: bool
+
+class Line(Record):
+    kind: str
+    old: int | None
+    new: int | None
+    text: str
+
+class Lint(Record):
+    layer: str
+    at: datetime | None
+    by: str | None
+    kinds: list[Kind]
+
+class ListedItem(Record):
+    position: int
+    item_id: str
+    split: str
+    how: str
+    sha256: str
+    signature: str
+    synthetic: bool
+
+class LookIn(TypedDict, total=False):
+    gold: str
+    purpose: str
+    reason: str
+
+class Look(Record):
+    id: int
+    gold: str
+    user: str | None
+    purpose: str
+    subject: str
+    named: str
+    reason: str
+    n_items: int
+    at: datetime
+
+class MarkedSide(Record):
+    annotator: str
+    choice: Any
+    labels: list[dict[str, Any]]
+
+class MemberIn(TypedDict, total=False):
+    username: str
+    role: str
+
+class Member(Record):
+    id: int
+    username: str
+    name: str
+    role: str
+    by_invitation: bool
+
+class Merge(Record):
+    layer: str
+    state: str
+    answers: str | None
+    agreement: float | None
+    clusters: list[Cluster]
+    decision: Decision | None
+
+class Message(Record):
+    index: int
+    role: str
+    speaker: str
+    content: str
+    time: datetime | None
+
+class MetricComparison(Record):
+    n: int
+    n_undefined: int
+    n_before: int
+    n_after: int
+    conversations: int
+    before: float | None
+    after: float | None
+    difference: float | None
+    ci_low: float | None
+    ci_high: float | None
+    p_value: float | None
+    std_error: float | None
+    df: float | None
+    detectable: float | None
+    here_low: float | None
+    here_high: float | None
+    here_p_value: float | None
+    wins: int
+    losses: int
+    ties: int
+    direction: str
+    role: str
+    p_value_corrected: float | None
+    level: float
+    margin: float | None
+    conversations_needed: int | None
+    verdict: str
+    sentence: str
+
+class NewInvitation(Record):
+    id: int
+    role: str
+    invitee: str
+    uses_left: int
+    created_by: str
+    created_at: datetime
+    expires_at: datetime
+    works: bool
+    link: str
+
+class Next(Record):
+    assignment: int | None
+
+class OutcomeIn(TypedDict, total=False):
+    outcome: str
+    note: str
+
+class Outlook(Record):
+    true: float
+    passes: float
+
+class PairAgreement(Record):
+    a: str
+    b: str
+    kappa: float | None
+    band: str | None
+    n: int
+    raw: float | None
+    positive_f1: float | None
+    ac1: float | None
+    ci_low: float | None
+    ci_high: float | None
+    undefined: str | None
+    conversations: int
+    prevalence: float | None
+    bias: float | None
+    chance_above: float | None
+    intervals: dict[str, list[float]]
+
+class Part(Record):
+    kind: str
+    text: str
+
+class PatchedRoleIn(TypedDict, total=False):
+    to: str
+    role: str
+
+class PatchedSettingsIn(TypedDict, total=False):
+    name: str
+    description: str
+    layers: list[str]
+    overlap: int
+    kappa_threshold: float
+    kappa_statistic: str
+    label_f1_threshold: float
+    match_threshold: float
+    actor_synonyms: list[list[str]]
+    event_schema: dict[str, list[str]]
+    open_fields: dict[str, list[str]]
+    hints: list[str]
+    hints_in_calibration: bool
+    review_rate: float
+    publish_names: bool
+    base: dict[str, Any]
+
+class Person(Record):
+    username: str
+    assigned: int
+    pending: int
+    draft: int
+    submitted: int
+    skipped: int
+    returned: int
+    minutes: float | None
+    last_active: datetime | None
+    group_round: int | None
+    group: Agrees | None
+    gold: Agrees | None
+    gold_awaited: bool
+    still_held: int
+
+class Pipeline(Record):
+    name: str
+    title: str
+    summary: str
+    layers: list[str]
+    needs_model: bool
+    asks_model: bool
+    floor: bool
+    suggests: bool
+    defaults: dict[str, Any]
+    options: dict[str, Any]
+
+class PlanJson(Record):
+    primary: PrimaryJson
+    conversations: int
+    power: float
+    detectable: float | None
+    conversations_needed: int | None
+    basis: str | None
+    reason: str | None
+
+class PredictionsIn(TypedDict, total=False):
+    file: str
+    gold: str
+    split: str
+    reason: str
+    name: str
+    metrics: Any
+
+class PrimaryJson(Record):
+    metric: str
+    margin: float | None
+    margin_share: float
+    declared_at: str | None
+    declared_by: str | None
+
+class ProjectDetail(Record):
+    slug: str
+    name: str
+    description: str
+    layers: list[str]
+    overlap: int
+    kappa_threshold: float
+    kappa_statistic: str
+    label_f1_threshold: float
+    created_at: datetime
+    roles: list[str]
+    gate_open: bool
+    guideline: int | None
+    conversations: int
+    unplanned: int
+    progress: WorkCounts
+    rounds: list[Round]
+
+class ProjectGate(Record):
+    state: str
+    is_open: bool
+    kappa_threshold: float
+    kappa_statistic: str
+    label_f1_threshold: float
+    round: Round | None
+
+class ProjectIn(TypedDict, total=False):
+    name: str
+    slug: str
+    description: str
+    layers: list[str]
+    kappa_threshold: float
+    kappa_statistic: str
+    label_f1_threshold: float
+    overlap: int
+
+class Project(Record):
+    slug: str
+    name: str
+    description: str
+    layers: list[str]
+    overlap: int
+    kappa_threshold: float
+    kappa_statistic: str
+    label_f1_threshold: float
+    created_at: datetime
+    roles: list[str]
+
+class ProjectProgress(Record):
+    blind: bool
+    conversations: list[State]
+    people: list[Person]
+
+class RemarkIn(TypedDict, total=False):
+    body: str
+
+class Remark(Record):
+    author: str
+    body: str
+    created_at: datetime
+
+class ResolveIn(TypedDict, total=False):
+    resolved: bool
+
+class RestoreIn(TypedDict, total=False):
+    version: int
+    base_version: int
+    client: str
+    seq: int
+
+class ReviewCounts(Record):
+    open: int
+    done: int
+
+class ReviewHistory(Record):
+    next: str | None
+    results: list[Review]
+
+class ReviewIn(TypedDict, total=False):
+    version: int
+    verdict: str
+    comment: str
+    to: str
+    payload: dict[str, Any] | None
+
+class Review(Record):
+    version: int
+    verdict: str
+    comment: str
+    payload: Any
+    reviewer: str
+    reviewed_at: datetime
+
+class ReviewRow(Record):
+    annotation: int
+    conversation_id: int
+    conversation: str
+    annotator: str
+    round: int
+    submitted_at: datetime
+    verdict: str
+    agreement: float | None
+
+class RevisionDetail(Record):
+    version: int
+    kind: str
+    saved_at: datetime
+    author: str
+    payload: dict[str, Any]
+    empty: bool
+    current_version: int
+    since: Difference
+
+class Revision(Record):
+    version: int
+    kind: str
+    saved_at: datetime
+    author: str
+    labels: int
+    empty: bool
+
+class Role(Record):
+    id: int
+    username: str
+    name: str
+    role: str
+    by_invitation: bool
+    handed_on: HandedOn
+
+class RoundDetail(Record):
+    number: int
+    kind: str
+    state: str
+    guideline: int
+    overlap: int
+    pool: bool
+    seed: int
+    order: str
+    skip_policy: str
+    override_reason: str
+    label_f1_threshold: float
+    anonymous: bool
+    opened_by: str | None
+    opened_at: datetime
+    closed_at: datetime | None
+    conversations: int
+    work: WorkCounts
+    people: list[Work]
+    results: list[RoundLayer]
+
+class RoundIn(TypedDict, total=False):
+    conversations: list[str] | None
+    number: int | None
+    split: str
+    domain: str
+    annotators: list[str] | None
+    seed: int
+    kind: str
+    same_as: int | None
+    overlap: int | None
+    pool: bool
+    order: str
+    skip_policy: str
+    quotas: dict[str, int] | None
+    percents: dict[str, int] | None
+    override_reason: str
+    dry_run: bool
+
+class RoundLayer(Record):
+    layer: str
+    outcome: str
+    measure: str
+    value: float | None
+    threshold: float
+    content: float | None
+    stated_empty: bool
+
+class RoundOf(Record):
+    number: int
+    kind: str
+    state: str
+
+class Round(Record):
+    number: int
+    kind: str
+    state: str
+    guideline: int
+    overlap: int
+    pool: bool
+    seed: int
+    order: str
+    skip_policy: str
+    override_reason: str
+    label_f1_threshold: float
+    anonymous: bool
+    opened_by: str | None
+    opened_at: datetime
+    closed_at: datetime | None
+    conversations: int
+    work: WorkCounts
+
+class RoundPlan(Record):
+    conversations: int
+    annotators: list[str]
+    overlap: int
+    assignments: int
+    quotas: dict[str, int] | None
+
+class RunDetail(Record):
+    id: int
+    gold: str
+    name: str
+    pipeline: str
+    pipeline_version: str
+    split: str
+    repetitions: int
+    status: str
+    n_cases: int
+    n_done: int
+    n_failed: int
+    requested_by: str | None
+    created_at: datetime
+    scored_at: datetime | None
+    reason: str
+    test_look: TestLook | None
+    exposure: Exposure
+    failure: str
+    pause_reason: str
+    waiting_since: datetime | None
+    has_worker: bool
+    budget_cost: float | None
+    budget_tokens: int | None
+    concurrency: int
+    config: Any
+    spec: dict[str, Any]
+    aggregates: list[Aggregate]
+    people_corrected: dict[str, Any]
+
+class RunIn(TypedDict, total=False):
+    gold: str
+    pipeline: str
+    predictions: list[dict[str, Any]] | None
+    metrics: dict[str, Any]
+    config: dict[str, Any]
+    split: str
+    reason: str
+    repetitions: int
+    seed: int
+    name: str
+    evaluate_answers: bool
+    judge_prompts: dict[str, str]
+    model: str
+    budget_cost: float | None
+    budget_tokens: int | None
+    concurrency: int | None
+
+class Run(Record):
+    id: int
+    gold: str
+    name: str
+    pipeline: str
+    pipeline_version: str
+    split: str
+    repetitions: int
+    status: str
+    n_cases: int
+    n_done: int
+    n_failed: int
+    requested_by: str | None
+    created_at: datetime
+    scored_at: datetime | None
+
+class SaveIn(TypedDict, total=False):
+    base_version: int
+    client: str
+    seq: int
+    payload: dict[str, Any]
+    empty: bool
+    nothing: list[str]
+    active_seconds: int
+
+class Saved(Record):
+    status: str
+    version: int
+    saved_at: datetime | None
+    payload: Any
+    empty: bool
+    unanswered: Any
+    skip_reason: str
+    active_seconds: int
+    locked_at: datetime | None
+    hints: list[Hint]
+
+class Score(Record):
+    metric: str
+    metric_version: int
+    value: float | None
+    reason: str
+
+class SecretIn(TypedDict, total=False):
+    secret: str
+
+class Selection(Record):
+    runs: int
+    p_value: float | None
+
+class Settings(Record):
+    name: str
+    description: str
+    layers: list[str]
+    overlap: int
+    kappa_threshold: float
+    kappa_statistic: str
+    label_f1_threshold: float
+    match_threshold: float
+    actor_synonyms: list[list[str]]
+    event_schema: dict[str, list[str]]
+    open_fields: dict[str, list[str]]
+    hints: list[str]
+    hints_in_calibration: bool
+    review_rate: float
+    publish_names: bool
+
+class ShownCheck(Record):
+    metric: str
+    kind: str
+    passed: bool
+    value: float | None
+    limit: float
+    direction: str
+    reason: str | None
+    ci_low: float | None
+    ci_high: float | None
+    verdict: str | None
+    chance: float | None
+    strict: bool | None
+    change: str | None
+    code: str
+
+class ShownSuggestion(Record):
+    id: int
+    layer: str
+    pipeline: str
+    pipeline_version: str
+    labels: list[dict[str, Any]]
+
+class Side(Record):
+    annotator: str
+    label: dict[str, Any] | None
+
+class SkipIn(TypedDict, total=False):
+    base_version: int
+    client: str
+    seq: int
+    payload: dict[str, Any]
+    empty: bool
+    nothing: list[str]
+    active_seconds: int
+    reason: str
+
+class Skipped(Record):
+    status: str
+    version: int
+    saved_at: datetime | None
+    payload: Any
+    empty: bool
+    unanswered: Any
+    skip_reason: str
+    active_seconds: int
+    locked_at: datetime | None
+    can_reopen: bool
+
+class SplitMetric(Record):
+    metric: str
+    direction: str
+    total: float | None
+    gold_changed: dict[str, Any]
+    pipeline_changed: dict[str, Any]
+
+class Split(Record):
+    baseline: int
+    baseline_gold: str
+    carried: int
+    run: int
+    gold: str
+    cases: int
+    metrics: list[SplitMetric]
+
+class Standing(Record):
+    gold: str
+    looks: int
+    budget: int | None
+
+class State(Record):
+    name: str
+    number: int
+
+class Status(Record):
+    at: datetime
+    workers_alive: int
+    last_worker_seen_at: datetime | None
+    waiting_since: datetime | None
+    jobs: list[Job]
+    failures: list[Failure]
+
+class Suggestions(Record):
+    state: str
+    reason: str
+    suggestions: list[ShownSuggestion]
+    dismissed: list[TakenFromIO]
+
+class TakenFromIO(Record):
+    id: int
+    uid: str
+
+class TestLook(Record):
+    number: int
+    n_items: int
+    looks: int
+    budget: int | None
+
+class VerifiedLast(Record):
+    last: Verified | None
+
+class Verified(Record):
+    at: datetime
+    by: str | None
+    intact: bool
+    n_faults: int
+    faults: list[dict[str, Any]]
+
+class WaiveIn(TypedDict, total=False):
+    layer: str
+    kind: str
+    key: str
+    reason: str
+
+class Waiver(Record):
+    id: int
+    layer: str
+    kind: str
+    number: int
+    reason: str
+    by: str | None
+    at: datetime
+    withdrawn_at: datetime | None
+
+class WorkCounts(Record):
+    pending: int
+    draft: int
+    submitted: int
+    skipped: int
+
+class Work(Record):
+    username: str
+    assigned: int
+    answered: int
+
+class Workspace(Record):
+    assignment: int
+    project: str
+    round: int
+    kind: str
+    conversation: str
+    blind: bool
+    read_only: bool
+    messages: list[Message]
+    guideline: GuidelineText
+    layers: list[Layer]
+    event_schema: dict[str, list[str]]
+    open_fields: dict[str, list[str]]
+
+class WrittenAnswer(Record):
+    state: str
+    text: str
+
+class GetAdjudications(TypedDict, total=False):
+    layer: str | None
+    round: int | None
+    search: str | None
+    tab: str | None
+
+class GetConversations(TypedDict, total=False):
+    difficulty: str | None
+    domain: str | None
+    origin: str | None
+    search: str | None
+    split: str | None
+    stage: str | None
+
+class GetDisagreements(TypedDict, total=False):
+    layer: str | None
+    outcome: str | None
+    state: str | None
+
+class GetEvents(TypedDict, total=False):
+    actor: str | None
+    object_id: str | None
+    object_type: str | None
+    since: str | None
+    until: str | None
+    verb: str | None
+
+class GetGold(TypedDict, total=False):
+    name: str | None
+    project: str | None
+
+class GetGoldItems(TypedDict, total=False):
+    split: str | None
+
+class GetLintFindings(TypedDict, total=False):
+    kind: str | None
+    layer: str | None
+
+class GetLooks(TypedDict, total=False):
+    gold: str | None
+
+class GetPipelines(TypedDict, total=False):
+    layer: str | None
+
+class GetReviews(TypedDict, total=False):
+    annotator: str | None
+    mode: str | None
+    state: str | None
+
+class GetRuns(TypedDict, total=False):
+    gold: str | None
+    mine: bool | None
+    pipeline: str | None
+    search: str | None
+    split: str | None
+    status: str | None
+    tag: str | None
