@@ -15,7 +15,7 @@ from labeling.services.agreement import with_gold
 from labeling.services.gold import gold_requests, verification
 from labeling.services.quality import check_scores
 from labeling.services.webhooks import sending
-from labeling.services.work import check_requests
+from labeling.services.work import check_turns
 
 
 @shared_task
@@ -44,7 +44,7 @@ def score_check(assignment_id: int, *_: object) -> None:
 tasks.register(
     Task("answers", process_answers, pending.due, is_quick=True, flows=True),
     Task("webhooks", sending.work, outbox.due, is_quick=True, flows=True),
-    Task("checks", score_check, check_requests.due, is_quick=True),
+    Task("checks", score_check, check_turns.due, is_quick=True),
     Task("freeze", gold_requests.work, gold_requests.due, is_apart=True, flows=True),
     Task("verify", verify_gold),
     Task("with_gold", measure_with_gold),

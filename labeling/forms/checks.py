@@ -42,10 +42,7 @@ class PlanForm(forms.ModelForm):
         label=_("Minimum F1 to pass"),
         min_value=0,
         max_value=1,
-        help_text=_(
-            "If this or the number of tries changes, finished tests that were not passed are "
-            "judged again. People who have passed go on working."
-        ),
+        help_text=_("It counts for tests that end from now on."),
     )
     tries = forms.IntegerField(label=_("Tries"), min_value=1, max_value=100)
     show_labels = forms.BooleanField(

@@ -16,7 +16,7 @@ from labeling.models import SuggestionRequest as Suggestions
 from labeling.services import clock, jobs
 from labeling.services.gold import gold_requests
 from labeling.services.jobs import Failure, Job, Kind, Scope, of_projects
-from labeling.services.work import check_requests
+from labeling.services.work import check_turns
 
 
 def register() -> None:
@@ -68,7 +68,7 @@ def _of_gold(event: Event, page: str) -> tuple[str, str]:
 
 
 def _checks(scope: Scope) -> Iterator[Job]:
-    rows = of_projects(check_requests.unscored(), scope, "round__project")
+    rows = of_projects(check_turns.unscored(), scope, "round__project")
     counted = list(
         rows.values("round__project").annotate(n=Count("pk"), since=Min("annotation__updated_at"))
     )

@@ -31,7 +31,6 @@ from labeling.services.settling import merges, reviews, settling
 from labeling.services.work import (
     annotations,
     assignments,
-    check_requests,
     check_turns,
     handovers,
     rounds,
@@ -249,7 +248,7 @@ def test_the_sweep_finds_what_was_not_compared(
     for mine in (compared, lost, Assignment.objects.filter(annotator=newcomer)[0]):
         factories.answer_with(mine, factories.labels([0]))
     check_scores.score(compared.pk, ruler=ruler)
-    assert list(check_requests.due()) == [lost.pk]
+    assert list(check_turns.due()) == [lost.pk]
 
 
 def test_a_check_that_was_reopened_is_one_answered_check(

@@ -103,28 +103,6 @@ def test_the_second_try_may_pass(project: Project, dan: User) -> None:
     assert do_test(dan, project, right=True).state == State.PASSED
 
 
-def test_finished_tests_are_judged_anew_when_the_plan_changes(
-    project: Project, dan: User, rita: User
-) -> None:
-    def state() -> str:
-        return Qualification.objects.get(user=dan).state
-
-    do_test(dan, project, right=False)
-    checks.set_plan(project, by=rita, tries=1)
-    assert state() == State.FAILED
-    with pytest.raises(qualification.TestImpossible):
-        qualification.begin(project, dan)
-    checks.set_plan(project, by=rita, tries=3)
-    assert state() == State.BETWEEN
-    checks.set_plan(project, by=rita, pass_at=0.0)
-    assert state() == State.PASSED
-    checks.set_plan(project, by=rita, pass_at=1.0)
-    assert state() == State.PASSED  # who works already is not sent away
-
-    told = Event.objects.filter(object_type="qualification").order_by("pk")
-    assert [(one.verb, one.actor) for one in told][-1] == ("qualification.passed", rita)
-
-
 def test_a_test_without_anything_to_compare_has_no_value(
     project: Project, dan: User, rita: User
 ) -> None:

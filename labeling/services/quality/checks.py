@@ -16,7 +16,6 @@ from labeling.models import (
     Project,
 )
 from labeling.services import events, projects
-from labeling.services.quality import qualification
 from labeling.services.work.check_turns import HONEYPOT, draw, plan_of, with_gold
 
 Purpose = Assignment.Purpose
@@ -51,7 +50,6 @@ def set_plan(project: Project, *, by: User, **fields: Any) -> CheckPlan:
             raise CheckImpossible("check.no_conversations")
     plan.save()
     events.record("checks.changed", project, project=project, actor=by, fields=sorted(changed))
-    qualification.judge_again(project, plan, by=by)
     return plan
 
 

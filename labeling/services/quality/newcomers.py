@@ -194,21 +194,11 @@ def _closed(project: Project, user: User) -> Iterator[list[int]]:
 
 def held_to(part: Assignment) -> Outcomes:
     """By layer, what the conversation had come to when the user began to calibrate on it."""
-    project, pk = part.round.project, part.conversation_id
-    tried = Qualification.objects.get(project=project, user=part.annotator_id, kind=KIND)
-    kept = _right(tried, [pk])
-    if pk not in kept:  # a part of an earlier try
-        kept = outcomes(project, admission.calibrated_layers(project), [pk])
-    return kept.get(pk, {})
-
-
-def _right(tried: Qualification, among: Collection[int]) -> dict[int, Outcomes]:
-    """What the try is held to: later decisions and layers do not change what it measures."""
-    if not tried.outcomes:  # begun before outcomes were kept
-        layers = admission.not_calibrated_on(tried.project, tried.user)
-        return outcomes(tried.project, layers, among)
-    kept: dict[str, Outcomes] = tried.outcomes
-    return {pk: kept[str(pk)] for pk in among if str(pk) in kept}
+    tried = Qualification.objects.get(
+        project=part.round.project_id, user=part.annotator_id, kind=KIND
+    )
+    kept: Outcomes = tried.outcomes.get(str(part.conversation_id), {})
+    return kept
 
 
 def outcomes(
@@ -287,10 +277,9 @@ def _compared(tried: Qualification, ruler: Ruler) -> dict[str, LayerResult]:
     """
     project, user = tried.project, tried.user
     parts = list(parts_of(user, project).select_related("conversation", "annotation"))
-    settled = _right(tried, [part.conversation_id for part in parts])
-    layers = list(next(iter(settled.values()), {}))
-    if not layers:
-        layers = admission.not_calibrated_on(project, user)
+    kept: dict[str, Outcomes] = tried.outcomes
+    settled = {int(pk): by_layer for pk, by_layer in kept.items()}
+    layers = list(next(iter(settled.values())))
     answered = [
         part
         for part in parts

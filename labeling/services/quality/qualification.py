@@ -15,7 +15,6 @@ from labeling.domain.gold.gold_checks import mean
 from labeling.domain.reasons import reason_in
 from labeling.models import (
     Assignment,
-    CheckPlan,
     GoldCheck,
     Membership,
     Project,
@@ -36,7 +35,6 @@ from labeling.services.work.annotations import try_again
 PURPOSE = Assignment.Purpose.QUALIFICATION
 State = Qualification.State
 TEST = Qualification.Kind.TEST
-NOT_PASSED = (State.BETWEEN, State.FAILED)
 COMES_FIRST = ("", State.TRYING, State.BETWEEN)  # "" before its begin
 DONE = Q(annotation__status__in=["submitted", "skipped"])
 SLACK = 1e-9  # a mean of floats may fall a hair below what it is
@@ -90,16 +88,22 @@ def statuses(user: User) -> list[QualificationStatus]:
     tried = Qualification.objects.filter(user=user, project__in=projects, kind=TEST)
     known = {test.project_id: test for test in tried}
     done, leads = counts(projects, PURPOSE, annotator=user), leads_by_project(projects)
-    return [
-        _status(
-            project,
-            known.get(project.pk),
-            done.get((project.pk, user.pk), (0, 0)),
-            is_paused=bool(project.paused),
-            leads=leads[project.pk],
+    found = []
+    for project in projects:
+        test = known.get(project.pk) or Qualification(tries=0, state="")
+        answered, parts = done.get((project.pk, user.pk), (0, 0))
+        found.append(
+            QualificationStatus(
+                project=project,
+                state="paused" if project.paused else test.state,
+                value=test.value,
+                tries_left=max(project.check_plan.tries - test.tries, 0),
+                parts=parts,
+                done=answered,
+                leads=leads[project.pk],
+            )
         )
-        for project in projects
-    ]
+    return found
 
 
 def counts(
@@ -112,26 +116,6 @@ def counts(
     counted = parts.order_by().values_list("round__project", "annotator")
     rows = counted.annotate(done=Count("pk", filter=DONE), parts=Count("pk"))
     return {(project, user): (done, n) for project, user, done, n in rows}
-
-
-def _status(
-    project: Project,
-    test: Qualification | None,
-    done: tuple[int, int],
-    *,
-    is_paused: bool,
-    leads: str,
-) -> QualificationStatus:
-    tries = project.check_plan.tries
-    return QualificationStatus(
-        project=project,
-        state="paused" if is_paused else test.state if test else "",
-        value=test.value if test else None,
-        tries_left=max(tries - (test.tries if test else 0), 0),
-        parts=done[1],
-        done=done[0],
-        leads=leads,
-    )
 
 
 @transaction.atomic
@@ -203,7 +187,10 @@ def round_of(project: Project) -> Round:
 
 @transaction.atomic
 def decide(project: Project, user: User) -> None:
-    """Once every part of a try is answered and scored, decide whether it is passed."""
+    """Once every part of a try is answered and scored, its mean says whether it is passed.
+
+    If nothing could be compared, it is not.
+    """
     projects.lock(project)  # or its plan may change
     tried = Qualification.objects.filter(project=project, user=user, kind=TEST, state=State.TRYING)
     test = tried.first()
@@ -212,30 +199,14 @@ def decide(project: Project, user: User) -> None:
     parts = of(user, project)
     if not all_scored(parts):
         return
-    test.value = mean(check.value for check in newest(parts))
-    _decided(test, _judged(test, check_turns.plan_of(project)), None)
-
-
-def _judged(test: Qualification, plan: CheckPlan) -> Qualification.State:
-    """By the mean of the last try. If nothing could be compared, it is not passed."""
+    plan = check_turns.plan_of(project)
+    test.value, test.decided_at = mean(check.value for check in newest(parts)), timezone.now()
+    test.state = State.FAILED if test.tries >= plan.tries else State.BETWEEN
     if test.value is not None and test.value >= plan.pass_at - SLACK:
-        return State.PASSED
-    return State.FAILED if test.tries >= plan.tries else State.BETWEEN
-
-
-def _decided(test: Qualification, state: Qualification.State, by: User | None) -> None:
-    test.state, test.decided_at = state, timezone.now()
+        test.state = State.PASSED
     test.save()
-    verb = "qualification.passed" if state == State.PASSED else "qualification.failed"
-    _record(verb, test, by=by, value=test.value, tries=test.tries)
-
-
-def judge_again(project: Project, plan: CheckPlan, *, by: User) -> None:
-    """Judge finished tests by a changed plan. Anyone who has passed keeps their access."""
-    for test in project.qualifications.select_for_update().filter(kind=TEST, state__in=NOT_PASSED):
-        state = _judged(test, plan)
-        if state != test.state:
-            _decided(test, state, by)
+    verb = "qualification.passed" if test.state == State.PASSED else "qualification.failed"
+    _record(verb, test, value=test.value, tries=test.tries)
 
 
 def all_scored(parts: QuerySet[Assignment]) -> bool:

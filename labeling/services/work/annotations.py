@@ -17,12 +17,12 @@ from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
 from labeling.domain.facts import Fact
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, Problem
+from labeling.jobs import queue
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
 from labeling.services import events, pending, transactions
 from labeling.services.work import (
     admission,
     assignments,
-    check_requests,
     hints,
     locking,
     ownership,
@@ -511,6 +511,6 @@ def _finish(annotation: Annotation) -> None:
     """Wake the worker that compares the answer with gold, or with the answers of others."""
     assignment = annotation.assignment
     if assignment.purpose != Assignment.Purpose.LABELING:
-        check_requests.request(assignment)
+        queue.ask("checks", assignment.pk)  # the web process never loads the encoder
     elif rounds.is_last_answer(annotation):
         pending.request(assignment.round.project, conversation=assignment.conversation_id)

@@ -1,4 +1,4 @@
-"""When someone gets a hidden check, and which conversation it is."""
+"""When someone gets a hidden check, which conversation it is, and what is to be compared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils.crypto import salted_hmac
 
@@ -19,6 +19,7 @@ from labeling.models import (
     Assignment,
     CheckPlan,
     Conversation,
+    GoldCheck,
     GoldItem,
     Membership,
     Project,
@@ -26,6 +27,7 @@ from labeling.models import (
     Round,
 )
 from labeling.services import pseudonyms
+from labeling.services.work.admission import FIRST
 
 HONEYPOT = Assignment.Purpose.HONEYPOT
 
@@ -180,3 +182,19 @@ def open_honeypots(round_: Round, person: User) -> list[Assignment]:
     checks = Assignment.with_checks.given_to(person).filter(purpose=HONEYPOT, round=round_)
     unanswered = checks.exclude(annotation__status__in=["submitted", "skipped"])
     return list(unanswered.filter(slot__isnull=False))
+
+
+def unscored() -> QuerySet[Assignment]:
+    """Answers to checks that are not compared yet."""
+    scored = GoldCheck.objects.filter(
+        assignment=OuterRef("pk"), version=OuterRef("annotation__version")
+    )
+    tested = Q(purpose__in=FIRST, annotation__status__in=["submitted", "skipped"])
+    hidden = Q(purpose=HONEYPOT, annotation__status="submitted")
+    # this purpose, not others: it is what the index of checks holds
+    checks = Assignment.with_checks.exclude(purpose=Assignment.Purpose.LABELING)
+    return checks.filter(tested | hidden).exclude(Exists(scored)).order_by()
+
+
+def due() -> QuerySet[Assignment, int]:
+    return unscored().values_list("pk", flat=True)
