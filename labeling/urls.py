@@ -100,7 +100,7 @@ from labeling.views.signing_in import (
 from labeling.views.status import project_status, project_status_free, status, status_free
 from labeling.views.tables import table
 from labeling.views.tokens import token_revoke, tokens, tokens_revoke
-from labeling.views.unused_layers import layer_empty, layer_empty_withdraw, layer_off
+from labeling.views.unused_layers import layer_empty_withdraw, layer_unused
 from labeling.views.webhooks import (
     webhook,
     webhook_again,
@@ -147,13 +147,23 @@ of_a_project = [
     path("rounds/<int:number>/agreement/compute/", agreement_compute, name="agreement-compute"),
     path("rounds/<int:number>/agreement.csv", agreement_csv, name="agreement-csv"),
     path("calibration/", calibration, name="calibration"),
-    path("rounds/<int:number>/layers/<slug:layer>/empty/", layer_empty, name="layer-empty"),
+    path(
+        "rounds/<int:number>/layers/<slug:layer>/empty/",
+        layer_unused,
+        {"action": "empty"},
+        name="layer-empty",
+    ),
     path(
         "rounds/<int:number>/layers/<slug:layer>/empty/withdraw/",
         layer_empty_withdraw,
         name="layer-empty-withdraw",
     ),
-    path("rounds/<int:number>/layers/<slug:layer>/off/", layer_off, name="layer-off"),
+    path(
+        "rounds/<int:number>/layers/<slug:layer>/off/",
+        layer_unused,
+        {"action": "off"},
+        name="layer-off",
+    ),
     path("rounds/<int:number>/disagreements/", disagreements, name="disagreements"),
     path(
         "rounds/<int:number>/disagreements/comment/",

@@ -1,19 +1,64 @@
-"""What a page answers when a rule refuses something."""
+"""What pages share: who asks, what a form says, and how a refusal is told."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
 
+from django import forms
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from labeling.domain.errors import RuleError
 from labeling.models import Assignment
 from labeling.services.work import ownership
 from labeling.words import words
+
+
+def person(request: HttpRequest) -> User:
+    """The signed-in user: the middleware has let nobody else through."""
+    return cast(User, request.user)
+
+
+def sent(request: HttpRequest) -> Any:
+    """What a form got, also if no field of it was sent; None where it is only opened."""
+    return request.POST if request.method == "POST" else None
+
+
+def form_page(
+    request: HttpRequest, template: str, form: forms.Form, *, status: int = 0, **context: Any
+) -> HttpResponse:
+    """A page with a form: 400 where the form says what is wrong."""
+    status = status or (400 if form.errors else 200)
+    return render(request, f"labeling/{template}.html", {**context, "form": form}, status=status)
+
+
+def said_by(form: forms.Form) -> str:
+    """All that is wrong, in one text."""
+    return " ".join(str(error) for errors in form.errors.values() for error in errors)
+
+
+@contextmanager
+def refusals_told(request: HttpRequest) -> Iterator[None]:
+    """What a rule refuses is a message of the next page."""
+    try:
+        yield
+    except RuleError as error:
+        messages.error(request, words(error.fact))
+
+
+@contextmanager
+def refusals_in(form: forms.Form, field: str | None = None) -> Iterator[None]:
+    """What a rule refuses is said in the form."""
+    try:
+        yield
+    except RuleError as error:
+        form.add_error(field, words(error.fact))
 
 
 def own_work(user: Any, pk: int, *related: str) -> Assignment:

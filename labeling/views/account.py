@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.models import User
@@ -19,13 +17,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from labeling.forms.signing_in import MailAddressForm, OwnPasswordForm
 from labeling.services import mail_addresses, passwords, signing_in, tokens
 from labeling.services.links import absolute
+from labeling.views.access import form_page, person
 from labeling.views.callers import caller_of
 
 
 @require_GET
 @never_cache
 def account(request: HttpRequest) -> HttpResponse:
-    user = cast(User, request.user)
+    user = person(request)
     context = {
         "sign_ins": list(signing_in.open_of(user)),
         "this": request.session.session_key,
@@ -38,7 +37,7 @@ def account(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @never_cache
 def password_change(request: HttpRequest) -> HttpResponse:
-    user = cast(User, request.user)
+    user = person(request)
     form = OwnPasswordForm(user, request.POST or None)
     form.caller = caller_of(request)
     if request.method == "POST" and form.is_valid():
@@ -49,16 +48,14 @@ def password_change(request: HttpRequest) -> HttpResponse:
         ended = passwords.changed(user, session_key=str(request.session.session_key))
         messages.success(request, _("Your password is changed.") + " " + _ended(ended))
         return redirect("account")
-    status = 429 if form.wait else 400 if form.errors else 200
-    context = {"form": form}
-    return render(request, "labeling/password_change.html", context, status=status)
+    return form_page(request, "password_change", form, status=429 if form.wait else 0)
 
 
 @sensitive_post_parameters()
 @require_http_methods(["GET", "POST"])
 @never_cache
 def mail_address(request: HttpRequest) -> HttpResponse:
-    user = cast(User, request.user)
+    user = person(request)
     form = MailAddressForm(user, request.POST or None, initial={"email": user.email})
     form.caller = caller_of(request)
     if request.method == "POST" and form.is_valid():
@@ -69,8 +66,7 @@ def mail_address(request: HttpRequest) -> HttpResponse:
             mail_addresses.store(user, address)
             messages.success(request, _("Your mail address is stored."))
         return redirect("account")
-    status = 429 if form.wait else 400 if form.errors else 200
-    return render(request, "labeling/mail_address.html", {"form": form}, status=status)
+    return form_page(request, "mail_address", form, status=429 if form.wait else 0)
 
 
 def _send_confirmation(request: HttpRequest, user: User, address: str) -> None:
@@ -87,7 +83,7 @@ def _send_confirmation(request: HttpRequest, user: User, address: str) -> None:
 @never_cache
 def mail_address_confirm(request: HttpRequest, token: str) -> HttpResponse:
     """Asks first, because some mail programs open links by themselves."""
-    user = cast(User, request.user)
+    user = person(request)
     address = mail_addresses.read(user, token)
     if request.method == "POST" and address:
         mail_addresses.store(user, address)
@@ -98,7 +94,7 @@ def mail_address_confirm(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_POST
 def session_end(request: HttpRequest, pk: int) -> HttpResponse:
-    user = cast(User, request.user)
+    user = person(request)
     sign_in = get_object_or_404(signing_in.of_user(user), pk=pk)
     signing_in.end(sign_in, by=user)
     messages.success(request, _("That browser is signed out."))
@@ -108,7 +104,7 @@ def session_end(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def sessions_end(request: HttpRequest) -> HttpResponse:
     """All but this one."""
-    user = cast(User, request.user)
+    user = person(request)
     ended = signing_in.end_others(user, keep=request.session.session_key, by=user)
     messages.success(request, _ended(ended))
     return redirect("account")

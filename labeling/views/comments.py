@@ -14,12 +14,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from labeling.domain.errors import RuleError
 from labeling.forms.comments import CommentForm, ReplyForm
 from labeling.models import Assignment, Comment, Conversation
 from labeling.services import access, comments
-from labeling.views.access import own_address
-from labeling.words import words
+from labeling.views.access import own_address, person, refusals_told, said_by
 
 MENTIONS_SHOWN = 20
 
@@ -106,10 +104,8 @@ def comment_add(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = CommentForm(conversation, request.POST)
     if _is_valid(request, form):
         place, pin = form.cleaned_data["about"]
-        try:
-            comments.post(place, body=form.cleaned_data["body"], author=request.user, pin=pin)  # type: ignore[arg-type]
-        except RuleError as error:
-            messages.error(request, words(error.fact))
+        with refusals_told(request):
+            comments.post(place, body=form.cleaned_data["body"], author=person(request), pin=pin)
     return redirect(reverse("conversation", args=[slug, pk]) + "#comments")
 
 
@@ -118,7 +114,7 @@ def comment_reply(request: HttpRequest, pk: int) -> HttpResponse:
     comment = _writable(request, pk)
     form = ReplyForm(request.POST)
     if _is_valid(request, form):
-        comments.reply(comment, body=form.cleaned_data["body"], author=request.user)  # type: ignore[arg-type]
+        comments.reply(comment, body=form.cleaned_data["body"], author=person(request))
     return _back(request)
 
 
@@ -126,7 +122,7 @@ def comment_reply(request: HttpRequest, pk: int) -> HttpResponse:
 def comment_resolve(request: HttpRequest, pk: int) -> HttpResponse:
     """``again`` in the POST takes a settled thread up again."""
     comment = _writable(request, pk)
-    comments.resolve(comment, by=request.user, resolved="again" not in request.POST)  # type: ignore[arg-type]
+    comments.resolve(comment, by=person(request), resolved="again" not in request.POST)
     return _back(request)
 
 
@@ -139,8 +135,8 @@ def _writable(request: HttpRequest, pk: int) -> Comment:
 
 
 def _is_valid(request: HttpRequest, form: Form) -> bool:
-    for errors in form.errors.values():
-        messages.error(request, " ".join(map(str, errors)))
+    if not form.is_valid():
+        messages.error(request, said_by(form))
     return form.is_valid()
 
 

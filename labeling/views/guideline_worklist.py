@@ -12,14 +12,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from labeling.domain.errors import RuleError
 from labeling.forms.guidelines import CheckForm, WorklistFilter
 from labeling.models import Guideline, GuidelineCheck, Project
 from labeling.services import access
 from labeling.services import guidelines as service
 from labeling.services.work import locking
+from labeling.views.access import person, refusals_told
 from labeling.views.paging import page_of, query_of
-from labeling.words import words
 
 
 @require_GET
@@ -50,16 +49,9 @@ def guideline_check(request: HttpRequest, slug: str) -> HttpResponse:
         "assignment__round", "assignment__conversation", "assignment__annotator"
     )
     annotation = get_object_or_404(answers, pk=asked["annotation"])
-    try:
-        service.check(
-            annotation,
-            newest,
-            stands=asked["stands"] == "1",
-            note=asked["note"],
-            by=request.user,  # type: ignore[arg-type]
-        )
-    except RuleError as error:
-        messages.error(request, words(error.fact))
+    stands, note = asked["stands"] == "1", asked["note"]
+    with refusals_told(request):
+        service.check(annotation, newest, stands=stands, note=note, by=person(request))
     return _back(request, slug)
 
 

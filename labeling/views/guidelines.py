@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -11,7 +11,6 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from labeling.domain.errors import RuleError
 from labeling.domain.line_diffs import DiffLine, compare
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS
@@ -29,9 +28,12 @@ from labeling.services import access, blindness
 from labeling.services import guidelines as service
 from labeling.services.agreement import discussions
 from labeling.services.guideline_starters import starter_for
+from labeling.translation import lazy
+from labeling.views.access import form_page, person, refusals_in, refusals_told
 from labeling.views.guideline_worklist import open_checks
 from labeling.views.markdown import render_markdown
-from labeling.words import words
+
+WRITTEN = lazy("Version {version} is written. New rounds follow it.")
 
 
 class Because(NamedTuple):
@@ -70,7 +72,7 @@ def guidelines(request: HttpRequest, slug: str, version: int | None = None) -> H
 def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     newest = project.guidelines.first()
-    user = cast(User, request.user)
+    user = person(request)
     asked = _disagreement(user, project, request.GET.get("disagreement"))
     draft = _draft(asked) if asked else ""
     initial = {
@@ -86,41 +88,29 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
     if only_preview and request.htmx:  # type: ignore[attr-defined]
         return HttpResponse(render_markdown(request.POST.get("body", "")[:MOST_CHARACTERS]))
     if request.method == "POST" and not only_preview and form.is_valid():
-        try:
+        with refusals_in(form):
             added = service.add_version(project=project, by=user, **form.cleaned_data)
-        except RuleError as error:
-            form.add_error(None, words(error.fact))
-        else:
-            messages.success(
-                request,
-                _("Version {version} is written. New rounds follow it.").format(
-                    version=added.version
-                ),
-            )
+            messages.success(request, WRITTEN.format(version=added.version))
             return redirect("guideline", project.slug, added.version)
     html = render_markdown((form["body"].value() or "")[:MOST_CHARACTERS])
-    context = {"project": project, "form": form, "newest": newest, "html": html}
-    status = 400 if form.errors and not only_preview else 200
-    return render(request, "labeling/guideline_new.html", context, status=status)
+    context = {"project": project, "newest": newest, "html": html}
+    status = 200 if only_preview else 0
+    return form_page(request, "guideline_new", form, status=status, **context)
 
 
 @require_POST
 def guideline_start(request: HttpRequest, slug: str) -> HttpResponse:
     """The first version, as the text to start from has it."""
     project = access.led(request.user, slug)
-    try:
+    with refusals_told(request):
         service.add_version(
             project=project,
-            by=cast(User, request.user),
+            by=person(request),
             body=starter_for(project.layers),
             summary=_("The first version"),
             base_version=0,
         )
-    except RuleError as error:
-        messages.error(request, words(error.fact))
-    else:
-        text = _("Version {version} is written. New rounds follow it.")
-        messages.success(request, text.format(version=1))
+        messages.success(request, WRITTEN.format(version=1))
     return redirect(project)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
@@ -23,11 +21,14 @@ from labeling.models import Invitation
 from labeling.services import access, accounts
 from labeling.services import invitations as service
 from labeling.services.links import absolute
-from labeling.translation import translated
+from labeling.translation import lazy, translated
 from labeling.views import once
+from labeling.views.access import form_page, person, said_by
 from labeling.views.members import members_context
 from labeling.views.signing_in import enter
 from labeling.words import words
+
+WELCOME = lazy("Welcome: you are {role} of {name}.")
 
 
 @require_POST
@@ -39,9 +40,7 @@ def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         context = members_context(request, project) | {"invitation_form": form}
         return render(request, "labeling/members.html", context, status=400)
-    invitation, secret = service.invite(
-        project=project, by=cast(User, request.user), **form.cleaned_data
-    )
+    invitation, secret = service.invite(project=project, by=person(request), **form.cleaned_data)
     link = absolute(request, reverse("invitation", args=[secret]))
     once.keep(request, f"invitation-{project.pk}", link=link, invitation=invitation.pk)
     return redirect("members", slug)
@@ -55,11 +54,9 @@ def people_invite(request: HttpRequest, slug: str) -> HttpResponse:
     form = PeopleForm(request.POST)
     is_start = "start" in request.POST
     if not form.is_valid():
-        messages.error(
-            request, " ".join(str(error) for errors in form.errors.values() for error in errors)
-        )
+        messages.error(request, said_by(form))
         return redirect(project) if is_start else redirect("members", slug)
-    by = cast(User, request.user)
+    by = person(request)
     invited = service.invite_people(project=project, by=by, **form.cleaned_data)
     links = {
         link.invitation: absolute(request, reverse("invitation", args=[link.secret]))
@@ -85,7 +82,7 @@ def invitation_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if request.method == "GET":
         context = {"project": project, "invitation": invitation}
         return render(request, "labeling/invitation_revoke.html", context)
-    service.revoke(invitation, by=cast(User, request.user))
+    service.revoke(invitation, by=person(request))
     messages.success(request, _("The link opens nothing any more."))
     return redirect("members", slug)
 
@@ -101,7 +98,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
         raise Http404
     if over := service.why_over(invitation):
         if request.user.is_authenticated and service.is_in(invitation, request.user):
-            return _in_already(request, invitation)
+            return _at_home(request, invitation, _("You are {role} of {name} already."))
         return _over(request, invitation, over)
     if request.user.is_authenticated:
         return _for_member(request, invitation, request.user)
@@ -115,17 +112,7 @@ def _for_member(request: HttpRequest, invitation: Invitation, user: User) -> Htt
         service.accept(invitation, user=user)
     except RuleError as error:
         return _over(request, invitation, error.fact)
-    return _welcome(request, invitation)
-
-
-def _in_already(request: HttpRequest, invitation: Invitation) -> HttpResponse:
-    messages.info(
-        request,
-        _("You are {role} of {name} already.").format(
-            role=translated(invitation.role), name=invitation.project.name
-        ),
-    )
-    return redirect("home")
+    return _at_home(request, invitation, WELCOME)
 
 
 def _for_newcomer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
@@ -144,10 +131,8 @@ def _for_newcomer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
             return _over(request, invitation, error.fact)
         else:
             enter(request, user)
-            return _welcome(request, invitation)
-    context = {"invitation": invitation, "form": form}
-    status = 400 if form.errors else 200
-    return render(request, "labeling/invitation.html", context, status=status)
+            return _at_home(request, invitation, WELCOME)
+    return form_page(request, "invitation", form, invitation=invitation)
 
 
 def _proposal(invitation: Invitation) -> dict[str, str]:
@@ -165,11 +150,7 @@ def _over(request: HttpRequest, invitation: Invitation, why: Fact) -> HttpRespon
     return render(request, "labeling/invitation.html", context, status=410)
 
 
-def _welcome(request: HttpRequest, invitation: Invitation) -> HttpResponse:
-    messages.success(
-        request,
-        _("Welcome: you are {role} of {name}.").format(
-            role=translated(invitation.role), name=invitation.project.name
-        ),
-    )
+def _at_home(request: HttpRequest, invitation: Invitation, text: str) -> HttpResponse:
+    role, name = translated(invitation.role), invitation.project.name
+    messages.success(request, text.format(role=role, name=name))
     return redirect("home")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from labeling.domain.errors import RuleError
 from labeling.forms.members import InvitationForm, MemberForm, PeopleForm, RoleForm, TakerForm
 from labeling.models import Membership, Project, Round
 from labeling.services import access, invitations
@@ -21,7 +20,7 @@ from labeling.services.work import handovers
 from labeling.services.work.handovers import HandedOn
 from labeling.translation import translated
 from labeling.views import once
-from labeling.words import words
+from labeling.views.access import form_page, person, refusals_in, refusals_told, sent
 
 
 class OpenWork(NamedTuple):
@@ -70,17 +69,10 @@ def member_add(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _("Give a user name and a role."))
         return redirect("members", slug)
-    try:
-        added = service.add_member(project=project, by=_person(request), **form.cleaned_data)
-    except RuleError as error:
-        messages.error(request, words(error.fact))
-    else:
-        messages.success(
-            request,
-            _("{user} is {role} of this project.").format(
-                user=added.user, role=translated(added.role)
-            ),
-        )
+    with refusals_told(request):
+        added = service.add_member(project=project, by=person(request), **form.cleaned_data)
+        text = _("{user} is {role} of this project.")
+        messages.success(request, text.format(user=added.user, role=translated(added.role)))
     return redirect("members", slug)
 
 
@@ -92,30 +84,19 @@ def member_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = RoleForm(membership, request.POST or None, initial={"role": membership.role})
     if request.method == "POST" and form.is_valid():
         before = membership.role
-        try:
+        with refusals_in(form):
             handed_on = service.change_role(
-                membership=membership, by=_person(request), **form.cleaned_data
+                membership=membership, by=person(request), **form.cleaned_data
             )
-        except RuleError as error:
-            form.add_error(None, words(error.fact))
-        else:
-            messages.success(
-                request,
-                _("{user} is {role} now, not {before}.").format(
-                    user=membership.user,
-                    role=translated(membership.role),
-                    before=translated(before),
-                ),
+            text = _("{user} is {role} now, not {before}.").format(
+                user=membership.user,
+                role=translated(membership.role),
+                before=translated(before),
             )
-            return _after(request, project, membership, handed_on)
-    context = {
-        "project": project,
-        "membership": membership,
-        "form": form,
-        "work": _open_work(project, membership),
-    }
-    status = 400 if form.errors else 200
-    return render(request, "labeling/member_role.html", context, status=status)
+            return _after(request, project, membership, handed_on, text)
+    work = _open_work(project, membership)
+    context = {"project": project, "membership": membership, "work": work}
+    return form_page(request, "member_role", form, **context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -123,30 +104,20 @@ def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Asks first, also who gets the open work; the answer comes back as a POST."""
     project = access.led(request.user, slug)
     membership = _membership(project, pk)
-    form = TakerForm(membership, request.POST if request.method == "POST" else None)
+    form = TakerForm(membership, sent(request))
     if request.method == "GET" or not form.is_valid():
-        context = {
-            "project": project,
-            "membership": membership,
-            "form": form,
-            "work": _open_work(project, membership),
-        }
-        status = 400 if form.is_bound else 200
-        return render(request, "labeling/member_remove.html", context, status=status)
-    try:
+        work = _open_work(project, membership)
+        context = {"project": project, "membership": membership, "work": work}
+        return form_page(request, "member_remove", form, **context)
+    with refusals_told(request):
         handed_on = service.remove_member(
-            membership=membership, by=_person(request), **form.cleaned_data
+            membership=membership, by=person(request), **form.cleaned_data
         )
-    except RuleError as error:
-        messages.error(request, words(error.fact))
-        return redirect("members", slug)
-    messages.success(
-        request,
-        _("{user} is no longer {role} here.").format(
+        text = _("{user} is no longer {role} here.").format(
             user=membership.user, role=translated(membership.role)
-        ),
-    )
-    return _after(request, project, membership, handed_on)
+        )
+        return _after(request, project, membership, handed_on, text)
+    return redirect("members", slug)
 
 
 def _membership(project: Project, pk: int) -> Membership:
@@ -154,8 +125,9 @@ def _membership(project: Project, pk: int) -> Membership:
 
 
 def _after(
-    request: HttpRequest, project: Project, membership: Membership, handed_on: HandedOn
+    request: HttpRequest, project: Project, membership: Membership, handed_on: HandedOn, done: str
 ) -> HttpResponse:
+    messages.success(request, done)
     if handed_on.total:
         messages.info(request, where_it_went(membership.user, handed_on))
     leads = access.leads(request.user, project)
@@ -181,8 +153,3 @@ def _open_work(project: Project, membership: Membership) -> OpenWork:
     open_work = handovers.open_work(project, membership.user).order_by()
     calibration = open_work.filter(round__kind=Round.Kind.CALIBRATION)
     return OpenWork(open_work.count(), calibration.count())
-
-
-def _person(request: HttpRequest) -> User:
-    """The signed-in user: the middleware has let nobody else through."""
-    return cast(User, request.user)

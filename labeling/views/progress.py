@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -16,6 +13,7 @@ from labeling.services import access
 from labeling.services import progress as service
 from labeling.services.quality import check_scores, checks
 from labeling.services.work import check_turns
+from labeling.views.access import form_page, person
 
 
 @require_GET
@@ -41,8 +39,7 @@ def targets(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     form = TargetsForm(project, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        service.set_targets(project, targets=form.targets(), by=cast(User, request.user))
+        service.set_targets(project, targets=form.targets(), by=person(request))
         messages.success(request, _("The targets are set."))
         return redirect("progress", slug)
-    context = {"project": project, "form": form}
-    return render(request, "labeling/targets.html", context, status=400 if form.errors else 200)
+    return form_page(request, "targets", form, project=project)

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.forms import Textarea
 from django.http import HttpRequest, HttpResponse
@@ -14,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from labeling.domain.errors import RuleError, StaleVersion
+from labeling.domain.errors import StaleVersion
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import Target
 from labeling.forms.project_settings import SettingsForm
@@ -26,6 +25,7 @@ from labeling.services.needs import Standing
 from labeling.services.work.round_counts import counted
 from labeling.services.work.rounds import unplanned
 from labeling.views import activity, once
+from labeling.views.access import form_page, person, refusals_in
 from labeling.views.gate import gate_of, lowest_pair
 from labeling.views.home import project_cards
 from labeling.views.members import members_of
@@ -40,25 +40,22 @@ RECENT_EVENTS = 12
 def project_list(request: HttpRequest) -> HttpResponse:
     context = {
         "projects": project_cards(request.user),
-        "may_create": service.may_create(cast(User, request.user)),
+        "may_create": service.may_create(person(request)),
     }
     return render(request, "labeling/projects.html", context)
 
 
 @require_http_methods(["GET", "POST"])
 def project_new(request: HttpRequest) -> HttpResponse:
-    if not service.may_create(cast(User, request.user)):
+    if not service.may_create(person(request)):
         raise PermissionDenied(_("Only staff and leads of a project create projects here."))
     form = ProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
-            created = service.create(by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
-        except RuleError as error:
-            form.add_error(None, words(error.fact))
-        else:
+        with refusals_in(form):
+            created = service.create(by=person(request), **form.cleaned_data)
             messages.success(request, _("Project created."))
             return redirect(created)
-    return render(request, "labeling/project_new.html", {"form": form}, status=_status(form))
+    return form_page(request, "project_new", form)
 
 
 @require_GET
@@ -109,10 +106,6 @@ def project_start(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "labeling/_checklist.html", context)
 
 
-def _status(form: Any) -> int:
-    return 400 if form.errors else 200
-
-
 def rounds_of(project: Project) -> list[Any]:
     """Newest first, with what the table and the gate show of each."""
     rounds = counted(project.rounds.order_by("-number"))
@@ -157,7 +150,7 @@ def settings_page(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     form = SettingsForm(project, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        user = cast(User, request.user)
+        user = person(request)
         base, settings = form.cleaned_data["base"], form.settings()
         try:
             fields = project_settings.change(project, settings=settings, base=base, by=user)
@@ -169,7 +162,7 @@ def settings_page(request: HttpRequest, slug: str) -> HttpResponse:
             message = _("The settings are changed.") if fields else _("Nothing was changed.")
             messages.success(request, message)
             return redirect("project-settings", slug)
-    return _page(request, project, form, status=400 if form.errors else 200)
+    return form_page(request, "project_settings", form, project=project)
 
 
 def _stale(
@@ -192,11 +185,4 @@ def _stale(
             if isinstance(form.fields[name].widget, Textarea)
         ],
     }
-    return _page(request, project, again, status=409, stale=stale)
-
-
-def _page(
-    request: HttpRequest, project: Project, form: SettingsForm, *, status: int, **more: object
-) -> HttpResponse:
-    context = {"project": project, "form": form, **more}
-    return render(request, "labeling/project_settings.html", context, status=status)
+    return form_page(request, "project_settings", again, status=409, project=project, stale=stale)

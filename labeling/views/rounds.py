@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, cast
+from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Q
@@ -12,16 +11,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.forms.rounds import BatchForm, MoveForm, RoundForm
 from labeling.models import Assignment, Project, Round
 from labeling.services import access
 from labeling.services.work import handovers
 from labeling.services.work import rounds as service
+from labeling.views.access import form_page, person, refusals_in, refusals_told
 from labeling.views.gate import gates
 from labeling.views.members import where_it_went
-from labeling.words import words
 
 
 @require_http_methods(["GET", "POST"])
@@ -33,23 +31,20 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
     _propose(project, form, request)
     only_preview = "preview" in request.POST
     if request.method == "POST" and not only_preview and form.is_valid():
-        try:
-            opened = _open(project, form, request.user)
-        except RuleError as error:
-            form.add_error(None, words(error.fact))
-        else:
+        with refusals_in(form):
+            opened = _open(project, form, person(request))
             messages.success(request, _("Round {number} is open.").format(number=opened.number))
             return redirect(project)
     context = {
         "project": project,
-        "form": form,
         "gate": gates([project])[project.pk],
         "unplanned": service.unplanned(project).count(),
         "preview": form.preview() if form.is_bound and form.is_valid() else None,
     }
-    if request.htmx and only_preview:  # type: ignore[attr-defined]
+    is_part = request.htmx and only_preview  # type: ignore[attr-defined]
+    if is_part:
         return render(request, "labeling/_round_preview.html", context)
-    return render(request, "labeling/round_new.html", context, status=_status(form))
+    return form_page(request, "round_new", form, **context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -60,11 +55,8 @@ def round_close(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     if request.method == "GET":
         context = {"project": project, "round": round_, "open": _open_assignments(round_)}
         return render(request, "labeling/round_close.html", context)
-    try:
+    with refusals_told(request):
         service.close(round_, by=request.user)
-    except RuleError as error:
-        messages.error(request, words(error.fact))
-    else:
         messages.success(request, _("Round {number} is closed.").format(number=round_.number))
     return redirect(project)
 
@@ -89,23 +81,16 @@ def round_batch(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     form = BatchForm(round_, request.POST or None)
     if request.method == "POST" and form.is_valid():
         people = form.cleaned_data.get("annotators")
-        try:
+        with refusals_in(form):
             added = service.add_batch(
-                round_, conversations=form.chosen(), by=_person(request), annotators=people
+                round_, conversations=form.chosen(), by=person(request), annotators=people
             )
-        except RuleError as error:
-            form.add_error(None, words(error.fact))
-        else:
-            messages.success(
-                request,
-                _("Round {number} has {added} more conversations.").format(
-                    number=number, added=added
-                ),
-            )
+            text = _("Round {number} has {added} more conversations.")
+            messages.success(request, text.format(number=number, added=added))
             return redirect(project)
     left = service.unplanned(project).count()
-    context = {"project": project, "round": round_, "form": form, "unplanned": left}
-    return render(request, "labeling/round_batch.html", context, status=_status(form))
+    context = {"project": project, "round": round_, "unplanned": left}
+    return form_page(request, "round_batch", form, **context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -113,34 +98,25 @@ def work_move(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Move one person's open work to another; they may have left the project already."""
     project = access.led(request.user, slug)
     assigned = Assignment.objects.filter(round__project=project).order_by().values("annotator")
-    person = get_object_or_404(
+    worker = get_object_or_404(
         User.objects.filter(Q(pk__in=assigned) | Q(memberships__project=project)).distinct(), pk=pk
     )
-    form = MoveForm(project, person, request.POST or None)
+    form = MoveForm(project, worker, request.POST or None)
     if request.method == "POST" and form.is_valid():
         to = form.cleaned_data["to"]
-        try:
-            moved = handovers.hand_on(project=project, person=person, by=_person(request), to=to)
-        except RuleError as error:
-            form.add_error(None, words(error.fact))
-        else:
-            messages.success(request, where_it_went(person, moved))
+        with refusals_in(form):
+            moved = handovers.hand_on(project=project, person=worker, by=person(request), to=to)
+            messages.success(request, where_it_went(worker, moved))
             return redirect(project)
-    work = handovers.open_work(project, person).select_related("round")
+    work = handovers.open_work(project, worker).select_related("round")
     by_round = Counter(assignment.round.number for assignment in work.only("round__number"))
     context = {
         "project": project,
-        "person": person,
-        "form": form,
+        "person": worker,
         "open": sum(by_round.values()),
         "by_round": sorted(by_round.items()),
     }
-    return render(request, "labeling/work_move.html", context, status=_status(form))
-
-
-def _person(request: HttpRequest) -> User:
-    """The signed-in user: the middleware has let nobody else through."""
-    return cast(User, request.user)
+    return form_page(request, "work_move", form, **context)
 
 
 def _open(project: Project, form: RoundForm, by: Any) -> Round:
@@ -164,7 +140,3 @@ def _open(project: Project, form: RoundForm, by: Any) -> Round:
 
 def _open_assignments(round_: Round) -> int:
     return round_.assignments.exclude(annotation__status__in=["submitted", "skipped"]).count()
-
-
-def _status(form: forms.Form) -> int:
-    return 400 if form.errors else 200

@@ -23,7 +23,7 @@ from labeling.models import Membership
 from labeling.services import access, mails, passwords, signing_in
 from labeling.services.links import absolute
 from labeling.views import once
-from labeling.views.access import refused
+from labeling.views.access import person, refused
 from labeling.views.callers import caller_of, remember
 
 
@@ -122,7 +122,7 @@ def password_link(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     project = access.led(request.user, slug)
     memberships = Membership.objects.select_related("user")
     user = get_object_or_404(memberships, project=project, pk=pk).user
-    by = cast(User, request.user)
+    by = person(request)
     if request.method == "POST":
         try:
             parts = passwords.make_link(user, by=by)

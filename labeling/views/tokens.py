@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -16,27 +13,27 @@ from django.views.decorators.http import require_http_methods, require_POST
 from labeling.forms.members import TokenForm
 from labeling.services import tokens as service
 from labeling.views import once
+from labeling.views.access import form_page, person
 
 
 @require_http_methods(["GET", "POST"])
 @never_cache
 def tokens(request: HttpRequest) -> HttpResponse:
     """A new token is shown by the page after the form, once: only its digest is stored."""
-    user = cast(User, request.user)
+    user = person(request)
     form = TokenForm(user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         token, secret = service.issue(user=user, **form.cleaned_data)
         once.keep(request, "token", name=token.name, secret=secret)
         return redirect("tokens")
     issued = once.take(request, "token") if request.method == "GET" else None
-    context = {"issued": issued, "form": form, "tokens": service.described(user)}
-    return render(request, "labeling/tokens.html", context, status=400 if form.errors else 200)
+    return form_page(request, "tokens", form, issued=issued, tokens=service.described(user))
 
 
 @require_http_methods(["GET", "POST"])
 def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     """Asks first; the answer comes back as a POST."""
-    user = cast(User, request.user)
+    user = person(request)
     token = get_object_or_404(service.of_user(user), pk=pk)
     if request.method == "GET":
         return render(request, "labeling/token_revoke.html", {"token": token})
@@ -47,7 +44,7 @@ def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def tokens_revoke(request: HttpRequest) -> HttpResponse:
-    revoked = service.revoke_all(user=cast(User, request.user))
+    revoked = service.revoke_all(user=person(request))
     messages.success(
         request,
         ngettext("%(n)d token is revoked.", "%(n)d tokens are revoked.", revoked) % {"n": revoked},

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from labeling.domain.errors import RuleError
 from labeling.forms.webhooks import WebhookForm, initial_of
 from labeling.models import Project, Round, Webhook, WebhookDelivery
 from labeling.services import access
 from labeling.services.webhooks import webhooks as service
 from labeling.views import once
+from labeling.views.access import form_page, person, refusals_in, sent
 from labeling.views.paging import page_of, query_of
-from labeling.words import words
 
 State = WebhookDelivery.State
 
@@ -30,23 +28,16 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
     """All of them, and a new one, whose secret is shown by the page after the form, once."""
     project = access.led(request.user, slug)
     kind = f"webhook-{project.pk}"
-    form = WebhookForm(_sent(request))
+    form = WebhookForm(sent(request))
     if request.method == "POST" and form.is_valid():
-        try:
-            added = service.add(
-                project=project,
-                url=form.cleaned_data["url"],
-                verbs=form.chosen,
-                by=_person(request),
-            )
-        except RuleError as error:
-            form.add_error("url", words(error.fact))
-        else:
+        with refusals_in(form, "url"):
+            url, by = form.cleaned_data["url"], person(request)
+            added = service.add(project=project, url=url, verbs=form.chosen, by=by)
             once.keep(request, kind, secret=added.secret)
             return redirect("webhooks", slug)
     kept = once.take(request, kind) if request.method == "GET" else None
-    context = {"project": project, "form": form, "rows": _rows(project), **(kept or {})}
-    return render(request, "labeling/webhooks.html", context, status=400 if form.errors else 200)
+    context = {"project": project, "rows": _rows(project), **(kept or {})}
+    return form_page(request, "webhooks", form, **context)
 
 
 def _rows(project: Project) -> list[tuple[Webhook, WebhookDelivery | None]]:
@@ -64,17 +55,13 @@ def webhook(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     webhook = _webhook(project, pk)
     form = WebhookForm(request.POST or None, initial=initial_of(webhook.url, webhook.verbs))
     if request.method == "POST" and form.is_valid():
-        try:
-            service.change(
-                webhook, url=form.cleaned_data["url"], verbs=form.chosen, by=_person(request)
-            )
-        except RuleError as error:
-            form.add_error("url", words(error.fact))
-        else:
+        with refusals_in(form, "url"):
+            url, by = form.cleaned_data["url"], person(request)
+            service.change(webhook, url=url, verbs=form.chosen, by=by)
             messages.success(request, _("The webhook was changed."))
             return redirect("webhook", slug, pk)
-    context = {"project": project, "webhook": webhook, "form": form, **_log(request, webhook)}
-    return render(request, "labeling/webhook.html", context, status=400 if form.errors else 200)
+    context = {"project": project, "webhook": webhook, **_log(request, webhook)}
+    return form_page(request, "webhook", form, **context)
 
 
 def _log(request: HttpRequest, webhook: Webhook) -> dict[str, Any]:
@@ -105,7 +92,7 @@ def _log(request: HttpRequest, webhook: Webhook) -> dict[str, Any]:
 @require_POST
 def webhook_test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     webhook = _webhook(access.led(request.user, slug), pk)
-    service.test(webhook, by=_person(request))
+    service.test(webhook, by=person(request))
     if webhook.active:
         messages.success(request, _("A test is on its way: its line below says what came of it."))
     else:
@@ -118,10 +105,10 @@ def webhook_switch(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Pauses one that sends, and resumes one that is paused."""
     webhook = _webhook(access.led(request.user, slug), pk)
     if request.POST.get("to") == "pause":
-        service.pause(webhook, by=_person(request))
+        service.pause(webhook, by=person(request))
         messages.success(request, _("Nothing is sent until you resume it; what happens is kept."))
     else:
-        service.resume(webhook, by=_person(request))
+        service.resume(webhook, by=person(request))
         messages.success(request, _("It sends again, beginning with what has waited."))
     return redirect("webhook", slug, pk)
 
@@ -136,7 +123,7 @@ def webhook_rotate(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     project = access.led(request.user, slug)
     webhook, kind = _webhook(project, pk), f"webhook-secret-{pk}"
     if request.method == "POST":
-        once.keep(request, kind, secret=service.rotate(webhook, by=_person(request)).secret)
+        once.keep(request, kind, secret=service.rotate(webhook, by=person(request)).secret)
         return redirect("webhook-rotate", slug, pk)
     context = {"project": project, "webhook": webhook, "hours": service.OVERLAP_HOURS}
     context |= once.take(request, kind) or {}
@@ -152,7 +139,7 @@ def webhook_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         waiting = webhook.deliveries.filter(state=State.WAITING).count()
         context = {"project": project, "webhook": webhook, "waiting": waiting}
         return render(request, "labeling/webhook_remove.html", context)
-    service.remove(webhook, by=_person(request))
+    service.remove(webhook, by=person(request))
     messages.success(request, _("The webhook to {host} is removed.").format(host=webhook.host))
     return redirect("webhooks", slug)
 
@@ -161,19 +148,10 @@ def webhook_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def webhook_again(request: HttpRequest, slug: str, pk: int, delivery: int) -> HttpResponse:
     webhook = _webhook(access.led(request.user, slug), pk)
     again = get_object_or_404(webhook.deliveries.select_related("webhook__project"), pk=delivery)
-    service.send_again(again, by=_person(request))
+    service.send_again(again, by=person(request))
     messages.success(request, _("It is sent again, under its old id."))
     return redirect("webhook", slug, pk)
 
 
 def _webhook(project: Project, pk: int) -> Webhook:
     return get_object_or_404(service.of_project(project).select_related("project"), pk=pk)
-
-
-def _sent(request: HttpRequest) -> Any:
-    return request.POST if request.method == "POST" else None
-
-
-def _person(request: HttpRequest) -> User:
-    """The signed-in user: the middleware has let nobody else through."""
-    return cast(User, request.user)
