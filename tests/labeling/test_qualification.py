@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -24,10 +23,9 @@ from labeling.services import progress
 from labeling.services.quality import check_scores, checks, qualification
 from labeling.services.work import admission, annotations, assignments, check_turns, rounds
 from labeling.services.work.locking import Locked
-from labeling.views import paging
 from tests import factories
 from tests.fakes import WordOverlap
-from tests.pages import page, queries, text_of
+from tests.pages import page, queries
 
 TEST = Assignment.Purpose.QUALIFICATION
 State = Qualification.State
@@ -194,12 +192,15 @@ def test_a_newcomer_finds_the_test_on_the_first_page(
     project: Project, dan: User, rita: User, signed_in: SignIn
 ) -> None:
     client = signed_in(dan)
-    assert "Start the test" in page(client, "/")
+    first = page(client, "/")
+    assert "Start the test" in first
+    assert "A test comes before the work." in first
+    assert "All done" not in first
 
     begun = client.post("/projects/orders/screening/", {"what": "test"})
 
     assert begun.url == qualification.of(dan, project)[0].get_absolute_url()
-    assert client.get(begun.url).status_code == 200
+    assert "round 0" not in page(client, begun.url)
     assert "0 of 2 conversations are answered" in page(client, "/")
     do_test(dan, project, right=False)
     assert "Try again (1 try left)" in page(client, "/")
@@ -231,41 +232,6 @@ def test_right_labels_are_not_shown_of_what_is_labeled_blind_again(
     )
 
     assert page(client, address).count("Order Tracking 1") == 1
-
-
-def test_who_has_a_test_before_them_is_told_so_and_not_that_all_is_done(
-    project: Project, dan: User, signed_in: SignIn
-) -> None:
-    client = signed_in(dan)
-
-    before = page(client, "/")
-    qualification.begin(project, dan)
-    part = qualification.of(dan, project)[0]
-
-    assert "A test comes before the work." in before
-    assert "All done" not in before
-    assert "round 0" not in page(client, f"/label/{part.pk}/")
-
-
-def test_long_lists_of_checks_are_paged(
-    project: Project, dan: User, rita: User, signed_in: SignIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    do_test(dan, project, right=True)
-    monkeypatch.setattr(paging, "PAGE", 1)
-    lead = signed_in(rita)
-    names = [
-        conversation.conversation.external_id for conversation in project.check_conversations.all()
-    ]
-
-    for url, place in (
-        ("/projects/orders/checks/", "after"),
-        (f"/projects/orders/checks/people/{dan.pk}/", "tests"),
-    ):
-        first = lead.get(url)
-        result = re.search(rf"\?({place}=\d+)", first.content.decode())
-        assert result is not None, url
-        shown = [text_of(first), page(lead, f"{url}?{result[1]}")]
-        assert sorted(name for name in names for text in shown if name in text) == sorted(names)
 
 
 def test_a_lead_sets_checks_and_sees_who_passed(
