@@ -126,7 +126,7 @@ def submit(assignment: Assignment, save: Save, *, as_opened: bool = False) -> An
         _refuse_if_final(annotation, is_open=is_open)
         _refuse_if_stale(annotation, save)
         stored = _with_origins(annotation, save)
-        if not assignments.keep_place(assignment):
+        if not assignments.hold(assignment, for_good=True):
             raise assignments.PlaceTaken("annotation.place_taken")
         _lock_conversation(assignment)
         annotation = _store(

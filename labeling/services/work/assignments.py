@@ -357,26 +357,16 @@ def give_back_expired(pool: Round) -> int:
 def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
     """Renew the lease of work in progress; take the place again if it was given back.
 
-    ``for_good`` ends the lease: the answer is in and keeps its place. False when the place is
-    gone: others have filled the conversation's places, or it was handed to somebody else.
+    ``for_good`` ends the lease: the answer is in and keeps its place, and what it was returned for
+    is done. False when the place is gone: others have filled the conversation's places, or it was
+    handed to somebody else.
     """
-    lease = None if for_good or not assignment.round.pool else lease_end()
-    return _renew(assignment, lease_expires_at=lease) or _retake(assignment, lease)
-
-
-def keep_place(assignment: Assignment) -> bool:
-    """``hold`` for good, and what it was returned for is done. False when the place is gone."""
-    if _renew(assignment, lease_expires_at=None, returned_reason=""):
-        return True
-    if not _retake(assignment, None):
-        return False
-    return _renew(assignment, lease_expires_at=None, returned_reason="")
-
-
-def _renew(assignment: Assignment, **values: Any) -> bool:
-    """One conditional update: giving back expired places waits for it, then sees the lease."""
+    values: dict[str, Any] = {"lease_expires_at": lease_end() if assignment.round.pool else None}
+    if for_good:
+        values = {"lease_expires_at": None, "returned_reason": ""}
+    # One conditional update: giving back expired places waits for it, then sees the lease.
     mine = Assignment.with_checks.filter(pk=assignment.pk, slot__isnull=False)
-    return bool(mine.update(**values))
+    return bool(mine.update(**values)) or _retake(assignment, **values)
 
 
 def can_hold(assignment: Assignment) -> bool:
@@ -392,26 +382,25 @@ def _is_full(assignment: Assignment) -> bool:
     return not is_check and taken >= assignment.round.overlap
 
 
-def _retake(assignment: Assignment, lease: datetime | None) -> bool:
+def _retake(assignment: Assignment, **values: Any) -> bool:
     """Only from a pool, and only for its annotators: planned work without a place was moved."""
     pool = assignment.round
     if not _pools_of(assignment.annotator).filter(pk=pool.pk).exists():
         return False
-    mine = Assignment.with_checks.filter(pk=assignment.pk)
     if assignment.purpose == Assignment.Purpose.HONEYPOT:
-        return bool(mine.update(slot=0, lease_expires_at=lease))
+        return bool(Assignment.with_checks.filter(pk=assignment.pk).update(slot=0, **values))
     give_back_expired(pool)
-    return take_free_place(assignment, lease)
+    return take_free_place(assignment, **values)
 
 
-def take_free_place(assignment: Assignment, lease: datetime | None = None) -> bool:
+def take_free_place(assignment: Assignment, **values: Any) -> bool:
     """The assignment's conversation again, if it has a free place."""
-    mine = Assignment.with_checks.filter(pk=assignment.pk)
-    mine.select_for_update(no_key=True).values_list("pk").get()
+    lock_own(assignment)
     lock_conversation(assignment.round_id, assignment.conversation_id)
     taken = _places(assignment.round).filter(conversation=assignment.conversation_id)
     slot = _free_slot(assignment.round, taken.values_list("slot", flat=True))
-    return slot is not None and bool(mine.update(slot=slot, lease_expires_at=lease))
+    mine = Assignment.with_checks.filter(pk=assignment.pk)
+    return slot is not None and bool(mine.update(slot=slot, **values))
 
 
 @transactions.atomic

@@ -171,7 +171,7 @@ def take_up(*, project: Project, person: User) -> int:
         assignments.lock(round_)
         mine = round_.assignments.given_to(person).order_by("position")
         for row in mine.filter(assignments.UNFINISHED, slot__isnull=True):
-            taken_up += assignments.take_free_place(row)
+            taken_up += assignments.take_free_place(row, lease_expires_at=None)
     return taken_up
 
 
