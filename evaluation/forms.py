@@ -87,11 +87,6 @@ def _release_field() -> forms.ModelChoiceField:
     )
 
 
-def _with_test_items(releases: Any) -> Any:
-    tested = GoldItem.objects.filter(release=OuterRef("pk"), split=Conversation.Split.TEST)
-    return releases.annotate(has_test_items=Exists(tested))
-
-
 class PipelineSelect(forms.Select):
     """``layers`` are those of the chosen gold: what doesn't make them can't be chosen.
 
@@ -164,11 +159,10 @@ class PipelineForm(forms.Form):
         return {name: value for name, value in values.items() if value not in (None, "")}
 
 
-class LaunchForm(PipelineForm):
-    """``releases`` limits what can be chosen."""
+class MeasuringForm(forms.Form):
+    """On which gold something is measured; ``releases`` limits what can be chosen."""
 
     release = _release_field()
-    pipeline = forms.ChoiceField(label=_("Pipeline"))
     split = forms.ChoiceField(label=_("Split"), choices=SPLITS, initial=OPEN, required=False)
     reason = forms.CharField(
         label=_("Reason"),
@@ -185,6 +179,23 @@ class LaunchForm(PipelineForm):
         widget=forms.TextInput({"maxlength": LONGEST_NAME, "dir": "auto"}),
         help_text=_("What is tried, for the log of experiments."),
     )
+
+    def __init__(self, *args: Any, releases: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        tests = GoldItem.objects.filter(release=OuterRef("pk"), split=Conversation.Split.TEST)
+        tested = releases.annotate(has_test_items=Exists(tests))
+        self.fields["release"].queryset = tested  # type: ignore[attr-defined]
+        number = whole_number(str(self["release"].value() or ""))
+        self.chosen = tested.filter(pk=number).first()
+
+    @property
+    def needs_reason(self) -> bool:
+        has_tests = self.chosen is None or self.chosen.has_test_items
+        return has_tests and self["split"].value() in (EVERY, Conversation.Split.TEST)
+
+
+class LaunchForm(PipelineForm, MeasuringForm):
+    pipeline = forms.ChoiceField(label=_("Pipeline"))
     repetitions = forms.IntegerField(
         label=_("Repetitions"), initial=1, required=False, widget=_number(1, MOST_REPETITIONS)
     )
@@ -231,7 +242,7 @@ class LaunchForm(PipelineForm):
 
     kept = KeptField(required=False)
 
-    def __init__(self, *args: Any, releases: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         pipelines = describe()
         self.fields["pipeline"] = forms.ChoiceField(
@@ -241,10 +252,7 @@ class LaunchForm(PipelineForm):
         self.add_settings(pipelines)
         for kind in judge.KINDS:
             self.fields[setting_name(PROMPTS, kind)] = _prompt_field(kind, judge.shipped(kind).text)
-        self.chosen_layers: set[str] = set()
-        self.has_test_items = True
-        self.fields["release"].queryset = _with_test_items(releases)  # type: ignore[attr-defined]
-        self._note_release(_with_test_items(releases))
+        self.chosen_layers = {self.chosen.layer} if self.chosen else set[str]()
         select: Any = self.fields["pipeline"].widget
         select.layers = self.chosen_layers
 
@@ -276,16 +284,6 @@ class LaunchForm(PipelineForm):
     def kept_lines(self) -> list[KeptLine]:
         """Of the run that this one begins with; what is not ticked any more is not kept."""
         return [KeptLine(line, words(kept.fact_of(line))) for line in self["kept"].value() or []]
-
-    def _note_release(self, releases: Any) -> None:
-        number = whole_number(str(self["release"].value() or ""))
-        chosen = releases.filter(pk=number).values_list("layer", "has_test_items").first()
-        if chosen is not None:
-            self.chosen_layers, self.has_test_items = {chosen[0]}, chosen[1]
-
-    @property
-    def needs_reason(self) -> bool:
-        return self.has_test_items and self["split"].value() in (EVERY, Conversation.Split.TEST)
 
     @property
     def settings(self) -> list[PipelineFields]:
@@ -522,25 +520,8 @@ def small_enough(file: UploadedFile) -> UploadedFile:
     return file
 
 
-class PredictionsForm(forms.Form):
-    """``releases`` limits what can be chosen."""
-
-    release = _release_field()
+class PredictionsForm(MeasuringForm):
     file = forms.FileField(label=_("File"), allow_empty_file=True)
-    split = forms.ChoiceField(label=_("Split"), choices=SPLITS, initial=OPEN, required=False)
-    reason = forms.CharField(
-        label=_("Reason"),
-        required=False,
-        max_length=500,
-        widget=forms.TextInput({"dir": "auto"}),
-        help_text=_("Needed for test items, once."),
-    )
-    name = forms.CharField(
-        label=_("Name"),
-        required=False,
-        widget=forms.TextInput({"maxlength": LONGEST_NAME, "dir": "auto"}),
-        help_text=_("What is tried, for the log of experiments."),
-    )
     metrics = forms.JSONField(
         label=_("Settings of the metrics"),
         required=False,
@@ -549,12 +530,8 @@ class PredictionsForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
     )
 
-    def __init__(self, *args: Any, releases: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": "predictions_%s"} | kwargs)
-        tested = _with_test_items(releases)
-        self.fields["release"].queryset = tested  # type: ignore[attr-defined]
-        number = whole_number(str(self["release"].value() or ""))
-        self.chosen = tested.filter(pk=number).first()
 
     @property
     def layers_with_settings(self) -> list[str]:
@@ -564,11 +541,6 @@ class PredictionsForm(forms.Form):
     @property
     def may_have_settings(self) -> bool:
         return self.chosen is None or self.chosen.layer in self.layers_with_settings
-
-    @property
-    def needs_reason(self) -> bool:
-        has_tests = self.chosen is None or self.chosen.has_test_items
-        return has_tests and self["split"].value() in (EVERY, Conversation.Split.TEST)
 
     def clean_file(self) -> UploadedFile:
         return small_enough(self.cleaned_data["file"])

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
@@ -13,7 +12,7 @@ from rest_framework.request import Request
 from evaluation.models import Run
 from evaluation.report.cases import MOST_CASES
 from evaluation.report.content import CASES
-from evaluation.report.reading import FORMS, STREAMED, Reading, file_name
+from evaluation.report.reading import FORMS, Reading
 from evaluation.services import looks
 from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
@@ -60,11 +59,4 @@ class RunReportView(ApiView):
         form, number = FORMS[asked["form"]], asked["baseline"]
         baseline = None if number is None else get_object_or_404(runs, pk=number)
         reading = Reading(run, request.user, baseline, asked["cases"], asked["repetition"])
-        text = reading.text(form, address=request.build_absolute_uri(run.get_absolute_url()))
-        response: HttpResponseBase
-        if form.name in STREAMED:
-            response = StreamingHttpResponse(text, content_type=form.content_type)
-        else:
-            response = HttpResponse("".join(text), content_type=form.content_type)
-        response["Content-Disposition"] = f'attachment; filename="{file_name(run, form)}"'
-        return response
+        return reading.response(form, address=request.build_absolute_uri(run.get_absolute_url()))

@@ -16,7 +16,7 @@ from evaluation.services import looks
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch.batches import Launched
 from evaluation.services.run import results
-from labeling.domain.numbers import decimals_apart
+from evaluation.templatetags.present import against, arrow, figure, interval, share, share_interval
 from labeling.words import in_english
 
 YARDSTICKS = ("floor", "people", "skill")
@@ -27,19 +27,14 @@ WIDTH = 160  # of a table
 def summary_tables(run: Run) -> Iterator[Table]:
     """The figures of a run and, where any were measured, its diagnostics in a separate table."""
     counts: Any = run
-    rows = results.aggregates_of(run)
+    figures, diagnostics = results.apart(gold_layer(run.spec.layer), results.aggregates_of(run))
     title = f"Run {run.pk}: {run.pipeline} on {run.release}, {counts.n_cases} cases"
-    yield _table(title, run, [row for row in rows if not METRICS[row.metric].diagnostic])
-    diagnostics = [
-        row
-        for row in rows
-        if METRICS[row.metric].diagnostic and row.reason not in gold_layer(run.spec.layer).off
-    ]
+    yield _table(title, figures)
     if diagnostics:
-        yield _table(f"Diagnostics of run {run.pk}: not a goal in themselves", run, diagnostics)
+        yield _table(f"Diagnostics of run {run.pk}: not a goal in themselves", diagnostics)
 
 
-def _table(title: str, run: Run, rows: list[Aggregate]) -> Table:
+def _table(title: str, rows: list[Aggregate]) -> Table:
     table = Table(title=title)
     table.add_column("metric", no_wrap=True)
     by_chance = CHANCE if any(row.chance is not None for row in rows) else ()
@@ -47,14 +42,14 @@ def _table(title: str, run: Run, rows: list[Aggregate]) -> Table:
     for name in ("figure", "median", "std", "95 % interval", *by_chance, *counts, *YARDSTICKS):
         table.add_column(name, justify="right")
     for row in rows:
-        arrow = "↑" if METRICS[row.metric].direction == "higher" else "↓"
+        metric = METRICS[row.metric]
         figures = [figure(value) for value in (row.mean, row.median, row.std)]
         counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
         chance = [figure(row.chance), figure(row.over_chance)] if by_chance else []
         beside = yardstick_cells(row)
         cells = [*figures, interval(row), *chance, *counted, *beside]
-        averaged = " micro" if METRICS[row.metric].scope == "micro" else ""
-        table.add_row(f"{row.metric} {arrow}{averaged}", *cells)
+        averaged = " micro" if metric.scope == "micro" else ""
+        table.add_row(f"{row.metric} {arrow(metric)}{averaged}", *cells)
     return table
 
 
@@ -97,27 +92,13 @@ def yardstick_cells(row: Aggregate) -> list[str]:
         mark = " !" if beside["above"] else ""
         cells[1] = f"{figure(beside['people']['mean'])} (n {beside['people']['n']}){mark}"
     if reached:
-        ends = f"{100 * reached['ci_low']:.0f} – {100 * reached['ci_high']:.0f}"
-        cells[2] = f"{100 * reached['mean']:.0f} % [{ends}]"
+        cells[2] = f"{share(reached['mean'])} % [{share_interval(reached)}]"
     return cells
-
-
-def interval(row: Aggregate) -> str:
-    if row.ci_low is None or row.ci_high is None:
-        return "–"
-    return f"{figure(row.ci_low)} – {figure(row.ci_high)}"
 
 
 def usage_line(run: Run) -> str:
     usage = bills.usage_line(budgets.spent(run.pk), budgets.served(run.pk))
     return f"Model {run.spec.model_label}: {usage}."
-
-
-def figure(value: float | None, limit: float | None = None) -> str:
-    """Three decimals, and more where only they show the difference from the limit."""
-    if value is None:
-        return "–"
-    return f"{value:z.{3 if limit is None else decimals_apart(value, limit, 3)}f}"
 
 
 def rendered(table: Table) -> str:
@@ -166,9 +147,10 @@ def batch_table(launched: Iterable[Launched]) -> Table:
 
 
 def _batch_row(row: Aggregate, threshold: float | None) -> list[str]:
-    higher = METRICS[row.metric].direction == "higher"
-    asked = "" if threshold is None else f"{'≥' if higher else '≤'} {threshold:g}"
+    metric = METRICS[row.metric]
+    sign = "≥" if metric.direction == "higher" else "≤"
+    asked = "" if threshold is None else f"{sign} {threshold:g}"
     counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
-    named = f"{row.metric} {'↑' if higher else '↓'}"
-    mean = figure(row.mean, threshold)
+    named = f"{row.metric} {arrow(metric)}"
+    mean = figure(row.mean) if threshold is None else against(row.mean, threshold)
     return [named, mean, interval(row), *counted, *yardstick_cells(row), asked]

@@ -12,6 +12,7 @@ from evaluation.layers import Example, GoldLayer, gold_layer
 from evaluation.layers.memory import Memory
 from evaluation.metrics.registry import Metric
 from evaluation.models import CaseRun, Run, Score
+from evaluation.templatetags.present import Cell, score_cell
 from evaluation.views.compared_case import OwnUnit, own_units
 from evaluation.views.drilldown import current_scores
 from labeling.domain.gold.content import GoldMessage
@@ -38,12 +39,15 @@ class ShownMessage(NamedTuple):
 
 class WorstCase(NamedTuple):
     case: CaseRun
-    score: Score | None
     scores: list[Score]
     question: str
     messages: list[ShownMessage]
     units: list[OwnUnit]
     more_units: int
+
+    def cell(self, metric: Metric) -> Cell:
+        score = next((score for score in self.scores if score.metric == metric.id), None)
+        return score_cell(score, failed=self.case.state == CaseRun.State.FAILED)
 
 
 class WorstCases(NamedTuple):
@@ -74,22 +78,17 @@ def worst_cases(
     layer = gold_layer(run.spec.layer)
     examples = adapters.examples(cases, layer)
     return WorstCases(
-        [
-            _worst(case, example, layer, metric)
-            for case, example in zip(cases, examples, strict=True)
-        ],
+        [_worst(case, example, layer) for case, example in zip(cases, examples, strict=True)],
         n_below=below.count(),
         blind=below.filter(item__conversation__in=blind.values("pk")).count(),
     )
 
 
-def _worst(case: CaseRun, example: Example, layer: GoldLayer, metric: Metric) -> WorstCase:
-    scores = current_scores(case)
+def _worst(case: CaseRun, example: Example, layer: GoldLayer) -> WorstCase:
     units = own_units(case)
     return WorstCase(
         case=case,
-        score=next((score for score in scores if score.metric == metric.id), None),
-        scores=scores,
+        scores=current_scores(case),
         question=layer.question(example.gold) or "",
         messages=_excerpt(example, layer),
         units=units[:MOST_UNITS],

@@ -14,7 +14,7 @@ from evaluation.report.content import Report
 from evaluation.services.run import gates, planning
 from evaluation.services.run.compared_cases import compared_cases
 from evaluation.services.run.conclusions import badge, conclusion
-from evaluation.views import present
+from evaluation.templatetags import present
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 
@@ -107,22 +107,23 @@ def _repetitions(report: Report) -> Iterator[str]:
     yield ""
     yield "| k | Best of k | Worst of k | One of k right | All k right | Cases |"
     yield "| ---: | ---: | ---: | ---: | ---: | ---: |"
-    for row in present.reached_by_tries(report.repetitions):
-        yield _table_row(str(cell) for cell in row)
+    for row in report.repetitions.rows:
+        reached = map(present.with_interval, (row.best, row.worst, row.one_right, row.all_right))
+        yield _table_row([str(row.k), *reached, str(row.n)])
     yield ""
 
 
 def _cells(row: Aggregate) -> list[str]:
-    shown, metric = present.summary_row(row), METRICS[row.metric]
-    arrow = "↑" if metric.direction == "higher" else "↓"
-    floor = f"{shown.floors[0].text} {plain(shown.floors[0].name)}" if shown.floors else "–"
+    metric, worth = METRICS[row.metric], row.yardsticks
+    name, floor = next(iter(worth.get("floors", {}).items()), ("", {"mean": None}))
+    people = worth["people"]["people"]["mean"] if "people" in worth else None
     return [
-        f"{plain(metric.title)} {arrow}",
-        f"**{shown.figure}**",
-        shown.interval,
+        f"{plain(metric.title)} {present.arrow(metric)}",
+        f"**{present.figure(row.mean)}**",
+        present.interval(row),
         *(str(count) for count in (row.n, row.n_undefined, row.n_failed)),
-        floor,
-        shown.people.people if shown.people else "–",
+        f"{present.figure(floor['mean'])} {plain(name)}".strip(),
+        present.figure(people),
     ]
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET
 
 from evaluation.models import Run
-from evaluation.report import html
 from evaluation.report.content import CASES
-from evaluation.report.reading import BY_ENDING, STREAMED, Reading, file_name
+from evaluation.report.reading import BY_ENDING, Reading
 from evaluation.views.opening import opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
@@ -33,26 +32,15 @@ def run_report(request: HttpRequest, pk: int, ending: str) -> HttpResponseBase:
         n_cases=_number(request, "cases", CASES),
         repetition=_number(request, "repetition", 1),
     )
+    shown = ending == "html" and "download" not in request.GET
+    address = request.build_absolute_uri(run.get_absolute_url())
     try:
-        text = reading.text(form, address=request.build_absolute_uri(run.get_absolute_url()))
+        return reading.response(form, address=address, shown=shown)
     except ReasonNeeded:
         raise  # the page that asks for it
     except RuleError as error:
         messages.error(request, words(error.fact))
         return redirect(run)
-    if form.name in STREAMED:
-        response: HttpResponseBase = StreamingHttpResponse(text, content_type=form.content_type)
-    else:
-        response = HttpResponse("".join(text), content_type=form.content_type)
-    response["Content-Disposition"] = _disposition(request, file_name(run, form), ending)
-    if form.name == "html":
-        response._csp_replace = html.policy()  # type: ignore[attr-defined]
-    return response
-
-
-def _disposition(request: HttpRequest, name: str, ending: str) -> str:
-    shown = ending == "html" and "download" not in request.GET
-    return f'{"inline" if shown else "attachment"}; filename="{name}"'
 
 
 def _baseline(request: HttpRequest) -> Run | None:

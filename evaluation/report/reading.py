@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import QuerySet
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 
 from evaluation.models import Run
 from evaluation.report import html, junit, markdown
@@ -85,6 +87,22 @@ class Reading:
             return [written, "\n"]
         return [(html if form.name == "html" else markdown).render(report, address=address)]
 
+    def response(self, form: Form, *, address: str, shown: bool = False) -> HttpResponseBase:
+        """As a file; ``shown`` in the browser instead, under the policy of its own sheet."""
+        text = self.text(form, address=address)
+        response: HttpResponseBase = (
+            StreamingHttpResponse(text, content_type=form.content_type)
+            if form.name in STREAMED
+            else HttpResponse("".join(text), content_type=form.content_type)
+        )
+        kind = "predictions" if form.name == "predictions" else "report"
+        name = f"run-{self.run.pk}-{kind}.{form.ending}"
+        way = "inline" if shown else "attachment"
+        response["Content-Disposition"] = f'{way}; filename="{name}"'
+        if form.name == "html":
+            response._csp_replace = html.policy()  # type: ignore[attr-defined]
+        return response
+
     def report(self) -> Report:
         baseline, no_verdict = self._baseline()
         return collect(
@@ -134,11 +152,6 @@ class Reading:
         if tested and sealed.exists():
             return None, Fact("report.comparison_sealed", baseline=other.run.pk)
         return other.run, Fact("report.no_baseline")
-
-
-def file_name(run: Run, form: Form) -> str:
-    kind = "predictions" if form.name == "predictions" else "report"
-    return f"run-{run.pk}-{kind}.{form.ending}"
 
 
 def public_address(run: Run) -> str:

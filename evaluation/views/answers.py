@@ -29,7 +29,7 @@ from evaluation.services import looks
 from evaluation.services.judging import certificates, corrections, judgings
 from evaluation.services.judging.answers import shown
 from evaluation.services.run.answer_scoring import JUDGED
-from evaluation.views import present
+from evaluation.templatetags import present
 from labeling.models import Conversation
 from labeling.services import blindness
 from labeling.words import words
@@ -70,7 +70,7 @@ def answers_context(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any
                 for kind in details
                 if "judge" in details[kind]
             ],
-            "claims": _claims(details),
+            "claims": details.get("faithfulness", {}).get("claims"),
             "panel": RatingPanel.objects.filter(run=run).first(),
             "own_model": counting is not None and counting.model == run.spec.model_id,
             "failed_answers": Answer.objects.filter(case__run=run, state="failed").count(),
@@ -87,11 +87,6 @@ def _worth(run: Run, kind: str) -> dict[str, Any]:
         "looked": looked if looked and looked.n else None,
         "why": words(standing.why) if standing.why else "",
     }
-
-
-def _claims(details: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
-    claims = details.get("faithfulness", {}).get("claims")
-    return claims | {"figure": present.figure(claims["mean"])} if claims else None
 
 
 def _judging_row(judging: Any, counting: Judging | None) -> JudgingRow:
@@ -151,7 +146,7 @@ def answer_of(case: CaseRun) -> dict[str, Any] | None:
         "reference": example.gold[0].get("answer"),
         "messages": shown(answer.message_ids, example.messages),
         "judgements": [_judgement_row(row) for row in rows],
-        "token_f1": present.figure(f1.value) if f1 and f1.value is not None else None,
+        "token_f1": f1.value if f1 else None,
         "waiting": answer.state in (Answer.State.QUEUED, Answer.State.RUNNING),
         "case": case,
     }
@@ -162,7 +157,7 @@ def _judgement_row(judgement: Judgement) -> JudgementRow:
     return JudgementRow(
         judgement=judgement,
         failed=judgement.state == Judgement.State.FAILED,
-        score=present.of_scale(scale, judgement.score),
+        score=present.scaled(judgement.score, scale),
         claims=judgement.detail.get("claims", []),
     )
 

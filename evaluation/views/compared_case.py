@@ -10,7 +10,7 @@ from evaluation.layers import Example, GoldLayer, gold_layer
 from evaluation.layers.events import Events
 from evaluation.layers.memory import Memory
 from evaluation.models import Answer, CaseRun, Score
-from evaluation.views import present
+from evaluation.templatetags import present
 from evaluation.views.drilldown import PairRow, current_scores, rows_of
 from evaluation.views.events import events_of
 from labeling.domain.matching.diffing import Part, word_parts
@@ -67,6 +67,11 @@ class OwnUnit(NamedTuple):
     title: str
     badge: str
     why: str
+
+    @property
+    def differing(self) -> list[Field]:
+        """The fields of the run's label that gold does not have like that."""
+        return [field for field in self.run or () if field not in (self.gold or ())]
 
 
 class Column(NamedTuple):

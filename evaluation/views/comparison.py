@@ -10,25 +10,17 @@ from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
-from django.utils.formats import number_format
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
 from evaluation.layers import gold_layer
-from evaluation.metrics.comparison import Comparison
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run
 from evaluation.services import looks
 from evaluation.services.judging import certificates
 from evaluation.services.run import baselines
-from evaluation.services.run.changes import value_text
 from evaluation.services.run.compared_cases import (
     OUTCOMES,
-    ComparedCase,
-    ComparedSlice,
-    Outcome,
     Selection,
     compared_cases,
     compared_slices,
@@ -43,59 +35,24 @@ from evaluation.services.run.comparisons import (
 )
 from evaluation.services.run.conclusions import exposed
 from evaluation.services.run.gold_changes import (
-    GoldSplit,
     SplitDifference,
     is_other_gold,
     split,
 )
 from evaluation.services.run.primary_metrics import sentences
-from evaluation.views import present
 from evaluation.views.compared_case import column_of, units_of
-from evaluation.views.forest import Forest, forest
-from evaluation.views.present import figure
+from evaluation.views.plots import Forest, forest
 from labeling.domain.errors import RuleError
-from labeling.domain.facts import Fact
 from labeling.domain.keys import COMPARISON_KEYS
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation
 from labeling.services import blindness
 from labeling.services.searching import containing
-from labeling.translation import lazy as _
 from labeling.translation import translated_keys
 from labeling.words import words
 
 CHOICES = 50
 PAGE_SIZE = 50
-OUTCOME_TITLES: dict[Outcome, str] = {
-    "regression": _("Regressions"),
-    "improvement": _("Improvements"),
-    "tie": _("Ties"),
-    "undefined": _("Undefined"),
-}
-OUTCOME_BADGES = {"regression": "bad", "improvement": "ok"}
-
-
-class MetricRow(NamedTuple):
-    """One metric of a run and of the baseline, as texts."""
-
-    run: Run
-    metric: Metric
-    averaged: str
-    before: str
-    after: str
-    difference: str
-    interval: str
-    p_value: str
-    corrected_p: str
-    detectable: str
-    counts: str
-    n: int
-    n_undefined: int
-    conversations: int
-    verdict: str
-    badge: str
-    mark: str
-    """Of the judge that is worth less; empty for what nobody has judged."""
 
 
 class Chosen(NamedTuple):
@@ -118,45 +75,9 @@ class Choice(NamedTuple):
     without: str
 
 
-class RunConclusion(NamedTuple):
-    """What is said of one run."""
-
-    compared: Compared
-    told: list[present.Told]
-    total: int
-    changed: list[tuple[str, str, str]]
-    """Each setting that differs, with both values as a configuration file has them."""
-    judges_differ: list[str]
-
-
 class Refused(NamedTuple):
     run: Run
     why: str
-
-
-class CaseRow(NamedTuple):
-    case: ComparedCase
-    before: str
-    after: str
-    change: str
-    outcome: str
-    badge: str
-    url: str
-
-
-class SliceRow(NamedTuple):
-    """One group of cases, as texts."""
-
-    title: str
-    group: str
-    before: str
-    after: str
-    difference: str
-    interval: str
-    reason: str
-    counts: str
-    n: int
-    conversations: int
 
 
 class Filter(NamedTuple):
@@ -310,7 +231,7 @@ def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str,
     chosen = baselines.choice_of(baseline)
     tested, rest = _by_metric(compared, tested=True), _by_metric(compared, tested=False)
     return context | {
-        "conclusions": [_conclusion(each) for each in compared],
+        "conclusions": compared,
         "deciding": [
             *sentences(compared[0].declared, seen_before),
             *(baselines.sentences(chosen, able) if chosen else []),
@@ -325,29 +246,12 @@ def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str,
     }
 
 
-class SplitRow(NamedTuple):
-    """One metric of a split difference, as texts."""
-
-    metric: Metric
-    before: str
-    gold_changed: str
-    gold_interval: str
-    carried: str
-    pipeline_changed: str
-    pipeline_interval: str
-    after: str
-    total: str
-    n: int
-    conversations: int
-
-
 class ShownSplit(NamedTuple):
     """Runs on two releases; ``problem`` says what is missing, ``carry`` that it can be made."""
 
     before: Run
     after: Run
     split: SplitDifference | None
-    rows: list[SplitRow]
     problem: str
     carry: bool
 
@@ -357,39 +261,23 @@ def _split(before: Run, after: Run) -> ShownSplit:
         result = split(before, after)
     except RuleError as error:
         may_carry = error.fact.code == "compare.carry_first"
-        return ShownSplit(before, after, None, [], words(error.fact), may_carry)
-    return ShownSplit(before, after, result, [_split_row(row) for row in result.rows], "", False)
-
-
-def _split_row(row: GoldSplit) -> SplitRow:
-    gold, pipeline = row.gold_changed, row.pipeline_changed
-    return SplitRow(
-        metric=row.metric,
-        before=figure(gold.before),
-        gold_changed=present.signed(gold.difference),
-        gold_interval=present.signed_interval(gold.ci_low, gold.ci_high),
-        carried=figure(gold.after),
-        pipeline_changed=present.signed(pipeline.difference),
-        pipeline_interval=present.signed_interval(pipeline.ci_low, pipeline.ci_high),
-        after=figure(pipeline.after),
-        total=present.signed(row.total),
-        n=gold.n,
-        conversations=gold.conversations,
-    )
+        return ShownSplit(before, after, None, words(error.fact), may_carry)
+    return ShownSplit(before, after, result, "", False)
 
 
 class Table(NamedTuple):
     """The metrics of one kind: as a plot, and in figures."""
 
     forest: Forest | None
-    rows: list[MetricRow]
+    rows: list[tuple[MetricComparison, Compared, str]]
+    """Each with the mark of the judge that is worth less; empty for what nobody has judged."""
 
 
 def _table(
     pairs: Sequence[tuple[MetricComparison, Compared]],
     marks: Mapping[certificates.Figure, str],
 ) -> Table:
-    return Table(forest(pairs), [_row(row, each, _mark(row, each, marks)) for row, each in pairs])
+    return Table(forest(pairs), [(row, each, _mark(row, each, marks)) for row, each in pairs])
 
 
 def _by_metric(
@@ -406,19 +294,6 @@ def _by_metric(
     ]
 
 
-def _conclusion(compared: Compared) -> RunConclusion:
-    return RunConclusion(
-        compared=compared,
-        told=present.told(compared),
-        total=compared.shared + compared.only_before + compared.only_after,
-        changed=[
-            (name, value_text(old), value_text(new))
-            for name, (old, new) in compared.changed.items()
-        ],
-        judges_differ=[METRICS[name].title for name in compared.judges_differ],
-    )
-
-
 def _mark(
     row: MetricComparison, comparison: Compared, marks: Mapping[certificates.Figure, str]
 ) -> str:
@@ -427,45 +302,6 @@ def _mark(
         for run in (comparison.before, comparison.after)
     ]
     return max((mark for mark in two if mark), key=certificates.WORST_LAST.index, default="")
-
-
-def _row(row: MetricComparison, compared: Compared, mark: str) -> MetricRow:
-    result = row.comparison
-    return MetricRow(
-        run=compared.after,
-        metric=row.metric,
-        averaged=_averaged(row),
-        before=figure(result.before),
-        after=figure(result.after),
-        difference=present.signed(result.difference),
-        interval=present.signed_interval(result.ci_low, result.ci_high),
-        p_value=_p(result.p_value),
-        corrected_p=_p(row.corrected_p),
-        detectable=figure(result.detectable),
-        counts=_counts(result),
-        n=result.n,
-        n_undefined=result.n_undefined,
-        conversations=result.conversations,
-        verdict=words(Fact(f"comparison.{row.verdict}")),
-        badge=present.COLORS.get(row.verdict, ""),
-        mark=mark,
-    )
-
-
-def _counts(result: Comparison) -> str:
-    return f"{result.wins} / {result.losses} / {result.ties}"
-
-
-def _averaged(row: MetricComparison) -> str:
-    if row.metric.scope == "micro":
-        return _("micro average")
-    count = row.comparison.n
-    n = number_format(count, force_grouping=True)
-    return ngettext("mean of {n} case", "mean of {n} cases", count).format(n=n)
-
-
-def _p(value: float | None) -> str:
-    return "–" if value is None else number_format(f"{value:.4f}", 4)
 
 
 # --- the cases ------------------------------------------------------------------------------------
@@ -492,13 +328,10 @@ def _cases(request: HttpRequest, baseline: Run, compared: Sequence[Compared]) ->
         "case_metrics": [row.metric for row in shown.rows],
         "filters": filters,
         "selection": selection,
-        "counts": [
-            (name, OUTCOME_TITLES[name], OUTCOME_BADGES.get(name, ""), cases.counts[name])
-            for name in OUTCOMES
-        ],
+        "counts": {name: cases.counts[name] for name in OUTCOMES},
         "n_failed": cases.failed,
         "page": page,
-        "cases": [_case_row(case, baseline, shown.after, metric) for case in page.object_list],
+        "cases": page.object_list,
         "asked": _kept(request),
     }
 
@@ -510,24 +343,8 @@ def _slices(request: HttpRequest, baseline: Run, runs: Sequence[Run]) -> dict[st
     metric = _metric(request, run, METRICS[gold_layer(run.spec.layer).primary])
     if why := why_not(baseline, run):
         return {"problem": words(why)}
-    rows = [_slice_row(each) for each in compared_slices(baseline, run, metric)]
+    rows = compared_slices(baseline, run, metric)
     return {"rows": rows, "baseline": baseline, "run": run, "metric": metric}
-
-
-def _slice_row(each: ComparedSlice) -> SliceRow:
-    result = each.comparison
-    return SliceRow(
-        title=each.title,
-        group=each.group,
-        before=figure(result.before),
-        after=figure(result.after),
-        difference=present.signed(result.difference),
-        interval=present.signed_interval(result.ci_low, result.ci_high),
-        reason=words(each.reason) if each.reason else "",
-        counts=_counts(result),
-        n=result.n,
-        conversations=result.conversations,
-    )
 
 
 def _metric(request: HttpRequest, run: Run, otherwise: Metric) -> Metric:
@@ -549,16 +366,3 @@ def _kept(request: HttpRequest) -> str:
     kept.pop("page", None)
     kept.pop("q", None)
     return kept.urlencode()
-
-
-def _case_row(case: ComparedCase, baseline: Run, run: Run, metric: Metric) -> CaseRow:
-    address = reverse("run-compare-case", args=[baseline.pk, run.pk, case.pk])
-    return CaseRow(
-        case=case,
-        before=figure(case.before),
-        after=figure(case.after),
-        change=present.signed(case.change),
-        outcome=OUTCOME_TITLES[case.outcome],
-        badge=OUTCOME_BADGES.get(case.outcome, ""),
-        url=f"{address}?{urlencode({'metric': metric.id})}",
-    )

@@ -15,7 +15,7 @@ from evaluation.layers.end_to_end import SCORE, check_document
 from evaluation.metrics.document import SECTIONS
 from evaluation.models import CaseRun, Run
 from evaluation.services import looks
-from evaluation.views.present import score_cell
+from evaluation.templatetags.present import score_cell
 from labeling.views.markdown import render_section
 from pipelines.requirements.document.files import FORMS
 from pipelines.requirements.document.markdown import NUMBER

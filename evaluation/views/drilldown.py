@@ -20,7 +20,7 @@ from evaluation.models import CaseRun, Run, Score
 from evaluation.services import looks
 from evaluation.services.run import yardsticks
 from evaluation.services.run.primary_metrics import primary_of
-from evaluation.views import present
+from evaluation.templatetags import present
 from evaluation.views.answers import answer_of
 from evaluation.views.document import document_of
 from evaluation.views.events import events_of
@@ -126,13 +126,6 @@ class LabelPeople(NamedTuple):
     by: list[str]
     differently: list[str]
     without: list[str]
-
-
-class ScoreRow(NamedTuple):
-    metric: Metric
-    cell: present.Cell
-    reason: str
-    chance: str
 
 
 COMPARED = {
@@ -326,9 +319,9 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         "run": case.run,
         "case": case,
         "synthetic": case.run.release.items.synthetic().filter(pk=case.item_id).exists(),
-        "badge": present.BADGES.get(case.state, ""),
+        "badge": present.color(case.state),
         "failed": case.state == CaseRun.State.FAILED,
-        "earlier_failures": present.earlier_failures(case),
+        "earlier_failures": case.earlier_failures,
         "evidence": evidence_of(case, layer) if isinstance(layer, Memory) else None,
         "written": answer_of(case),
         "events": events_of(case, layer, scores) if isinstance(layer, Events) else None,
@@ -345,7 +338,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         "has_document": document is not None,
         "notice": document.get("notice", "") if document else "",
         "steps": [] if own_page else present.steps_of(case.output),
-        "scores": [_score(score, case) for score in scores],
+        "scores": [(score, _cell(score, case)) for score in scores],
         "raw": present.as_json(case.output) if case.output else "",
         "keys": translated_keys(CASE_KEYS),
         **_head(case, scores, primary),
@@ -381,11 +374,8 @@ def _is_current(score: Score) -> bool:
     return metric is not None and metric.version == score.metric_version
 
 
-def _score(score: Score, case: CaseRun) -> ScoreRow:
-    failed = case.state == CaseRun.State.FAILED
-    cell = present.score_cell(score, failed=failed)
-    chance = "" if score.chance is None else present.figure(score.chance)
-    return ScoreRow(METRICS[score.metric], cell, words_of(score.reason), chance)
+def _cell(score: Score, case: CaseRun) -> present.Cell:
+    return present.score_cell(score, failed=case.state == CaseRun.State.FAILED)
 
 
 def _label_provenance(rows: list[PairRow], provenance: Provenance) -> list[LabelPeople]:
@@ -433,8 +423,7 @@ def _head(case: CaseRun, scores: Sequence[Score], primary: Metric) -> dict[str, 
     """The primary figure of the case, and what people reach on it."""
     own = next((score for score in scores if score.metric == primary.id), None)
     return {
-        "primary": _score(own, case) if own else None,
-        "people": present.figure(reached)
-        if (reached := yardsticks.reached_by_people(case, primary)) is not None
-        else "",
+        "primary": own,
+        "primary_cell": _cell(own, case) if own else None,
+        "people": yardsticks.reached_by_people(case, primary),
     }

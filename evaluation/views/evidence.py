@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.dateparse import parse_datetime
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
 
 from evaluation import adapters
 from evaluation.layers import Example
@@ -14,7 +14,15 @@ from evaluation.layers.memory import Memory
 from evaluation.metrics.evidence import FUZZY_DISTANCE
 from evaluation.metrics.trace import Rank
 from evaluation.models import CaseRun, StageTrace
-from evaluation.views.present import FATES, steps_of
+from evaluation.templatetags.present import steps_of
+from labeling.translation import lazy as _
+
+FATES = {
+    "found": (_("Found"), _("returned in the answer")),
+    "not_selected": (_("Not selected"), _("ranked, but left out of the answer")),
+    "lost_in_reranking": (_("Lost in re-ranking"), _("a candidate that the ranking dropped")),
+    "never_retrieved": (_("Never retrieved"), _("no candidate at any point")),
+}
 
 CONTEXT = 2  # messages shown on either side of an expected or returned one
 
@@ -51,7 +59,7 @@ def _expected(
     return {
         **_message(local_id, example),
         "fate": fate,
-        "title": FATES[fate][0] if fate else _("Not returned"),
+        "title": FATES[fate][0] if fate else gettext("Not returned"),
         "near": near if near and near <= FUZZY_DISTANCE else None,
     }
 

@@ -19,7 +19,7 @@ from evaluation.services.run import baselines
 from evaluation.services.run.pace import Pace, pace_of
 from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.work import attendance, steering
-from evaluation.views import present
+from evaluation.templatetags import present
 from evaluation.views.answers import answers_progress
 from evaluation.views.opening import get_run
 from evaluation.views.run_cases import table_of
@@ -72,7 +72,7 @@ def progress_of(run: Run) -> dict[str, Any]:
         **answers_progress(run),
         "run": run,
         "n_cases": counts.n_cases,
-        "badge": present.BADGES[run.status],
+        "badge": present.color(run.status),
         "ended": is_over,
         "n_finished": n_finished,
         "percent": percent(n_finished, counts.n_cases),

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any, NamedTuple
+from statistics import fmean
+from typing import Any
 
 from django.http import HttpRequest
 
 from evaluation.metrics.metric import Metric
 from evaluation.models import Run
 from evaluation.services.run import repetitions
-from evaluation.services.run.repetitions import Repetitions
-from evaluation.views import present
+from evaluation.services.run.repetitions import Repetitions, Tries
+from evaluation.templatetags import present
 
 MOST_CASES = 25
-
-
-class UnevenCase(NamedTuple):
-    """A case whose tries differ."""
-
-    case_id: str
-    mean: str
-    best: str
-    worst: str
-    right: int
-    n: int
 
 
 def repetitions_of(request: HttpRequest, run: Run, primary: Metric) -> dict[str, Any]:
@@ -33,7 +23,7 @@ def repetitions_of(request: HttpRequest, run: Run, primary: Metric) -> dict[str,
     return {
         "primary": primary,
         "at": present.exact(repeated.right_at),
-        "rows": present.reached_by_tries(repeated),
+        "rows": repeated.rows,
         "uneven": _uneven(repeated),
         "most_cases": MOST_CASES,
     }
@@ -47,21 +37,14 @@ def _threshold(text: str) -> float | None:
     return number if isfinite(number) else None
 
 
-def _uneven(repeated: Repetitions) -> list[UnevenCase]:
-    """Those whose tries are furthest apart."""
+def _uneven(repeated: Repetitions) -> list[tuple[Tries, float, float, float, int]]:
+    """Those whose tries are furthest apart: with mean, best, worst, and how many are right."""
     apart = [
         case for case in repeated.tries if max(case.values) - min(case.values) > repetitions.EQUAL
     ]
     apart.sort(key=lambda case: min(case.values) - max(case.values))
-    ends = (max, min) if repeated.metric.direction == "higher" else (min, max)
+    best, worst = (max, min) if repeated.metric.direction == "higher" else (min, max)
     return [
-        UnevenCase(
-            case_id=case.case_id,
-            mean=present.figure(sum(case.values) / len(case.values)),
-            best=present.figure(ends[0](case.values)),
-            worst=present.figure(ends[1](case.values)),
-            right=repeated.right(case),
-            n=len(case.values),
-        )
+        (case, fmean(case.values), best(case.values), worst(case.values), repeated.right(case))
         for case in apart[:MOST_CASES]
     ]

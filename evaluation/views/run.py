@@ -22,10 +22,12 @@ from evaluation.services.run.baselines import baseline_of
 from evaluation.services.run.comparisons import compare_runs
 from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.work import steering
-from evaluation.views import present, run_tabs
+from evaluation.templatetags.present import told
+from evaluation.views import run_tabs
 from evaluation.views.answers import called_off
 from evaluation.views.live import progress_of
 from evaluation.views.opening import get_run, opened_run
+from evaluation.views.plots import picture_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
@@ -75,11 +77,10 @@ def _answer(run: Run, row: Aggregate | None) -> dict[str, Any]:
     """The primary figure between its floor and what people reach, and the baseline."""
     if row is None:
         return {}
-    line = present.summary_row(row)
     baseline = baseline_of(run) if run.status == Run.Status.FINISHED else None
     return {
-        "headline": line,
-        "picture": present.picture_of(line),
+        "headline": row,
+        "picture": picture_of(row),
         "baseline": baseline,
         "baseline_sealed": bool(baseline and looks.tested([baseline.run, run])),
     }
@@ -100,7 +101,7 @@ def run_verdict(request: HttpRequest, pk: int) -> HttpResponse:
     except RuleError as error:
         context["problem"] = words(error.fact)
     else:
-        context["told"] = present.told(compared)
+        context["told"] = told(compared)
     return render(request, "evaluation/_verdict.html", context)
 
 

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run, Score
-from evaluation.views import present
+from evaluation.templatetags import present
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation
 from labeling.services import blindness
@@ -271,7 +271,7 @@ def _rows(cases: list[CaseRun], metrics: list[Metric]) -> list[CaseRow]:
         CaseRow(
             case=case,
             failed=case.state == STATES.FAILED,
-            badge=present.BADGES.get(case.state, ""),
+            badge=present.color(case.state),
             cells=[
                 present.score_cell(
                     by_case[case.pk].get((metric.id, metric.version)),

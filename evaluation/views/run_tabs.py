@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Count
 from django.http import HttpRequest
 
 from evaluation.layers import GoldLayer, gold_layer
-from evaluation.layers.breakdown import tables_in
+from evaluation.layers.breakdown import Breakdown, tables_in
 from evaluation.metrics.registry import METRICS, Metric
+from evaluation.metrics.trace import RankBand
+from evaluation.metrics.yardsticks import Yardsticks
 from evaluation.models import Aggregate, RatingPanel, Run
 from evaluation.services.run import baselines, gates, results
-from evaluation.views import present
+from evaluation.templatetags import present
+from evaluation.views import plots
 from evaluation.views.answers import answers_context
-from evaluation.views.plots import scores_plot
+from evaluation.views.evidence import FATES
 from evaluation.views.repetitions import repetitions_of
 from evaluation.views.run_cases import ADDRESSED, table_of
 from labeling.domain.facts import Fact
@@ -37,8 +40,8 @@ class Figures(NamedTuple):
     """One group of metrics: the first are shown, the rest is folded."""
 
     title: str
-    first: list[present.SummaryRow]
-    rest: list[present.SummaryRow]
+    first: list[Aggregate]
+    rest: list[Aggregate]
 
 
 def tabs_of(run: Run, aggregates: Aggregates, *, n_cases: int) -> list[Tab]:
@@ -85,7 +88,7 @@ def content_of(
         case "curves":
             return {
                 **curves(run, aggregates),
-                "scores_plot": scores_plot(run, aggregates),
+                "scores_plot": plots.scores_plot(run, primary, aggregates.get(primary.id)),
             }
         case "repetitions":
             return repetitions_of(request, run, primary)
@@ -111,9 +114,9 @@ def reasons_of_failures(run: Run, user: Any) -> list[tuple[Fact, int]]:
 def summary(run: Run, aggregates: Aggregates) -> dict[str, Any]:
     """All figures in groups, with the columns that they need, and the diagnostics apart."""
     layer = gold_layer(run.release.layer)
-    shown = [present.summary_row(row) for row in aggregates.values()]
-    rows = [line for line in shown if not line.metric.diagnostic]
+    rows, diagnostics = results.apart(layer, aggregates.values())
     groups = present.grouped(layer, rows)
+    worth: list[Yardsticks] = [row.yardsticks for row in rows]
     relevance = _detail(aggregates, "inference_relevance")
     micro = (row.detail["micro"] for row in aggregates.values() if "micro" in row.detail)
     return {
@@ -122,16 +125,15 @@ def summary(run: Run, aggregates: Aggregates) -> dict[str, Any]:
             Figures(group.title, group.rows[:FIRST], group.rows[FIRST:]) for group in groups
         ],
         "groups_of_metrics": groups,
-        "undefined": [line for line in rows if line.row.n_undefined and line.row.reason],
-        "n_undefined": max((line.row.n_undefined for line in rows), default=0),
-        "floor_names": list(dict.fromkeys(floor.name for line in rows for floor in line.floors)),
-        "by_chance": any(line.row.chance is not None for line in rows),
-        "by_people": any(line.people for line in rows),
-        "by_empty": any(line.n_empty for line in rows),
-        "without_people": [line for line in rows if line.no_people],
-        "diagnostics": [
-            line for line in shown if line.metric.diagnostic and line.row.reason not in layer.off
-        ],
+        "undefined": [row for row in rows if row.n_undefined and row.reason],
+        "floor_names": list(
+            dict.fromkeys(name for each in worth for name in each.get("floors", {}))
+        ),
+        "by_chance": any(row.chance is not None for row in rows),
+        "by_people": any("people" in each for each in worth),
+        "by_empty": any("empty_gold" in each for each in worth),
+        "without_people": [row for row in rows if row.yardsticks.get("no_people")],
+        "diagnostics": diagnostics,
         "micro": next(micro, None),
         "basis": relevance.get("basis"),
         "nothing": relevance.get("nothing"),
@@ -146,18 +148,65 @@ def _detail(aggregates: Aggregates, metric: str) -> dict[str, Any]:
 # --- slices, curves, funnel -----------------------------------------------------------------------
 
 
-def slices_of(aggregates: Aggregates) -> list[present.ShownSlice]:
+def slices_of(aggregates: Aggregates) -> list[Breakdown]:
     """The main figure by groups of cases or of labels."""
-    tables = (table for row in aggregates.values() for table in tables_in(row.detail))
-    return [present.slice_of(table) for table in tables]
+    return [table for row in aggregates.values() for table in tables_in(row.detail)]
 
 
 def curves(run: Run, aggregates: Aggregates) -> dict[str, Any]:
     curve = _detail(aggregates, "requirement_f1").get("curve", [])
     return {
-        "reliability": present.reliability_plot(aggregates),
-        "curve": present.threshold_plot(curve, run.spec.matching.threshold),
+        "reliability": plots.reliability_plot(aggregates),
+        "curve": plots.threshold_plot(curve, run.spec.matching.threshold),
     }
+
+
+FAR = 51
+"""Ranks from here on are one row: so far down no answer is looked for."""
+
+
+class Bar(NamedTuple):
+    """A row with its count, and the length of its bar in percent."""
+
+    name: str
+    title: str
+    meaning: str
+    n: int
+    percent: float
+
+
+def funnel_rows(counts: dict[str, int], *, drops: bool) -> list[Bar]:
+    """Each fate of the expected messages with its share; empty if no trace was kept.
+
+    A re-ranking that drops nothing cannot lose anything, so it has no row.
+    """
+    total = sum(counts.values())
+    if not total:
+        return []
+    return [
+        Bar(fate, title, meaning, counts[fate], round(100 * counts[fate] / total, 1))
+        for fate, (title, meaning) in FATES.items()
+        if drops or fate != "lost_in_reranking"
+    ]
+
+
+def band_rows(bands: Iterable[RankBand], *, never: int) -> list[Bar]:
+    """At which rank expected messages were that are not in the answer; the last had none.
+
+    The longest bar is the largest count.
+    """
+    near = {(band["first"], band["last"]): band["count"] for band in bands}
+    if not near:
+        return []
+    counts = {
+        f"{first}–{last}": count
+        for (first, last), count in near.items()
+        if last is not None and last < FAR
+    }
+    counts[f"{FAR}+"] = sum(count for (first, _last), count in near.items() if first >= FAR)
+    counts[_("never a candidate")] = never
+    most = max(counts.values()) or 1
+    return [Bar("", title, "", n, round(100 * n / most, 1)) for title, n in counts.items()]
 
 
 def funnel_of(run: Run, aggregates: Aggregates) -> dict[str, Any]:
@@ -168,11 +217,11 @@ def funnel_of(run: Run, aggregates: Aggregates) -> dict[str, Any]:
     reranking = detail.get("reranking")
     known = "reranking" in detail  # runs that were scored before have none
     return {
-        "funnel": present.funnel_rows(
+        "funnel": funnel_rows(
             detail["funnel"], drops=not known or bool(reranking and reranking["dropped"])
         ),
         "reranking": reranking,
-        "lost_ranks": present.band_rows(
+        "lost_ranks": band_rows(
             detail.get("lost_ranks", []), never=detail["funnel"].get("never_retrieved", 0)
         ),
         "untraced": detail.get("untraced", {}),  # runs that were scored before have none
@@ -213,7 +262,7 @@ def _gate(run: Run) -> dict[str, Any]:
         "last": last,
         "strict": last is not None and gates.is_strict(last),
         "outdated": None if last else newest,
-        "checks": [present.gate_check(check) for check in gates.checks_of(last)] if last else [],
+        "checks": gates.checks_of(last) if last else [],
         "failed": len(gates.failed(last)) if last else 0,
         "baselines": _with_chosen(others, choice),
         "baseline": last.baseline_id if last else choice and choice.run_id,

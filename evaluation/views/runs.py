@@ -23,8 +23,8 @@ from evaluation.services.judging import certificates
 from evaluation.services.launch import predictions
 from evaluation.services.run import baselines, lists
 from evaluation.services.run.lists import SORTS, Asked, Primaries, PrimaryOf
-from evaluation.views import present
-from evaluation.views.timeline import timeline
+from evaluation.templatetags import present
+from evaluation.views.plots import timeline
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation, GoldRelease
 from labeling.words import words
@@ -69,13 +69,10 @@ class Head(NamedTuple):
 
 
 class ShownFigure(NamedTuple):
-    title: str
-    figure: str
-    interval: str
+    metric: Metric
+    row: Aggregate | None
     mark: str
     """Of its judge, where the figures of the run have different ones."""
-    reason: str
-    """Why there is no figure."""
 
 
 class RunRow(NamedTuple):
@@ -253,13 +250,13 @@ def _row(
     own = {name: marks.get(certificates.Figure(run.pk, name), "") for name in names}
     alike = {mark for mark in own.values() if mark}
     figures = {
-        name: _figure(METRICS[name], rows.get(name), own[name] if len(alike) > 1 else "")
+        name: ShownFigure(METRICS[name], rows.get(name), own[name] if len(alike) > 1 else "")
         for name in names
     }
     return RunRow(
         run=run,
         model=model_label(run.asked, run.asked_as),
-        badge=present.BADGES[run.status],
+        badge=present.color(run.status),
         primary=figures.pop(primary.id, None) if primary.id in rows else None,
         figures=list(figures.values()) if rows else [],
         mark=next(iter(alike)) if len(alike) == 1 else "",
@@ -269,14 +266,4 @@ def _row(
         is_baseline=is_baseline,
         tags=[row.tag for row in run.tags.all()],
         note=note.text if note else "",
-    )
-
-
-def _figure(metric: Metric, row: Aggregate | None, mark: str) -> ShownFigure:
-    return ShownFigure(
-        title=metric.title,
-        figure=present.of_scale(metric, row.mean if row else None),
-        interval=present.interval(row) if row and row.ci_low is not None else "",
-        mark=mark,
-        reason=words(row.reason) if row and row.reason else "",
     )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from evaluation.models import Trial, TrialCase
 from evaluation.services.trials import files
 from evaluation.services.trials.predicting import OutputLabel, labels_in, sources_of
-from evaluation.views import present
+from evaluation.templatetags import present
 from labeling.domain.keys import TRIAL_KEYS
 from labeling.domain.schema import form_fields
 from labeling.domain.transcripts import Message
@@ -82,7 +82,7 @@ def context_of(case: TrialCase, trial: Trial) -> dict[str, Any]:
     for card in cards:
         counts[card.kind] = counts.get(card.kind, 0) + 1
     return {
-        "badge": present.BADGES.get(case.state, ""),
+        "badge": present.color(case.state),
         "cards": cards,
         "counts": [(TITLES[kind], number) for kind, number in counts.items()],
         "conversation": conversation,

@@ -23,7 +23,6 @@ from evaluation.models import Trial, TrialCase, Work
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.trials import adopting, files, trials
 from evaluation.views.opening import opened_trial
-from evaluation.views.present import BADGES
 from evaluation.views.trial_case import context_of
 from evaluation.views.trial_form import TrialForm
 from labeling.domain.errors import FileFault, RuleError
@@ -100,7 +99,6 @@ def trial_page(request: HttpRequest, pk: int) -> HttpResponse:
         "trial": trial,
         "badge": STATUS_BADGES.get(trial.status, ""),
         "cases": cases[:SHOWN_CASES],
-        "case_badges": BADGES,
         "n_ended": trial.n_done + trial.n_failed,  # type: ignore[attr-defined]
         "more": max(0, trial.n_cases - SHOWN_CASES),  # type: ignore[attr-defined]
         "usage": bills.usage(spent) if spent.calls else [],

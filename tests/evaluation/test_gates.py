@@ -14,7 +14,6 @@ from django.db import DatabaseError, transaction
 from django.urls import reverse
 from django.utils.translation import override
 
-from evaluation.management import summary
 from evaluation.metrics.comparison import Comparison, verdict
 from evaluation.metrics.gate import (
     AT_FLOOR,
@@ -32,7 +31,7 @@ from evaluation.services.judging import certificates
 from evaluation.services.launch import thresholds
 from evaluation.services.run import gates
 from evaluation.services.work import steering
-from evaluation.views import present
+from evaluation.templatetags import present
 from labeling.domain.facts import Fact
 from labeling.models import Project
 from labeling.templatetags import figures
@@ -84,9 +83,10 @@ def test_a_figure_near_its_threshold_has_the_decimals_that_tell_them_apart() -> 
     drift = drift_of(RECALL, compared(-0.0304, -0.05, -0.01))
     assert in_english(drift.reason).startswith("worse than the baseline by 0.0304, more than 0.03")
     with override("en-gb"):
-        assert present.compared(0.7999, 0.8) == ("0.7999", "0.8000")
-        assert present.compared(0.8, 0.8) == ("0.800", "0.800")
-    assert summary.figure(0.7999, 0.8) == "0.7999"
+        near = check_threshold(RECALL, 0.7999, 0.8)
+        assert (present.measured(near), present.limited(near)) == ("0.7999", "≥ 0.8000")
+        there = check_threshold(RECALL, 0.8, 0.8)
+        assert (present.measured(there), present.limited(there)) == ("0.800", "≥ 0.800")
 
 
 DRIFTED = Fact("gate.drifted", drop=0.10, limit=0.03, digits=3)
@@ -191,7 +191,7 @@ def test_a_drop_of_nothing_has_no_minus(good: Run, finished: Any) -> None:
     assert "-0.0" not in json.dumps(GateResult.objects.get().checks)
 
 
-@pytest.mark.parametrize("figure", [present.figure, summary.figure, figures.figure])
+@pytest.mark.parametrize("figure", [present.figure, figures.figure])
 def test_what_rounds_to_nothing_has_no_minus(figure: Any) -> None:
     with override("en-gb"):
         assert set(figure(-0.0004)) == {"0", "."}

@@ -164,7 +164,7 @@ def test_where_nothing_was_re_ranked_the_stage_is_left_out(
     response = noor.get(f"{run.get_absolute_url()}?tab=funnel")
     page = response.content.decode()
 
-    ranks = [(row.ranks, row.count) for row in response.context["lost_ranks"]]
+    ranks = [(row.title, row.n) for row in response.context["lost_ranks"]]
     assert ranks == [("1–10", 2), ("11–20", 0), ("21–50", 0), ("51+", 0), ("never a candidate", 0)]
     detail = aggregate(run, "evidence_recall").detail
     assert (detail["reranking"], detail["funnel"]["not_selected"]) == (None, 2)

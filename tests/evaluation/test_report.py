@@ -29,7 +29,7 @@ from evaluation.report.cases import worst_cases
 from evaluation.report.reading import FORMS, Reading
 from evaluation.services.launch import carrying
 from evaluation.services.run import gates
-from evaluation.views import present
+from evaluation.views.plots import picture_of
 from labeling.domain.facts import Fact
 from labeling.models import Conversation, Look
 from labeling.services import blindness
@@ -176,9 +176,8 @@ def test_the_picture_sets_the_run_beside_people_on_the_same_cases_like_its_page(
     all_cases = {"metric": metric.id, "mean": 0.9, "ci_low": 0.85, "ci_high": 0.95, "n": 9}
     people = {"mean": 0.8, "ci_low": 0.7, "ci_high": 0.9, "n": 2}
     stored = {"skill": skill, "floors": {"nothing": people | {"mean": 0.0}}}
-    line = present.summary_row(Aggregate(**all_cases, yardsticks=stored))
 
-    drawn = html.picture(line)
+    drawn = picture_of(Aggregate(**all_cases, yardsticks=stored), width=html.WIDTH)
 
     assert drawn is not None
     assert (drawn.start, drawn.at, drawn.stop, drawn.floors) == (0, 300, 600, [])

@@ -14,7 +14,7 @@ from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
 from evaluation.services.run import kept, lists, notes
-from evaluation.views.timeline import timeline
+from evaluation.views.plots import timeline
 from labeling.domain.facts import Fact
 from labeling.models import Event
 from tests.evaluation.events import make_events_release

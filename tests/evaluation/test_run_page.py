@@ -77,17 +77,17 @@ def test_the_run_page_shows_figures_floors_plots_and_cases(
     page = text(response)
     assert "Floor: nothing" in page
     summary = response.context["summary"]
-    f1 = next(line for line in summary if line.metric.id == "requirement_f1")
-    assert f1.figure == "1.000"
-    assert [(floor.name, floor.text) for floor in f1.floors][:1] == [("nothing", "0.000")]
+    f1 = next(row for row in summary if row.metric == "requirement_f1")
+    assert f1.mean == 1
+    assert f1.yardsticks["floors"]["nothing"]["mean"] == 0
     assert response.context["headline"] == f1
     assert "3 matches of 3 gold and 3 predicted" in page
     curves = signed_in("noor").get(f"{run.get_absolute_url()}?tab=curves")
     for shown in ("Reliability diagram", "Scores over the similarity threshold", "equal mass"):
         assert shown in text(curves)
     plot = curves.context["reliability"]
-    assert [row.metric.id for row in plot["figures"]] == ["ece", "mce"]
-    assert all(row.mass != "–" and row.mass_chance != "–" for row in plot["figures"])
+    assert [metric.id for metric, _row, _mass in plot["figures"]] == ["ece", "mce"]
+    assert all(mass["value"] and mass["chance"] for _metric, _row, mass in plot["figures"])
 
 
 def test_baselines_and_earlier_runs_are_those_on_the_same_cases(
@@ -102,7 +102,7 @@ def test_baselines_and_earlier_runs_are_those_on_the_same_cases(
 
     context = noor.get(run.get_absolute_url()).context
 
-    assert {floor.n for floor in context["headline"].floors} == {3}
+    assert {floor["n"] for floor in context["headline"].yardsticks["floors"].values()} == {3}
     assert [each.pk for each in context["gate"]["baselines"]] == [other.pk, earlier.pk]
     assert context["baseline"] == (earlier, [])
 
@@ -301,21 +301,21 @@ def test_repetitions_are_read_as_best_worst_one_and_all_of_k(
 
     page = noor.get(url)
 
-    shown = [[cell.split()[0] for cell in row[1:5]] for row in page.context["rows"]]
+    shown = [[cell.mean for cell in row[1:5]] for row in page.context["rows"]]
     assert shown == [
-        ["0.444", "0.444", "0.444", "0.444"],  # (1/3 + 1 + 0) / 3, as the run's own figure
-        ["0.556", "0.333", "0.556", "0.333"],  # one of two: 1 − C(2, 2)/C(3, 2) = 2/3
-        ["0.667", "0.333", "0.667", "0.333"],
+        pytest.approx([4 / 9] * 4),  # (1/3 + 1 + 0) / 3, as the run's own figure
+        pytest.approx([5 / 9, 1 / 3] * 2),  # one of two: 1 − C(2, 2)/C(3, 2) = 2/3
+        pytest.approx([2 / 3, 1 / 3] * 2),
     ]
-    assert page.context["headline"].figure == "0.444"
+    assert page.context["headline"].mean == pytest.approx(4 / 9)
     assert "9 results (3 repetitions of each case)" in text(page)
-    (uneven,) = page.context["uneven"]
-    assert (uneven.case_id, uneven.right, uneven.n) == ("case-000", 1, 3)
+    ((uneven, *_, right),) = page.context["uneven"]
+    assert (uneven.case_id, right, len(uneven.values)) == ("case-000", 1, 3)
     tries = noor.get(f"{run.get_absolute_url()}?tab=cases&text={uneven.case_id}")
     assert "?tab=cases&amp;text=case-000" in text(page)
     assert [row.case.case_id for row in tries.context["cases"]] == ["case-000"] * 3
     everything = noor.get(f"{url}&at=0").context["rows"]
-    assert [row.all_right.split()[0] for row in everything] == ["1.000"] * 3
+    assert [row.all_right.mean for row in everything] == [1.0] * 3
     assert noor.get(f"{url}&at=nan").context["at"] == page.context["at"]
     once = finished()
     tabs = noor.get(once.get_absolute_url()).context["tabs"]

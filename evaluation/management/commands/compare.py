@@ -12,12 +12,19 @@ from rich.table import Table
 
 from evaluation.management.base import RunCommand
 from evaluation.management.looks import state_comparison
-from evaluation.metrics.comparison import Comparison
 from evaluation.services.run import conclusions
 from evaluation.services.run.changes import value_text
 from evaluation.services.run.comparisons import Compared, MetricComparison, compare_with
 from evaluation.services.run.gold_changes import SplitDifference, is_other_gold, split
 from evaluation.services.run.primary_metrics import sentences
+from evaluation.templatetags.present import (
+    arrow,
+    figure,
+    p_value,
+    signed,
+    signed_interval,
+    verdict,
+)
 from labeling.management.looks import add_reason
 
 FIGURES = (
@@ -126,15 +133,15 @@ def _split_table(difference: SplitDifference) -> Table:
     for row in difference.rows:
         gold, pipeline = row.gold_changed, row.pipeline_changed
         table.add_row(
-            f"{row.metric.id} {'↑' if row.metric.direction == 'higher' else '↓'}",
-            _figure(gold.before),
-            _signed(gold.difference),
-            _interval(gold),
-            _figure(gold.after),
-            _signed(pipeline.difference),
-            _interval(pipeline),
-            _figure(pipeline.after),
-            _signed(row.total),
+            f"{row.metric.id} {arrow(row.metric)}",
+            figure(gold.before),
+            signed(gold.difference),
+            signed_interval(gold),
+            figure(gold.after),
+            signed(pipeline.difference),
+            signed_interval(pipeline),
+            figure(pipeline.after),
+            signed(row.total),
             f"{gold.n:,}",
         )
     return table
@@ -157,30 +164,16 @@ def _notes(comparison: Compared) -> Iterator[str]:
 def _cells(row: MetricComparison) -> list[str]:
     comparison = row.comparison
     return [
-        f"{row.metric.id} {'↑' if row.metric.direction == 'higher' else '↓'}",
-        _figure(comparison.before),
-        _figure(comparison.after),
-        _signed(comparison.difference),
-        _interval(comparison),
-        _figure(comparison.p_value, digits=4),
-        _figure(row.corrected_p, digits=4),
+        f"{row.metric.id} {arrow(row.metric)}",
+        figure(comparison.before),
+        figure(comparison.after),
+        signed(comparison.difference),
+        signed_interval(comparison),
+        p_value(comparison.p_value),
+        p_value(row.corrected_p),
         f"{comparison.wins}/{comparison.losses}/{comparison.ties}",
         f"{comparison.n:,}",
         f"{comparison.n_undefined:,}",
         f"{comparison.conversations:,}",
-        row.verdict.replace("_", " "),
+        verdict(row.verdict),
     ]
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+z.3f}"
-
-
-def _interval(comparison: Comparison) -> str:
-    if comparison.ci_low is None or comparison.ci_high is None:
-        return "–"
-    return f"{comparison.ci_low:+z.3f} – {comparison.ci_high:+z.3f}"
-
-
-def _figure(value: float | None, *, digits: int = 3) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -13,17 +12,18 @@ from rich.table import Table
 
 from evaluation.management.base import RunCommand
 from evaluation.management.looks import state_results
-from evaluation.management.summary import figure
+from evaluation.metrics.gate import Check
 from evaluation.models import GateResult
 from evaluation.services.run import gates
+from evaluation.templatetags.present import asked_for, interval, limited, measured, verdict
 from labeling.management.looks import add_reason
+from labeling.words import in_english
 
 FAILED = 1
 STRICT = {
     False: "Strict mode is off: a drop beyond its limit that is undecided passes (see --strict).",
     True: "Strict mode is on: a drop beyond its limit that is undecided fails.",
 }
-WORDS = {"gain": "gain", "drop": "drop", "same": "no change"}
 
 
 class Command(RunCommand):
@@ -76,20 +76,20 @@ class Command(RunCommand):
 
 def _rendered(result: GateResult) -> str:
     against = f" against run {result.baseline_id}" if result.baseline_id else ""
-    verdict = "passed" if result.passed else "failed"
-    table = Table(title=f"Gate of run {result.run_id}{against}: {verdict}")
+    said = "passed" if result.passed else "failed"
+    table = Table(title=f"Gate of run {result.run_id}{against}: {said}")
     for name in ("metric", "what", "value", "limit", "verdict", "result", "why"):
         is_number = name in ("value", "limit")
         table.add_column(name, justify="right" if is_number else "left", no_wrap=name == "metric")
-    for check in gates.as_json(result)["checks"]:
-        size = check["value"] if check["change"] is None else abs(check["value"])
+    for check in gates.checks_of(result):
+        ends = "" if check.ci_low is None else f" [{interval(check)}]"
         table.add_row(
-            check["metric"],
-            WORDS.get(check["change"], check["kind"]),
-            f"{figure(size, check['limit'])}{_interval(check)}",
-            _limit(check),
-            check.get("verdict") or "",
-            "passed" if check["passed"] else "failed",
+            check.metric,
+            asked_for(check),
+            f"{measured(check)}{ends}",
+            limited(check),
+            verdict(check.verdict),
+            "passed" if check.passed else "failed",
             _why(check),
         )
     console = Console(width=150, no_color=True)
@@ -100,21 +100,9 @@ def _rendered(result: GateResult) -> str:
     return captured.get()
 
 
-def _interval(check: Mapping[str, Any]) -> str:
-    if check["ci_low"] is None or check["ci_high"] is None:
-        return ""
-    return f" [{figure(check['ci_low'])} – {figure(check['ci_high'])}]"
-
-
-def _why(check: Mapping[str, Any]) -> str:
-    if (chance := check.get("chance")) is None:
-        return str(check["reason"])
-    passes = f"the true figure passes with a chance of {chance:.0%}"
-    return f"{check['reason']}; {passes}" if check["reason"] else passes
-
-
-def _limit(check: Mapping[str, Any]) -> str:
-    if check["change"] in ("gain", "same"):
-        return "–"
-    at_least = check["kind"] != "drift" and check["direction"] == "higher"
-    return f"{'≥' if at_least else '≤'} {check['limit']:g}"
+def _why(check: Check) -> str:
+    why = in_english(check.reason) if check.reason else ""
+    if check.chance is None:
+        return why
+    passes = f"the true figure passes with a chance of {check.chance:.0%}"
+    return f"{why}; {passes}" if why else passes

@@ -142,6 +142,11 @@ class Compared:
     """How many runs could have been chosen for their figure, this one included."""
 
     @property
+    def total(self) -> int:
+        """Cases of either run."""
+        return self.shared + self.only_before + self.only_after
+
+    @property
     def primary(self) -> MetricComparison:
         return self.rows[0]
 

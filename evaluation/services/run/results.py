@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Prefetch, Q
 
 from evaluation import adapters
-from evaluation.layers import Example, gold_layer
+from evaluation.layers import Example, GoldLayer, gold_layer
 from evaluation.metrics.gate import JUDGED
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import FIGURES
@@ -159,6 +159,17 @@ def aggregates_of(run: Run) -> list[Aggregate]:
     by_metric = {(row.metric, row.metric_version): row for row in Aggregate.objects.filter(run=run)}
     wanted = [(metric.id, metric.version) for metric in run.spec.all_metrics()]
     return [by_metric[key] for key in wanted if key in by_metric]
+
+
+def apart(layer: GoldLayer, rows: Iterable[Aggregate]) -> tuple[list[Aggregate], list[Aggregate]]:
+    """The figures, and the diagnostics that were measured, which are no goal in themselves."""
+    figures, diagnostics = [], []
+    for row in rows:
+        if not METRICS[row.metric].diagnostic:
+            figures.append(row)
+        elif row.reason not in layer.off:
+            diagnostics.append(row)
+    return figures, diagnostics
 
 
 def remarks(run: Run, rows: Sequence[Aggregate]) -> list[Fact]:
