@@ -14,7 +14,13 @@ from evaluation.views.gates import (
     run_gate,
 )
 from evaluation.views.judges import judge_list, judge_page
-from evaluation.views.launch import run_again, run_new, run_planning, run_predictions
+from evaluation.views.launch import (
+    release_planning,
+    run_again,
+    run_new,
+    run_planning,
+    run_predictions,
+)
 from evaluation.views.live import run_progress
 from evaluation.views.memory_builds import (
     conversation_layers,
@@ -22,7 +28,6 @@ from evaluation.views.memory_builds import (
     conversation_layers_progress,
 )
 from evaluation.views.panel import run_ratings, run_ratings_change
-from evaluation.views.planning import release_planning
 from evaluation.views.ratings import rating, rating_list, rating_store
 from evaluation.views.run import (
     run_carry,

@@ -72,6 +72,14 @@ CHECKS = {
     "same": _("no change since the baseline"),
 }
 
+SUSPICIONS = {
+    "beside": _("a few messages beside"),
+    "mistyped": _("mistyped id"),
+    "contradicted": _("contradicted"),
+    "missing": _("missing in gold"),
+}
+"""Why gold is suspected to be wrong."""
+
 register.filter("exact", exact)
 register.filter("value_text", value_text)
 
@@ -190,6 +198,11 @@ def verdict(code: str | None) -> str:
 @register.filter
 def outcome(code: str) -> str:
     return str(OUTCOMES[code])
+
+
+@register.filter
+def suspicion(kind: str) -> str:
+    return str(SUSPICIONS[kind])
 
 
 @register.filter

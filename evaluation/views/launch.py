@@ -8,22 +8,25 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation.access import require_reader
 from evaluation.forms import LaunchForm, PredictionsForm
-from evaluation.models import Run
+from evaluation.models import Run, selected
 from evaluation.services import plugins
 from evaluation.services.language_models import bills
 from evaluation.services.launch import cloning, launch, predictions
 from evaluation.services.launch.launch import LaunchRequest
 from evaluation.services.run import foreseeing, planning
 from evaluation.services.run.foreseeing import Foreseen
+from evaluation.services.run.planning import Plan
+from evaluation.views.plots import planning_plot
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
 from labeling.translation import translated
 from labeling.views.errors import expects_files
+from labeling.views.gold import release_of
 from labeling.words import words
 
 
@@ -102,6 +105,32 @@ def run_planning(request: HttpRequest) -> HttpResponse:
         "is_predictions": "predictions" in chosen,
     }
     return render(request, "evaluation/_launch_planning.html", context)
+
+
+@require_GET
+def release_planning(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
+    """A part of the pages of gold."""
+    release = release_of(request.user, slug, name, version)
+    plan = planning.plan(release, split=selected(request.GET.get("split", "")))
+    context = {
+        "release": release,
+        "plan": plan,
+        "said": planning.sentences(plan) if plan else [],
+        "chart": planning_plot(plan) if plan else None,
+        "rows": rows(plan) if plan else [],
+    }
+    return render(request, "evaluation/_gold_planning.html", context)
+
+
+def rows(plan: Plan) -> list[tuple[int, str]]:
+    """Numbers of conversations with what they show: now, with more of them, and with as many as
+    the difference of interest takes."""
+    if plan.basis is None:
+        return []
+    now = plan.conversations
+    counts = {now, now + 10, 2 * now, 3 * now, 5 * now} | ({plan.needed} if plan.needed else set())
+    effects = [(count, plan.effect_with(count)) for count in sorted(counts)]
+    return [(count, planning.figure(effect)) for count, effect in effects if effect is not None]
 
 
 def _start(request: HttpRequest, releases: Any) -> dict[str, Any]:

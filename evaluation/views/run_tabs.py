@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import isfinite
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from django.db.models import Count
@@ -14,12 +16,12 @@ from evaluation.metrics.registry import METRICS, Metric
 from evaluation.metrics.trace import RankBand
 from evaluation.metrics.yardsticks import Yardsticks
 from evaluation.models import Aggregate, RatingPanel, Run
-from evaluation.services.run import baselines, gates, results
+from evaluation.services.run import baselines, gates, repetitions, results
+from evaluation.services.run.repetitions import Repetitions, Tries
 from evaluation.templatetags import present
 from evaluation.views import plots
 from evaluation.views.answers import answers_context
 from evaluation.views.evidence import FATES
-from evaluation.views.repetitions import repetitions_of
 from evaluation.views.run_cases import ADDRESSED, table_of
 from labeling.domain.facts import Fact
 from labeling.services import blindness
@@ -233,6 +235,44 @@ def funnel_of(run: Run, aggregates: Aggregates) -> dict[str, Any]:
 def _headline_detail(run: Run, aggregates: Aggregates) -> dict[str, Any]:
     layer: GoldLayer = gold_layer(run.release.layer)
     return _detail(aggregates, layer.headline[0])
+
+
+# --- what several tries of each case say ---------------------------------------------------------
+
+MOST_CASES = 25
+
+
+def repetitions_of(request: HttpRequest, run: Run, primary: Metric) -> dict[str, Any]:
+    at = _threshold(request.GET.get("at", ""))
+    repeated = repetitions.of_run(run, primary, right_at=at)
+    return {
+        "primary": primary,
+        "at": present.exact(repeated.right_at),
+        "rows": repeated.rows,
+        "uneven": _uneven(repeated),
+        "most_cases": MOST_CASES,
+    }
+
+
+def _threshold(text: str) -> float | None:
+    try:
+        number = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
+def _uneven(repeated: Repetitions) -> list[tuple[Tries, float, float, float, int]]:
+    """Those whose tries are furthest apart: with mean, best, worst, and how many are right."""
+    apart = [
+        case for case in repeated.tries if max(case.values) - min(case.values) > repetitions.EQUAL
+    ]
+    apart.sort(key=lambda case: min(case.values) - max(case.values))
+    best, worst = (max, min) if repeated.metric.direction == "higher" else (min, max)
+    return [
+        (case, fmean(case.values), best(case.values), worst(case.values), repeated.right(case))
+        for case in apart[:MOST_CASES]
+    ]
 
 
 # --- gates and judges -----------------------------------------------------------------------------

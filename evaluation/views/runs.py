@@ -23,7 +23,6 @@ from evaluation.services.judging import certificates
 from evaluation.services.launch import predictions
 from evaluation.services.run import baselines, lists
 from evaluation.services.run.lists import SORTS, Asked, Primaries, PrimaryOf
-from evaluation.templatetags import present
 from evaluation.views.plots import timeline
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation, GoldRelease
@@ -80,7 +79,6 @@ class RunRow(NamedTuple):
 
     run: Run
     model: str
-    badge: str
     primary: ShownFigure | None
     figures: list[ShownFigure]
     mark: str
@@ -92,9 +90,7 @@ class RunRow(NamedTuple):
     best_of: lists.Best | None
     """Of how many runs it has the best figure, alone or with others; None: it has not."""
     is_baseline: bool
-    """``chosen`` by somebody, or taken by the last ``gate``; empty: it is not one."""
-    tags: list[str]
-    note: str
+    """Whether somebody chose it as that of its gold and split."""
 
 
 @require_GET
@@ -243,7 +239,6 @@ def _row(
     best_of: lists.Best | None,
     is_baseline: bool,
 ) -> RunRow:
-    note = getattr(run, "note", None)
     rows = {} if sealed else {row.metric: row for row in run.aggregates.all()}
     answered = [name for name in OF_ANSWERS if name in rows]
     names = [] if sealed else [*GOLD_LAYERS[run.release.layer].headline, *answered]
@@ -256,7 +251,6 @@ def _row(
     return RunRow(
         run=run,
         model=model_label(run.asked, run.asked_as),
-        badge=present.color(run.status),
         primary=figures.pop(primary.id, None) if primary.id in rows else None,
         figures=list(figures.values()) if rows else [],
         mark=next(iter(alike)) if len(alike) == 1 else "",
@@ -264,6 +258,4 @@ def _row(
         changed=changed,
         best_of=best_of,
         is_baseline=is_baseline,
-        tags=[row.tag for row in run.tags.all()],
-        note=note.text if note else "",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -15,7 +15,7 @@ from evaluation.layers.memory import Memory
 from evaluation.models import CaseRun, Run
 from evaluation.services import looks
 from evaluation.services.run import suspects as service
-from evaluation.services.run.suspects import Suspect
+from evaluation.templatetags.present import SUSPICIONS
 from evaluation.views.opening import opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
@@ -24,23 +24,9 @@ from labeling.models import Conversation
 from labeling.models.reopenings import ReopeningSource
 from labeling.services import blindness
 from labeling.services.settling.settling import stages_of
-from labeling.translation import lazy
 from labeling.views.paging import part_of
 from labeling.views.reopenings import doubting_page
 from labeling.words import words
-
-KINDS = {
-    "beside": lazy("a few messages beside"),
-    "mistyped": lazy("mistyped id"),
-    "contradicted": lazy("contradicted"),
-    "missing": lazy("missing in gold"),
-}
-
-
-class SuspectRow(NamedTuple):
-    suspect: Suspect
-    kind: str
-    why: str
 
 
 @require_GET
@@ -63,11 +49,8 @@ def run_suspects(request: HttpRequest, pk: int) -> HttpResponse:
     page = part_of(chosen, start=request.GET.get("after"))
     context |= {
         "page": page,
-        "rows": [SuspectRow(each, KINDS[each.kind], words(each.why)) for each in page.rows],
         "chosen": kind,
-        "kinds": [
-            (name, title, sum(each.kind == name for each in shown)) for name, title in KINDS.items()
-        ],
+        "kinds": [(name, sum(each.kind == name for each in shown)) for name in SUSPICIONS],
         "total": len(shown),
     }
     return render(request, "evaluation/suspects.html", context)
@@ -90,7 +73,7 @@ def case_reopen(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         raise Http404
     uid, suspect = request.GET.get("label", case.part), request.GET.get("suspect", "")
     source: ReopeningSource = {"run": case.run_id, "case": case.pk}
-    if suspect in KINDS:
+    if suspect in SUSPICIONS:
         source["suspect"] = suspect
     return doubting_page(
         request,

@@ -18,7 +18,7 @@ from evaluation.metrics.registry import METRICS
 from evaluation.models import Run, Score
 from evaluation.services.run import planning, primary_metrics, yardsticks
 from evaluation.services.run.comparisons import compare_runs
-from evaluation.views.planning import rows
+from evaluation.views.launch import rows
 from evaluation.views.plots import planning_plot
 from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import perfect
