@@ -130,23 +130,6 @@ def test_page_report_and_files_show_the_same_interval(sliced: Run, signed_in: An
     assert figures["breakdowns"][1]["rows"][0] == stored
 
 
-@pytest.mark.django_db
-def test_a_run_that_was_scored_before_says_that_it_has_no_intervals(
-    sliced: Run, signed_in: Any
-) -> None:
-    row = Aggregate.objects.get(run=sliced, metric="issue_f1")
-    for table in row.detail["breakdowns"]:
-        table["rows"] = [
-            {name: each[name] for name in ("group", "mean", "n")} for each in table["rows"]
-        ]
-    row.save()
-
-    page = text_of(signed_in("noor").get(f"{sliced.get_absolute_url()}?tab=slices"))
-
-    assert "clinic 0.667 – 3" in page
-    assert "scored before groups had intervals" in page
-
-
 @pytest.fixture
 def better(sliced: Run, script: Any, finished: Any) -> Run:
     """Finds what the first run missed: one case of each domain."""
