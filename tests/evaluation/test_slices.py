@@ -18,7 +18,7 @@ from evaluation.metrics.comparison import compare
 from evaluation.metrics.metric import Share, Value
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.yardsticks import ONE_CONVERSATION
-from evaluation.models import Aggregate, Run
+from evaluation.models import Run
 from evaluation.services.run import results
 from evaluation.services.run.compared_cases import ComparedSlice
 from labeling.models import Project
