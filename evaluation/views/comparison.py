@@ -137,10 +137,10 @@ def run_compare_case(request: HttpRequest, baseline: int, run: int, pk: int) -> 
 
 
 def _chosen(request: HttpRequest) -> Chosen:
-    """``before`` and ``after`` are the names of older links."""
-    baseline = _runs(request, "baseline") or _runs(request, "before")
-    named = [*_runs(request, "run"), *_runs(request, "after")]
-    others = {run.pk: run for run in named if not baseline or run.pk != baseline[0].pk}
+    baseline = _runs(request, "baseline")
+    others = {
+        run.pk: run for run in _runs(request, "run") if not baseline or run.pk != baseline[0].pk
+    }
     return Chosen(baseline[0] if baseline else None, list(others.values())[: MOST_RUNS - 1])
 
 

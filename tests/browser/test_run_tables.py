@@ -60,7 +60,7 @@ def test_the_tables_of_a_run_and_of_two_fit_in_german(
     page.set_viewport_size({"width": 390, "height": 2400})
     assert page.evaluate(CUT_OFF) == []
     page.set_viewport_size({"width": 1440, "height": 2400})
-    url = f"{reverse('run-compare')}?before={before.pk}&after={after.pk}"
+    url = f"{reverse('run-compare')}?baseline={before.pk}&run={after.pk}"
     page.goto(live_server.url + url)
     expect(page.get_by_role("columnheader", name="Gewonnen / verloren / gleich")).to_be_visible()
     assert page.evaluate(CUT_OFF) == []

@@ -79,7 +79,7 @@ def test_a_case_leads_to_the_failures_around_it_and_says_what_people_reach(
         keys[0],
         keys[4],
     ]
-    assert (context["primary"].cell.text, context["people"]) == ("1.000", "0.750")
+    assert (context["primary"].value, context["people"]) == (1.0, 0.75)
     larger = finished(release=make_release(40, name="forty"))
     assert queries(noor, larger.cases.order_by("pk")[2].get_absolute_url()) == few
 

@@ -122,11 +122,11 @@ def test_lists_say_what_the_judge_of_each_figure_is_worth_by_the_same_number_of_
 
     again, third = start(), start()
     assert marks(listed) == (certified * 3, few)
-    two = reverse("run-compare") + f"?before={run.pk}&after={again.pk}"
+    two = reverse("run-compare") + f"?baseline={run.pk}&run={again.pk}"
     assert marks(two)[0] == certified
     judgings.counting(third).judgements.filter(kind=KIND).update(model="small-1-2026-02-28")
     assert marks(listed)[0].count("no certificate") == 1
-    two = reverse("run-compare") + f"?before={run.pk}&after={third.pk}"
+    two = reverse("run-compare") + f"?baseline={run.pk}&run={third.pk}"
     assert marks(two)[0] == [
         "no certificate",
         *["judge not certified"] * 3,

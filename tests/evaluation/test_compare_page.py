@@ -114,13 +114,6 @@ def test_runs_are_added_removed_and_made_the_baseline_by_links(
     assert context["baseline"].without == f"?run={run.pk}"
 
 
-def test_links_of_older_pages_still_work(pair: tuple[Run, Run], signed_in: Any) -> None:
-    noor = signed_in("noor")
-    old = f"{reverse('run-compare')}?before={pair[0].pk}&after={pair[1].pk}"
-
-    assert text_of(noor.get(old)) == text_of(noor.get(address(*pair)))
-
-
 def test_only_the_pick_list_is_sent_while_somebody_types(
     pair: tuple[Run, Run], signed_in: Any
 ) -> None:

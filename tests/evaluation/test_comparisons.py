@@ -130,7 +130,7 @@ def test_an_identical_rerun_is_said_to_be_identical_without_a_test(
     result = compare_runs(pair[1], again)
     page = (
         signed_in("noor")
-        .get(reverse("run-compare") + f"?before={pair[1].pk}&after={again.pk}")
+        .get(reverse("run-compare") + f"?baseline={pair[1].pk}&run={again.pk}")
         .content.decode()
     )
     call_command("compare", str(pair[1].pk), str(again.pk))
@@ -178,7 +178,7 @@ def test_a_certain_regression_of_another_main_metric_leads(
     result = compare_runs(before, after)
     page = (
         signed_in("noor")
-        .get(reverse("run-compare") + f"?before={before.pk}&after={after.pk}")
+        .get(reverse("run-compare") + f"?baseline={before.pk}&run={after.pk}")
         .content.decode()
     )
     document = conclusions.document(before, [result])["runs"][0]
@@ -250,7 +250,7 @@ def test_the_page_shows_the_verdict_and_costs_no_more_with_more_cases(
     client = signed_in("noor")
 
     def look(before: Run, after: Run) -> tuple[str, int]:
-        url = reverse("run-compare") + f"?before={before.pk}&after={after.pk}"
+        url = reverse("run-compare") + f"?baseline={before.pk}&run={after.pk}"
         with CaptureQueriesContext(connection) as captured:
             page = client.get(url)
         assert page.status_code == 200
@@ -274,7 +274,7 @@ def test_the_page_says_why_runs_cannot_be_compared(
     script(perfect)
     one, two = (finished(release=make_release(2, name=name)) for name in ("one", "two"))
 
-    url = reverse("run-compare") + f"?before={one.pk}&after={two.pk}"
+    url = reverse("run-compare") + f"?baseline={one.pk}&run={two.pk}"
 
     assert "different gold" in signed_in("noor").get(url).content.decode()
 
@@ -359,7 +359,7 @@ def test_a_search_costs_no_more_with_more_runs(
 
 
 def test_nobody_compares_what_they_may_not_see(pair: tuple[Run, Run], signed_in: Any) -> None:
-    url = reverse("run-compare") + f"?before={pair[0].pk}&after={pair[1].pk}"
+    url = reverse("run-compare") + f"?baseline={pair[0].pk}&run={pair[1].pk}"
 
     assert signed_in("olga").get(url).status_code == 404
 

@@ -181,7 +181,7 @@ def test_the_comparison_says_who_chose_and_when(
 ) -> None:
     declare(project, people, "requirement_recall")
     before, after = (run.pk for run in pair)
-    address = reverse("run-compare") + f"?before={before}&after={after}"
+    address = reverse("run-compare") + f"?baseline={before}&run={after}"
     warning = f"It was declared after runs {before}, {after} were scored"
 
     assert warning in signed_in("noor").get(address).content.decode()

@@ -33,17 +33,6 @@ from tests.evaluation.screens import queries, text
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("name", ["ana", "olga"])
-def test_only_readers_steer_a_run(launch: Any, signed_in: Any, name: str) -> None:
-    run = launch()
-
-    response = signed_in(name).post(reverse("run-control", args=[run.pk]), {"action": "pause"})
-
-    assert response.status_code == 404
-    run.refresh_from_db()
-    assert not run.paused
-
-
 def test_the_page_of_a_large_run_counts_its_cases_in_an_index(
     finished: Any, signed_in: Any
 ) -> None:
