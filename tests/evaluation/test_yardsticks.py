@@ -431,7 +431,7 @@ def test_results_page_and_command_show_them_without_more_queries(
     asked.append(queries(client, run))
     assert asked[0] == asked[1]
     html = client.get(reverse("run", args=[run.pk])).content.decode()
-    assert html.index("headline-number") < html.index("summary-table")
+    assert html.index("headline-number") < html.index("Metrics of this run")
 
 
 def queries(client: Any, run: Run) -> int:
