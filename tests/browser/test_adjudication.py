@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -13,7 +12,6 @@ from pytest_django.live_server_helper import LiveServer
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Adjudication, Annotation, Conversation, Review
 from labeling.services.settling import merges
-from tests.browser.test_accessibility import assert_accessible, every_look, look
 from tests.factories import (
     answer_with,
     make_people,
@@ -61,20 +59,6 @@ def open_page(page: Page, live_server: LiveServer, address: str) -> None:
 def type_keys(page: Page, *keys: str) -> None:
     for key in keys:
         page.keyboard.press(key)
-
-
-def test_on_a_phone_the_versions_of_a_field_are_below_its_name(
-    page: Page, live_server: LiveServer, lead: User, disputed: Conversation
-) -> None:
-    page.set_viewport_size({"width": 390, "height": 900})
-    open_page(page, live_server, f"/adjudicate/{disputed.pk}/")
-    versions = page.locator(".cluster.current").get_by_role("group", name="Versions")
-
-    assert not versions.evaluate("box => box.scrollWidth > box.clientWidth")
-    title = versions.get_by_role("row").filter(has_text="Title")
-    expect(title.get_by_role("cell").nth(1)).to_have_attribute("data-label", re.compile(r"^B\b"))
-    takes = versions.get_by_role("button", name="Take the label of")
-    expect(takes.last).to_be_in_viewport(ratio=1)
 
 
 def test_a_lead_settles_just_the_disputed_field_and_sees_what_will_be_frozen(
@@ -169,16 +153,6 @@ def test_an_unsent_decision_is_there_again_after_a_reload(
     assert not Adjudication.objects.exists()
 
 
-def test_names_are_shown_when_asked_for(
-    page: Page, live_server: LiveServer, lead: User, disputed: Conversation
-) -> None:
-    open_page(page, live_server, f"/adjudicate/{disputed.pk}/")
-
-    type_keys(page, "v")
-
-    expect(page.locator(".cluster.current thead")).to_contain_text("cleo")
-
-
 def test_answers_are_reviewed_by_keyboard_alone(
     page: Page, live_server: LiveServer, lead: User, disputed: Conversation
 ) -> None:
@@ -208,30 +182,3 @@ def test_answers_are_reviewed_by_keyboard_alone(
     assert fixed.payload["requirements"][0]["title"] == "Parcel Tracking"
     assert Annotation.objects.get(pk=returned.annotation_id).status == "draft"
     expect(page.locator("main")).to_contain_text("Nothing is left to review")
-
-
-@every_look
-def test_the_pages_are_accessible(
-    page: Page,
-    live_server: LiveServer,
-    lead: User,
-    disputed: Conversation,
-    theme: str,
-    width: int,
-) -> None:
-    look(page, theme, width)
-    answered = Annotation.objects.all()[0].pk
-    page.goto(f"{live_server.url}/projects/orders/adjudication/")
-    assert_accessible(page)
-    page.goto(f"{live_server.url}/projects/orders/adjudication/accept/")
-    assert_accessible(page)
-    page.goto(f"{live_server.url}/projects/orders/review/?mode=all")
-    assert_accessible(page)
-    open_page(page, live_server, f"/adjudicate/{disputed.pk}/")
-    assert_accessible(page)
-    type_keys(page, "e")
-    assert_accessible(page)
-    type_keys(page, "Escape", "Escape", "?")
-    assert_accessible(page)
-    open_page(page, live_server, f"/review/{answered}/")
-    assert_accessible(page)

@@ -13,11 +13,10 @@ from pytest_django.live_server_helper import LiveServer
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Adjudication, Annotation, Conversation, Project, Review
 from labeling.services.settling import merges
-from tests.browser.test_accessibility import assert_accessible
 from tests.browser.test_adjudication import open_page, type_keys
 from tests.factories import answer_with, make_people, make_project, open_full, requirement
 from tests.fakes import WordOverlap
-from tests.layers import event, issue, question
+from tests.layers import issue, question
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,7 +58,6 @@ def test_an_issue_is_corrected_and_another_one_added_by_keyboard(
     expect(page.locator(".span-slot")).to_contain_text("Track order")
     type_keys(page, "Escape", "Escape", "Shift+N")
     expect(page.locator(".cluster")).to_have_count(2)
-    assert_accessible(page)
     form = page.locator(".label-form")
     form.locator(".reference input").press("Space")
     form.get_by_role("radio", name="missing actor").press("Space")
@@ -81,35 +79,6 @@ def test_an_issue_is_corrected_and_another_one_added_by_keyboard(
         .clusters[0]["label"]
     )
     assert {edited["requirement"], added["requirement"]} == {gold["uid"]}
-
-
-def events_of(who: str) -> dict[str, Any]:
-    labels = {"ana": [event(0, ("what", "order 0"), uid="e1")], "ben": [event(2, uid="e2")]}
-    return {"events": labels.get(who, [])}
-
-
-def test_events_get_other_words_and_new_ones_by_keyboard(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
-) -> None:
-    conversation = conversation_with(["events"], events_of)
-    sign_in(User.objects.get(username="rita"))
-    open_page(page, live_server, f"/adjudicate/{conversation.pk}/?layer=events")
-    expect(page.locator(".cluster").first).to_contain_text("track")
-
-    letters = page.locator(".cluster.current th:not(.absent) .take")
-    type_keys(page, letters.first.locator("kbd").inner_text(), "n", "x")
-    # no label is edited: words begin a new one
-    type_keys(page, "ArrowDown", "s", "ArrowRight", "Enter")
-    expect(page.locator(".cluster")).to_have_count(3)
-    expect(page.locator(".label-form .span-slot").first).to_contain_text("“3”")
-    type_keys(page, "1", "Escape", "Escape", "w", "t")
-    page.keyboard.type("Message 3 says it, too")
-    type_keys(page, "Control+Enter")
-
-    page.wait_for_url("**/projects/orders/adjudication/**")
-    kept, added = Adjudication.objects.get().payload["events"]
-    assert (kept["uid"], added["type"]) == ("e1", "tracking")
-    assert (added["trigger"]["message"], added["trigger"]["text"]) == (3, "3")
 
 
 def questions_of(who: str) -> dict[str, Any]:

@@ -196,19 +196,6 @@ def test_a_skip_after_a_refused_submission_and_a_draft_is_stored(
     assert workspace.stored.status == "skipped"
 
 
-def test_hiding_the_page_twice_stores_one_revision(open_page: Callable[[], Workspace]) -> None:
-    workspace = open_page()
-
-    workspace.page.evaluate(  # all at once: else the change may be on its way before
-        """document.querySelector("#empty").click();
-        for (let i = 0; i < 2; i++) dispatchEvent(new PageTransitionEvent("pagehide"))"""
-    )
-    workspace.expect_saved(1)
-    workspace.page.wait_for_timeout(QUIET_MS)
-
-    assert AnnotationRevision.objects.count() == 1
-
-
 def test_a_reload_shows_what_was_sent_on_leaving(open_page: Callable[[], Workspace]) -> None:
     workspace = open_page()
 

@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
-from django.urls import reverse
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from tests import everything
 from tests.factories import PASSWORD, make_conversations, make_people, make_project
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -49,17 +47,6 @@ def test_one_signs_in_and_out_by_keyboard(page: Page, live_server: LiveServer, a
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_a_wrong_password_is_said_at_the_form(page: Page, live_server: LiveServer) -> None:
-    page.goto(f"{live_server.url}/sign-in/")
-
-    page.get_by_label("User name").fill("ana")
-    page.get_by_label("Password").fill("wrong")
-    page.keyboard.press("Enter")
-
-    expect(page.get_by_role("alert")).to_contain_text("correct username and password")
-    expect(page.get_by_label("User name")).to_have_value("ana")
-
-
 def test_escape_closes_the_menu(
     page: Page, live_server: LiveServer, sign_in: Callable[[User], None], ana: User
 ) -> None:
@@ -72,25 +59,6 @@ def test_escape_closes_the_menu(
 
     expect(page.get_by_role("button", name="Sign out")).to_be_hidden()
     expect(page.locator(".menu summary")).to_be_focused()
-
-
-def test_words_longer_than_what_browsers_break_leave_the_page_its_width(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
-) -> None:
-    people = make_people()
-    (conversation,) = make_conversations(make_project(), 1)
-    sign_in(people["rita"])
-    page.goto(f"{live_server.url}/projects/orders/conversations/{conversation.pk}/")
-
-    page.evaluate(
-        """() => {
-          const text = document.querySelector('.turn-text');
-          text.style.overflowWrap = 'normal';  // so no word is broken, as after millions of letters
-          text.textContent = 'x'.repeat(5000);
-        }"""
-    )
-
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_page_of_the_api_breaks_no_rule_of_the_browser(
@@ -157,42 +125,3 @@ def test_on_a_phone_a_list_shows_its_rows_one_below_the_other(
 
     page.set_viewport_size({"width": 1440, "height": 900})
     expect(cell).to_have_css("display", "table-cell")
-
-
-def test_on_a_phone_no_page_of_a_lead_and_no_document_scrolls_sideways(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
-) -> None:
-    people = make_people()
-    about = everything.addresses(make_project(), people)
-    sign_in(people["rita"])
-    page.set_viewport_size({"width": 390, "height": 900})
-    wide = """() => [...document.querySelectorAll(".table-wrap, .columns, .tabs")]
-        .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth)
-        .map((box) => box.textContent.trim().slice(0, 40))"""
-    names = ("progress", "calibration", "agreement", "conversation", "checks", "members")
-    names += ("labels", "gold-release", "gold-lint", "account", "docs", "adjudication")
-    for name in names:
-        page.goto(live_server.url + reverse(name, args=about.get(name, [])))
-        assert page.evaluate(wide) == [], name
-    for document in ("annotating", "formats"):
-        page.goto(f"{live_server.url}/docs/{document}/")
-        assert page.evaluate(wide) == [], document
-
-
-def test_a_round_that_nothing_fits_is_not_the_next_step(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
-) -> None:
-    people = make_people()
-    project = make_project()
-    sign_in(people["rita"])
-    page.goto(f"{live_server.url}/projects/orders/rounds/new/")
-    colour = "button => getComputedStyle(button).backgroundColor"
-    nothing = page.get_by_text("No conversation fits")
-    opens = page.get_by_role("button", name="Open the round")
-
-    expect(nothing).to_be_visible()
-    plain = opens.evaluate(colour)
-    make_conversations(project, 3)
-    page.get_by_label("How many").press("ArrowUp")  # counts again
-    expect(nothing).to_be_hidden()
-    expect(opens).not_to_have_css("background-color", plain)

@@ -11,10 +11,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Comment
 from labeling.services import comments
-from labeling.services.work import annotations
-from tests.browser.test_accessibility import assert_accessible, every_look, look
-from tests.browser.workspace import Workspace, held_back, wait_until
-from tests.factories import labels, make_people, make_project, open_calibration, open_full, save_of
+from tests.browser.workspace import Workspace
+from tests.factories import make_people, make_project, open_full
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -58,20 +56,6 @@ def test_a_comment_on_the_current_message_is_written_by_keyboard_alone(
     assert workspace.stored is None  # nothing was submitted or saved by it
 
 
-def test_a_blind_round_says_who_reads_a_comment(
-    page: Page, live_server: LiveServer, workspace: Workspace, people: dict[str, User]
-) -> None:
-    blind = open_calibration(workspace.assignment.round.project, 1)
-    assignment = blind.assignments.get(annotator=people["ana"])
-
-    workspace.open().press("c")
-    expect(panel(workspace).locator(".people")).to_contain_text("@rita")
-    expect(panel(workspace).get_by_text("This round is blind")).to_be_hidden()
-    Workspace(page, live_server, assignment).open().press("c")
-
-    expect(panel(workspace).get_by_text("nobody reads those about a label")).to_be_visible()
-
-
 def test_a_comment_is_about_the_open_label_and_saves_it_first(workspace: Workspace) -> None:
     workspace.open().press("n").type("Order Tracking").press("Escape", "c")
     expect(panel(workspace).get_by_role("textbox", name="Comment")).to_be_focused()
@@ -82,17 +66,6 @@ def test_a_comment_is_about_the_open_label_and_saves_it_first(workspace: Workspa
     expect(workspace.labels.first.locator(".comment-count")).to_have_text("1 comment")
     (label,) = Annotation.objects.get().payload["requirements"]
     assert Comment.objects.get().label_uid == label["uid"]
-
-
-def test_a_comment_waits_for_the_save_that_is_under_way(workspace: Workspace) -> None:
-    with held_back(workspace.page) as held:
-        workspace.open().start_label("Order Tracking").press("Control+s", "c")
-        wait_until(workspace.page, lambda: held)
-        expect(panel(workspace).get_by_role("textbox", name="Comment")).to_be_focused()
-        workspace.page.keyboard.insert_text("Is it a duplicate?")
-        workspace.press("Control+Enter")
-
-    expect(thread(workspace)).to_contain_text("label REQ-001")
 
 
 def test_a_thread_is_answered_and_resolved(workspace: Workspace, people: dict[str, User]) -> None:
@@ -124,52 +97,3 @@ def test_what_could_not_be_sent_stays_in_its_field(
 
     expect(panel(workspace)).to_contain_text("the server cannot be reached")
     expect(panel(workspace).get_by_role("textbox", name="Comment")).to_have_value("Keep this")
-
-
-def test_text_of_a_comment_stays_text(workspace: Workspace, people: dict[str, User]) -> None:
-    attack = '<img src=x onerror="document.title=1">'
-    place = comments.place_of(workspace.assignment)
-    comments.post(place, body=attack, author=people["rita"])
-
-    workspace.open().press("c")
-
-    expect(thread(workspace)).to_contain_text(attack)
-    expect(workspace.page.locator("#main img")).to_have_count(0)
-
-
-def test_letters_in_a_comment_are_no_shortcuts(workspace: Workspace) -> None:
-    workspace.open().press("c")
-    expect(panel(workspace).get_by_role("textbox", name="Comment")).to_be_focused()
-
-    workspace.type("jnm0c?")
-
-    expect(panel(workspace).get_by_role("textbox", name="Comment")).to_have_value("jnm0c?")
-    expect(workspace.labels).to_have_count(0)
-
-
-@every_look
-def test_the_panel_and_the_threads_elsewhere_are_accessible(
-    workspace: Workspace,
-    live_server: LiveServer,
-    sign_in: Callable[[User], None],
-    people: dict[str, User],
-    theme: str,
-    width: int,
-) -> None:
-    annotations.save_draft(workspace.assignment, save_of(labels([0])))
-    place, rita = comments.place_of(workspace.assignment), people["rita"]
-    begun = comments.post(place, body="@ana look", author=rita, pin=comments.Pin(1))
-    comments.reply(begun, body="@rita why?", author=people["ana"])
-    settled = comments.post(place, body="Too short?", author=rita)
-    comments.resolve(settled, by=rita)
-    look(workspace.page, theme, width)
-
-    workspace.open().press("c")
-    expect(thread(workspace)).to_have_count(2)
-    assert_accessible(workspace.page)
-    workspace.page.goto(live_server.url)
-    assert_accessible(workspace.page)
-    sign_in(rita)
-    conversation = workspace.assignment.conversation
-    workspace.page.goto(f"{live_server.url}/projects/orders/conversations/{conversation.pk}/")
-    assert_accessible(workspace.page)

@@ -11,10 +11,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from evaluation.models import Run
-from tests.browser.test_every_page import looks
-from tests.browser.test_run_tables import CUT_OFF, floors
 
-__all__ = ["floors"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 OPEN_CASE = "a[data-compared][aria-current]"
@@ -55,18 +52,3 @@ def test_cases_are_gone_through_by_keyboard(compared: Page) -> None:
     compared.get_by_label("Single keys work on this device").uncheck()
     compared.keyboard.press("j")
     expect(compared.locator(OPEN_CASE)).to_have_text(names[0])
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_comparison_breaks_no_rule_and_is_nowhere_cut_off(compared: Page, theme: str) -> None:
-    compared.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
-    compared.locator("a[data-compared]").first.click()
-    expect(compared.locator("#compared-case h3")).to_be_visible()
-    compared.locator("details.exploratory > summary").click()
-
-    broken = dict(looks(compared))
-
-    assert {width: found for width, found in broken.items() if found} == {}
-    assert compared.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    compared.set_viewport_size({"width": 1440, "height": 3000})
-    assert compared.evaluate(CUT_OFF) == []

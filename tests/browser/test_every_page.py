@@ -1,4 +1,4 @@
-"""Every page of the product under axe: WCAG 2.2 AA, light and dark, on a desk and on a phone."""
+"""Every page under axe: WCAG 2.2 AA in both themes, on desk and phone, none wider than it."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ ELEMENTS = re.compile(r'<(\w+)(?:[^>]*?\sclass="([^"]*)")?')
 
 PEOPLE = ("rita", "noor", "ana", "ben", "admin", "anonymous")
 AXE = Axe().axe_script
+WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 SETTLED = "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
 """The page has seen its new width."""
 
@@ -102,13 +103,15 @@ def window(browser: Browser, live_server: LiveServer, user: User | None, theme: 
 
 
 def looks(page: Page) -> Iterator[tuple[int, list[str]]]:
-    """What axe finds on a desk and on a phone."""
+    """What axe finds on a desk and on a phone, and whether the page is wider than that."""
     page.evaluate(AXE)
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 900})
         page.evaluate(SETTLED)
         result = page.evaluate("rules => axe.run(document, rules)", RULES)["violations"]
-        yield width, [f"{one['id']}: {shown(one)}" for one in result]
+        wider = page.evaluate(WIDER)
+        sideways = [f"scrolls sideways by {wider} px"] if wider > 0 else []
+        yield width, [*(f"{one['id']}: {shown(one)}" for one in result), *sideways]
 
 
 def shown(violation: dict[str, Any]) -> str:

@@ -9,11 +9,10 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.models import AnnotationRevision, Assignment
+from labeling.models import AnnotationRevision
 from labeling.services.work import annotations
-from tests.browser.test_accessibility import assert_accessible, every_look, look
 from tests.browser.workspace import Workspace
-from tests.factories import answer, make_people, make_project, open_full, requirement, save_of
+from tests.factories import make_people, make_project, open_full, requirement, save_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,16 +60,6 @@ def test_the_history_tells_what_has_changed_since_in_words(workspace: Workspace)
     expect(change.locator("ins")).to_have_text("Parcel")
 
 
-def test_the_newest_version_differs_in_nothing(workspace: Workspace) -> None:
-    two_versions(workspace)
-
-    workspace.press("r")
-    revision(workspace, 2).click()
-
-    expect(panel(workspace)).to_contain_text("Nothing has changed since.")
-    expect(panel(workspace).get_by_role("button", name="Restore this")).to_have_count(0)
-
-
 def test_a_version_is_restored_and_the_restoring_undone(workspace: Workspace) -> None:
     two_versions(workspace)
     workspace.press("r")
@@ -102,33 +91,3 @@ def test_the_list_is_worked_by_keyboard(workspace: Workspace) -> None:
     workspace.press("Tab", "Tab", "Tab", "Enter")  # close, revision 2, revision 1
 
     expect(panel(workspace).locator(".change del")).to_have_text("Order")
-
-
-def test_an_empty_history_says_so(workspace: Workspace) -> None:
-    workspace.open().press("r")
-
-    expect(panel(workspace)).to_contain_text("Nothing is stored yet.")
-
-
-def test_a_submitted_answer_shows_its_history_and_restores_nothing(workspace: Workspace) -> None:
-    answer(workspace.assignment)
-    assignment: Assignment = workspace.assignment
-    workspace.open().press("r")
-
-    revision(workspace, 1).click()
-
-    expect(panel(workspace)).to_contain_text("Nothing has changed since.")
-    assert AnnotationRevision.objects.filter(annotation__assignment=assignment).count() == 1
-
-
-@every_look
-def test_the_panel_is_accessible(workspace: Workspace, theme: str, width: int) -> None:
-    look(workspace.page, theme, width)
-    two_versions(workspace)
-    workspace.press("r")
-    assert_accessible(workspace.page)
-
-    revision(workspace, 1).click()
-
-    expect(panel(workspace).locator(".change")).to_be_visible()
-    assert_accessible(workspace.page)

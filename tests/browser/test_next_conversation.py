@@ -150,20 +150,3 @@ def test_the_page_is_loaded_where_it_cannot_be_exchanged(
 
     third.press("0", "Control+Enter")
     expect(page.get_by_text("You have finished")).to_be_visible()
-
-
-def test_on_a_phone_the_answer_to_a_key_covers_no_part_of_what_was_submitted(
-    workspace: Workspace, queue: list[Assignment]
-) -> None:
-    page = workspace.page
-    page.set_viewport_size({"width": 390, "height": 700})
-    submit(workspace.press("0"), queue[1])
-    notice = page.locator("#notice-submitted")
-    expect(notice).to_be_in_viewport(ratio=1)
-
-    workspace.start_label("Belongs to the second").press("Control+z")
-
-    expect(page.locator("#hint")).to_have_class("hint shown")
-    notice.evaluate("box => box.scrollIntoView({ block: 'nearest' })")
-    between = "box => box.getBoundingClientRect().top - hint.getBoundingClientRect().bottom"
-    assert notice.evaluate(between) > 0

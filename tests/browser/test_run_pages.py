@@ -51,25 +51,6 @@ def test_a_run_is_followed_without_loading_its_page_again(
     assert len(asked) == loaded + 1  # one request, and none while nobody sees the page
 
 
-def test_on_a_phone_the_cells_of_a_run_that_goes_on_still_say_what_they_are(
-    run: Run, page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
-) -> None:
-    sign_in(User.objects.get(username="noor"))
-    page.set_viewport_size({"width": 390, "height": 800})
-    page.clock.install()
-    page.goto(f"{live_server.url}{run.get_absolute_url()}?tab=cases")
-    first = run.cases.order_by("pk")[0]
-    state = page.locator(f"#case-{first.pk} td").first
-    expect(state).to_have_attribute("data-label", "State")
-
-    end = timezone.now() + timedelta(hours=1)
-    run.cases.filter(pk=first.pk).update(state="running", lease_expires_at=end)
-    page.clock.fast_forward(2000)
-
-    expect(state).to_have_text("running")
-    expect(state).to_have_attribute("data-label", "State")
-
-
 def test_keys_lead_from_case_to_case(
     run: Run, page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
 ) -> None:

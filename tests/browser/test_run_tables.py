@@ -13,11 +13,10 @@ from pytest_django.live_server_helper import LiveServer
 
 from evaluation.models import Run
 from evaluation.services.run import execution
-from labeling.domain.exchange.importing import Turn
 from labeling.domain.matching.similarity import Ruler
 from labeling.services import vectors
 from tests.evaluation import launching
-from tests.factories import make_people, make_project, make_release, make_talk, requirement
+from tests.factories import make_people, make_release
 from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,49 +63,3 @@ def test_the_tables_of_a_run_and_of_two_fit_in_german(
     page.goto(live_server.url + url)
     expect(page.get_by_role("columnheader", name="Gewonnen / verloren / gleich")).to_be_visible()
     assert page.evaluate(CUT_OFF) == []
-
-
-def test_the_fields_of_a_pair_are_all_shown_on_a_phone(
-    floors: list[Run], page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
-) -> None:
-    sign_in(User.objects.get(username="noor"))
-    page.set_viewport_size({"width": 390, "height": 500})
-    page.set_extra_http_headers({"Accept-Language": "de"})
-
-    page.goto(live_server.url + floors[1].cases.all()[0].get_absolute_url())
-    expect(page.locator(".compared").first).to_contain_text("Akzeptanzkriterien")
-
-    assert page.evaluate(CUT_OFF) == []
-
-
-LONG_NAME = "customer_relationship_management_export_of_the_northern_branch_2024"
-OVER_THE_EDGE = """() => [...document.querySelectorAll("main .table-wrap")]
-    .filter((one) => one.scrollWidth > one.clientWidth)
-    .map((one) => one.textContent.trim().slice(0, 40))"""
-
-
-@pytest.mark.parametrize("width", [390, 1440])
-def test_long_names_make_no_table_of_cases_scroll(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None], width: int
-) -> None:
-    make_people()
-    project = make_project()
-    make_talk(
-        project, LONG_NAME, [Turn(role="user", content="We need to track orders.")], split="dev"
-    )
-    release = make_release(project, items=1, name="release")
-    run = launching.launch(release, pipeline="everything", requested_by=None, queue=False)
-    execution.work(run.pk, uuid4())
-    case = run.cases.get()
-    written = {"requirements": [requirement(1, title=LONG_NAME, actor=LONG_NAME)]}
-    run.cases.update(output=(case.output or {}) | written)
-    sign_in(User.objects.get(username="noor"))
-    page.set_viewport_size({"width": width, "height": 900})
-
-    page.goto(f"{live_server.url}{run.get_absolute_url()}?tab=cases")
-    expect(page.locator("#case-rows th")).to_have_text(LONG_NAME)
-    assert page.evaluate(OVER_THE_EDGE) == []
-
-    page.goto(live_server.url + case.get_absolute_url())
-    expect(page.locator(".compared").first).to_contain_text(LONG_NAME)
-    assert page.evaluate(OVER_THE_EDGE) == []

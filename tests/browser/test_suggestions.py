@@ -7,14 +7,11 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
-from django.urls import reverse
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from evaluation.services.launch import suggestions
-from labeling.models import Assignment, FirstPass
+from labeling.models import Assignment
 from tests import factories
-from tests.browser.test_accessibility import assert_accessible, every_look, look
 from tests.browser.workspace import Workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -121,31 +118,6 @@ def test_undoing_an_accepted_suggestion_offers_it_again(workspace: Workspace, pa
     expect(page.locator(".suggestion")).to_have_count(3)
 
 
-def test_what_was_decided_is_still_decided_when_the_page_is_opened_again(
-    workspace: Workspace, page: Page
-) -> None:
-    finish_first_pass(workspace.open())
-    declared = FirstPass.objects.get()
-    with page.expect_response("**/suggestions/"):
-        workspace.press("z")
-    workspace.press("a")
-    workspace.expect_saved(2)
-
-    workspace.open()
-
-    expect(page.locator(".suggestion")).to_have_count(1)
-    expect(page.locator(".suggestion")).to_contain_text(THIRD)
-    assert FirstPass.objects.get().version == declared.version
-
-
-def test_no_first_pass_without_anything_found(workspace: Workspace, page: Page) -> None:
-    workspace.open().press("h")
-
-    expect(workspace.notices).to_contain_text("label what you see first, or say “nothing here”.")
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    assert SECRET not in page.content()
-
-
 def test_a_calibration_round_offers_no_suggestions(
     page: Page, live_server: LiveServer, sign_in: Callable[[User], None], ana: User
 ) -> None:
@@ -160,37 +132,3 @@ def test_a_calibration_round_offers_no_suggestions(
     expect(page.get_by_role("button", name="My first pass is done")).to_have_count(0)
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert SECRET not in page.content()
-
-
-@every_look
-def test_suggestions_are_accessible(
-    workspace: Workspace, page: Page, theme: str, width: int
-) -> None:
-    look(page, theme, width)
-    workspace.open().start_label("Own Finding")
-    workspace.press("h")
-    assert_accessible(page)
-    workspace.press("Enter")
-    expect(page.locator(".suggestion")).to_have_count(3)
-    workspace.press("a")
-
-    assert_accessible(page)
-
-
-@every_look
-def test_the_page_of_suggestions_is_accessible(
-    page: Page,
-    live_server: LiveServer,
-    sign_in: Callable[[User], None],
-    assignment: Assignment,
-    theme: str,
-    width: int,
-) -> None:
-    project = assignment.round.project
-    suggestions.ask(project, pipeline="requirements-local", by=None, queue=False)
-    sign_in(User.objects.get(username="rita"))
-    look(page, theme, width)
-    page.goto(f"{live_server.url}{reverse('suggestions', args=[project.slug])}")
-
-    expect(page.get_by_text("waiting for a worker")).to_be_visible()
-    assert_accessible(page)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
@@ -12,11 +14,45 @@ from pytest_django.live_server_helper import LiveServer
 from labeling.domain.schema import LAYERS
 from labeling.models import Assignment
 from labeling.services.work import annotations
-from tests.browser.test_accessibility import assert_accessible, every_look, look
 from tests.browser.workspace import Workspace, held_back
 from tests.factories import make_people, make_project, open_full, requirement, save_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+TAGS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+SMALL_TARGETS = """
+[...document.querySelectorAll("button, select, textarea, .site-nav a, input:not([type=radio])")]
+    .filter((one) => one.checkVisibility())
+    .map((one) => [one.outerHTML.slice(0, 80), one.getBoundingClientRect()])
+    .filter(([, box]) => box.height && (box.height < 24 || box.width < 24))
+    .map(([html, box]) => `${html} ${box.width}x${box.height}`)
+"""
+
+every_look = pytest.mark.parametrize(
+    ("theme", "width"),
+    [
+        ("light", 1440),
+        ("dark", 390),
+        pytest.param("dark", 1440, marks=pytest.mark.slow),
+        pytest.param("light", 390, marks=pytest.mark.slow),
+    ],
+)
+"""Both themes and both widths are looked at always, every pair of them by ``make test-all``."""
+
+
+def look(page: Page, theme: Any, width: int) -> None:
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": 844})
+
+
+def assert_accessible(page: Page) -> None:
+    result = Axe().run(page, options=TAGS).response["violations"]
+    serious = [one for one in result if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in serious] == []
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    small = [one for one in page.evaluate(SMALL_TARGETS) if 'type="checkbox"' not in one]
+    assert small == []
+
 
 WORDS = {"message": 0, "start": 0, "end": 7, "text": "Message"}
 DRAFT = {

@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.models import Annotation, Assignment, Membership, Round
+from labeling.models import Annotation, Assignment, Round
 from labeling.services.work import annotations
 from tests.browser.workspace import Workspace, held_back, wait_until
 from tests.factories import labels, make_people, make_project, open_full, requirement, save_of
@@ -79,21 +79,6 @@ def test_search_counts_hits_and_goes_from_one_to_the_next(workspace: Workspace) 
     expect(workspace.page.locator("#search")).to_be_hidden()
     expect(workspace.message(1)).to_be_focused()
     expect_painted(workspace.page, "hits", 0)
-
-
-@pytest.mark.parametrize("written", ["tráck\u00a0ORDÉR", "trac\u0301k order"])
-def test_search_finds_letters_however_they_are_written(workspace: Workspace, written: str) -> None:
-    workspace.open().press("/").type(written)
-
-    expect(workspace.page.locator("#search-count")).to_have_text("1 of 4")
-    expect_painted(workspace.page, "hits", 4)
-
-
-def test_search_says_that_nothing_was_found(workspace: Workspace) -> None:
-    workspace.open().press("/").type("<b>").press("Enter")
-
-    expect(workspace.page.locator("#search-count")).to_have_text("0 of 0")
-    expect(workspace.page.locator("#live")).to_have_text("No hit")
 
 
 # --- duplicate, order, merge --------------------------------------------------------------------
@@ -171,19 +156,6 @@ def test_a_submission_is_undone_by_key_on_the_page_that_follows(
     assert (stored.status, stored.empty) == ("draft", True)
 
 
-def test_undo_takes_back_this_pages_changes_before_the_submission(
-    workspace: Workspace, queue: list[Assignment]
-) -> None:
-    submit(workspace, queue)
-
-    workspace.press("m", "Escape", "Control+z")
-
-    expect(workspace.labels).to_have_count(0)
-    assert Annotation.objects.get(assignment=queue[0]).status == "submitted"
-    workspace.press("Control+z")
-    workspace.page.wait_for_url(f"**{queue[0].get_absolute_url()}")
-
-
 def test_a_submitted_answer_is_reopened_on_its_own_page(
     workspace: Workspace, queue: list[Assignment]
 ) -> None:
@@ -231,36 +203,6 @@ def test_a_skip_is_undone_by_key_on_the_page_that_follows(
     assert (stored.status, stored.skip_reason) == ("draft", "")
 
 
-def test_a_skip_is_undone_on_its_own_page(workspace: Workspace, queue: list[Assignment]) -> None:
-    skip(workspace)
-    workspace.page.wait_for_url(f"**{queue[1].get_absolute_url()}")
-    workspace.open()
-    expect(workspace.page.locator("#labels-pane")).to_contain_text("You skipped this: “By mistake”")
-
-    workspace.page.get_by_role("button", name="Undo the skip").click()
-
-    expect(workspace.page.get_by_text("You skipped this")).to_have_count(0)
-    expect(workspace.labels).to_contain_text(["Cut off"])
-    assert Annotation.objects.get(assignment=queue[0]).status == "draft"
-
-
-def test_no_undo_is_offered_of_a_skip_that_somebody_else_has_got(
-    workspace: Workspace, queue: list[Assignment]
-) -> None:
-    taker = User.objects.create_user("dora")
-    project = queue[0].round.project
-    Membership.objects.create(project=project, user=taker, role="annotator")
-    Assignment.objects.filter(pk=queue[1].pk).update(annotator=taker)  # she works in the round
-
-    skip(workspace)
-
-    expect(workspace.page.get_by_text("You have finished")).to_be_visible()
-    workspace.open()
-    expect(workspace.page.locator("#labels-pane")).to_contain_text("Somebody else has got this")
-    expect(workspace.notices).not_to_contain_text("skipped")
-    expect(workspace.page.get_by_role("button", name="Undo the skip")).to_have_count(0)
-
-
 # --- keys ---------------------------------------------------------------------------------------
 
 
@@ -280,48 +222,6 @@ def test_a_key_is_changed_for_this_person_and_stays_changed(workspace: Workspace
 
     expect(workspace.labels).to_have_count(1)
     expect(workspace.page.get_by_role("button", name="New label")).to_contain_text("y")
-
-
-@pytest.mark.parametrize(
-    ("pressed", "objection"),
-    [
-        ("j", "j is taken: Next message."),
-        ("5", "5 is taken: Choose in the field"),
-        ("Control+w", "The browser keeps Ctrl+W for itself."),
-        ("Tab", "Tab moves the focus."),
-    ],
-)
-def test_a_key_that_is_taken_is_refused_with_a_sentence(
-    workspace: Workspace, pressed: str, objection: str
-) -> None:
-    workspace.open().press("?")
-    key_of(workspace.page, "New label").press("Enter")
-
-    workspace.press(pressed)
-
-    expect(workspace.page.locator("#keys-error")).to_contain_text(objection)
-    workspace.press("Escape", "Escape", "n")
-    expect(workspace.labels).to_have_count(1)
-
-
-def test_what_works_while_typing_needs_a_modifier(workspace: Workspace) -> None:
-    workspace.open().press("?")
-    key_of(workspace.page, "Save now").press("Enter")
-
-    workspace.press("w")
-
-    expect(workspace.page.locator("#keys-error")).to_contain_text("its key needs Ctrl or Alt")
-
-
-def test_changed_keys_are_reset(workspace: Workspace) -> None:
-    workspace.open().press("?")
-    key_of(workspace.page, "New label").press("Enter")
-    workspace.press("y")
-
-    workspace.page.get_by_role("button", name="Reset all keys").click()
-    workspace.press("Escape", "n")
-
-    expect(workspace.labels).to_have_count(1)
 
 
 # --- two versions -------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.schema import LAYERS, check_payload
 from labeling.services.work import annotations
-from tests.browser.workspace import Workspace, wait_until
+from tests.browser.workspace import Workspace
 from tests.factories import make_people, make_project, make_talk, open_full, save_of
 from tests.factories import requirement as make_requirement
 
@@ -27,11 +27,6 @@ TEXTS = [
 ]
 # in the order in which PostgreSQL keeps the keys of an object: the shortest first
 EVENT_SCHEMA = {"pay": ["payer", "amount"], "ship": ["item", "place"]}
-
-GAP = """
-document.querySelector(".labels-head").getBoundingClientRect().top
-    - document.querySelector(".layer-tabs").getBoundingClientRect().bottom
-"""
 
 
 @pytest.fixture
@@ -66,19 +61,6 @@ def saved(workspace: Workspace, key: str) -> list[dict[str, Any]]:
     return labels
 
 
-def test_nothing_shows_between_the_tabs_and_the_heading_under_them(workspace: Workspace) -> None:
-    workspace.open().press("e")
-    page = workspace.page
-    page.set_viewport_size({"width": 1440, "height": 600})
-
-    page.evaluate("document.querySelector('.labels-scroll').scrollTop = 200")
-
-    wait_until(
-        page, lambda: page.evaluate("document.querySelector('.labels-scroll').scrollTop") == 200
-    )
-    assert page.evaluate(GAP) <= 0
-
-
 def test_layers_are_tabs_with_counts(workspace: Workspace) -> None:
     workspace.open()
 
@@ -93,25 +75,6 @@ def test_layers_are_tabs_with_counts(workspace: Workspace) -> None:
     expect(workspace.labels).to_have_count(1)
 
 
-@pytest.mark.parametrize(
-    ("layer", "links", "selects"),
-    [
-        ("qa", True, False),
-        ("arc", True, False),
-        ("events", False, True),
-        ("relevance", False, False),
-    ],
-)
-def test_an_empty_layer_names_the_keys_that_it_has(
-    workspace: Workspace, layer: str, links: bool, selects: bool
-) -> None:
-    page = go_to_layer(workspace.open(), layer).page
-
-    expect(page.locator("#no-labels")).to_contain_text("starts a label")
-    expect(page.locator("#how-to-link")).to_be_visible(visible=links)
-    expect(page.locator("#how-to-select")).to_be_visible(visible=selects)
-
-
 def test_words_selected_by_keyboard_are_stored_in_code_points(workspace: Workspace) -> None:
     go_to_layer(workspace.open(), "events")
 
@@ -121,18 +84,6 @@ def test_words_selected_by_keyboard_are_stored_in_code_points(workspace: Workspa
     trigger = event["trigger"]
     assert trigger == {"message": 0, "start": 12, "end": 16, "text": "ship"}
     assert TEXTS[0][trigger["start"] : trigger["end"]] == "ship"
-
-
-def test_words_of_a_script_without_blanks_are_widened_by_shift(workspace: Workspace) -> None:
-    go_to_layer(workspace.open(), "events")
-
-    workspace.press("j", "x", "Shift+ArrowRight", "Enter")
-
-    (event,) = saved(workspace, "events")
-    trigger = event["trigger"]
-    assert (trigger["message"], trigger["start"]) == (1, 0)
-    assert trigger["text"] == TEXTS[1][: trigger["end"]]
-    assert len(trigger["text"]) >= 2
 
 
 def test_words_are_selected_with_the_mouse(workspace: Workspace) -> None:
@@ -176,52 +127,6 @@ def test_an_event_gets_arguments_with_roles_and_words(workspace: Workspace) -> N
     expect(workspace.page.get_by_label("Role of argument 1")).to_have_value("item")
 
 
-def test_the_words_of_an_argument_are_not_broken_beside_the_guidelines(
-    workspace: Workspace,
-) -> None:
-    go_to_layer(workspace.open(), "events")
-    workspace.press(
-        "x", "ArrowRight", "ArrowRight", "ArrowRight", "Enter", "2", "x", "End", "Enter"
-    )
-    page = workspace.page
-
-    page.set_viewport_size({"width": 1440, "height": 900})
-
-    expect(page.locator("#panel-guidelines")).to_be_visible()
-    words = page.locator(".argument .span-slot > span").last
-    expect(words).to_have_text("“Berlin”")
-    lines = """(element) => {
-        const text = document.createRange();
-        text.selectNodeContents(element);
-        return new Set([...text.getClientRects()].map(({ top }) => top)).size;
-    }"""
-    assert words.evaluate(lines) == 1
-
-
-def test_tab_goes_on_from_what_a_digit_chose(workspace: Workspace) -> None:
-    go_to_layer(workspace.open(), "events")
-
-    workspace.press("n", "2")
-
-    expect(workspace.page.get_by_role("radio", name="ship")).to_be_focused()
-    workspace.press("Tab")
-    expect(workspace.page.get_by_role("button", name="Trigger: select words")).to_be_focused()
-
-
-def test_an_undo_shows_the_layer_that_it_changes(workspace: Workspace) -> None:
-    workspace.open().press("Delete")
-    go_to_layer(workspace, "events")
-    page = workspace.page
-
-    workspace.press("Control+z")
-
-    expect(page.locator("#tab-extraction")).to_have_attribute("aria-selected", "true")
-    expect(workspace.labels).to_have_count(1)
-    go_to_layer(workspace, "events").press("Control+Shift+z")
-    expect(page.locator("#tab-extraction")).to_have_attribute("aria-selected", "true")
-    expect(workspace.labels).to_have_count(0)
-
-
 def test_phases_are_ordered_and_get_their_evidence_by_key(workspace: Workspace) -> None:
     go_to_layer(workspace.open(), "arc")
 
@@ -250,17 +155,6 @@ def test_a_label_points_to_others_by_key(workspace: Workspace) -> None:
     assert inferred["id"] == "INF-001"
 
 
-def test_a_deleted_label_is_pointed_to_no_more(workspace: Workspace) -> None:
-    go_to_layer(workspace.open(), "inference")
-    workspace.press("n").type("Encryption")
-    workspace.page.get_by_role("checkbox", name="REQ-001").check()
-    workspace.press("Escape", "[", "Delete")
-
-    (inferred,) = saved(workspace, "inferred_requirements")
-
-    assert inferred["triggered_by"] == []
-
-
 def test_an_issue_marks_words_in_a_field_of_its_requirement(workspace: Workspace) -> None:
     go_to_layer(workspace.open(), "validation")
     workspace.press("n", "Space", "Tab", "1")
@@ -274,36 +168,6 @@ def test_an_issue_marks_words_in_a_field_of_its_requirement(workspace: Workspace
     (issue,) = saved(workspace, "issues")
     assert issue["issue_type"] == "ambiguous_verb"
     assert issue["span"] == {"start": 6, "end": 18, "text": "order number"}
-
-
-@pytest.mark.parametrize("digit", ["0", "1", "2"])
-def test_a_rating_is_given_by_its_own_digit(workspace: Workspace, digit: str) -> None:
-    go_to_layer(workspace.open(), "relevance")
-
-    workspace.press("n", "Space", "Tab", digit)
-
-    (rating,) = saved(workspace, "ratings")
-    assert rating["target"] == workspace.requirements[0]["uid"]
-    assert rating["score"] == int(digit)
-    chosen = workspace.page.locator(".chip", has=workspace.page.locator("input:checked"))
-    expect(chosen.locator("kbd")).to_have_text(digit)
-
-
-def test_a_rating_of_0_keeps_its_digit_when_nothing_here_has_another_key(
-    workspace: Workspace,
-) -> None:
-    workspace.open().press("?")
-    workspace.page.get_by_role("button", name="0: Say").click()
-    workspace.press("y")
-    expect(workspace.page.locator("#keys-error")).to_contain_text("y: Say")
-    workspace.press("Escape")
-    go_to_layer(workspace, "relevance")
-
-    workspace.press("n", "Tab", "0")
-
-    expect(workspace.page.get_by_role("radio", name="0 · ")).to_be_checked()
-    (rating,) = saved(workspace, "ratings")
-    assert rating["score"] == 0
 
 
 def test_all_layers_together_make_a_payload_without_a_problem(workspace: Workspace) -> None:
@@ -320,26 +184,3 @@ def test_all_layers_together_make_a_payload_without_a_problem(workspace: Workspa
         workspace.stored.payload, layers=list(LAYERS), message_count=len(TEXTS), complete=True
     )
     assert problems == []
-
-
-def test_what_is_to_correct_in_other_layers_is_on_their_tabs(
-    workspace: Workspace, allowed_console_errors: list[str]
-) -> None:
-    allowed_console_errors.append("400")
-    workspace.open().press("n")
-    expect(workspace.labels).to_have_count(2)
-    go_to_layer(workspace.press("Escape"), "events").press("n", "Escape")
-    first, last = (workspace.page.locator(f"#tab-{name} .bad") for name in ("extraction", "events"))
-    expect(first).to_be_hidden()
-
-    workspace.press("Control+Enter")
-    expect(workspace.notices).to_contain_text("Not answered: Inferred requirements, Validation")
-    workspace.press("Control+Enter")  # it is meant
-
-    expect(workspace.notices).to_contain_text("Requirements: 1 to correct. Events: 1 to correct.")
-    expect(workspace.page.locator("#tab-extraction")).to_be_in_viewport(ratio=1)
-    expect(first).to_have_text("1 to correct")
-    expect(last).to_have_text("1 to correct")
-    workspace.press("Escape", "Delete")
-    expect(first).to_be_hidden()
-    expect(last).to_have_text("1 to correct")

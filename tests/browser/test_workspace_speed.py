@@ -5,16 +5,13 @@ Counted is what must not grow with the conversation: what is touched, laid out a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.services import comments
 from labeling.services.work import annotations
 from tests.browser.workspace import Workspace, wait_until
 from tests.factories import (
@@ -66,14 +63,6 @@ def touched(workspace: Workspace, *keys: str) -> list[str]:
     return found
 
 
-def traced(browser: Browser, workspace: Workspace, *keys: str) -> list[dict[str, Any]]:
-    browser.start_tracing(page=workspace.page, categories=["devtools.timeline"])
-    workspace.press(*keys)
-    workspace.page.evaluate(SETTLE)
-    events: list[dict[str, Any]] = json.loads(browser.stop_tracing())["traceEvents"]
-    return events
-
-
 def test_a_key_touches_what_it_concerns_and_nothing_else(workspace: Workspace) -> None:
     moved = touched(workspace, "j")
     workspace.press("e", "End")
@@ -84,56 +73,6 @@ def test_a_key_touches_what_it_concerns_and_nothing_else(workspace: Workspace) -
     assert len(moved) <= 6, moved  # the message left, the one reached, labels that cite them
     assert len(typed) <= 12, typed  # the card of the label with its badges, no other label
     assert len(linked) <= 16, linked  # a source in the form, a chip at the message
-
-
-def test_a_copied_label_leaves_alone_what_stands_at_others(workspace: Workspace) -> None:
-    place = comments.place_of(workspace.assignment)
-    ana = workspace.assignment.annotator
-    comments.post(place, body="Meant?", author=ana, pin=comments.Pin(message_index=3))
-    workspace.open()
-    expect(workspace.message(3).locator(".comment-count")).to_have_text("1 comment")
-    chips = workspace.message(0).locator(".label-chip")
-    chips.first.evaluate("(chip) => (chip.id = 'kept')")
-
-    copied = touched(workspace, "d")
-
-    assert len(copied) <= 30, copied
-    assert not [node for node in copied if "message-head" in node]
-    expect(chips).to_have_count(2)
-    expect(chips.first).to_have_id("kept")
-
-
-def test_labels_that_scroll_into_sight_are_laid_out_already(
-    browser: Browser, workspace: Workspace
-) -> None:
-    workspace.page.mouse.move(1, 1)
-    browser.start_tracing(page=workspace.page, categories=["devtools.timeline"])
-    workspace.page.evaluate("document.querySelector('.labels-scroll').scrollTop = 2000")
-    workspace.page.evaluate(SETTLE)
-    events = json.loads(browser.stop_tracing())["traceEvents"]
-
-    layouts = [event["args"]["beginData"]["dirtyObjects"] for event in events if is_layout(event)]
-    assert sum(layouts) < 10, layouts
-
-
-def test_moving_on_in_the_conversation_lays_nothing_out(
-    browser: Browser, workspace: Workspace
-) -> None:
-    workspace.press("j", "j")
-
-    events = traced(browser, workspace, "j", "k", "j", "k")
-
-    assert len([event for event in events if is_layout(event)]) < 4  # not with every key
-    styled = [event["args"].get("elementCount", 0) for event in events if is_style(event)]
-    assert max(styled) < MESSAGES / 10
-
-
-def is_layout(event: dict[str, Any]) -> bool:
-    return event["name"] == "Layout" and "beginData" in event.get("args", {})
-
-
-def is_style(event: dict[str, Any]) -> bool:
-    return event["name"] == "UpdateLayoutTree" and "elementCount" in event.get("args", {})
 
 
 def test_what_is_far_from_the_reader_is_neither_laid_out_nor_painted(workspace: Workspace) -> None:
@@ -150,11 +89,3 @@ def test_what_is_far_from_the_reader_is_neither_laid_out_nor_painted(workspace: 
 
     assert hidden > MESSAGES / 2
     assert 0 < painted < MESSAGES / 5
-
-
-def test_hits_are_painted_where_the_reader_comes(workspace: Workspace) -> None:
-    workspace.press("/").type(f"order {MESSAGES - 1}.")
-
-    expect(workspace.message(MESSAGES - 1)).to_be_in_viewport()
-    page = workspace.page
-    wait_until(page, lambda: page.evaluate("CSS.highlights.get('hits').size === 1"))
