@@ -44,7 +44,7 @@ function walk(by) {
   return pair !== undefined;
 }
 
-const keys = new Keys(
+new Keys(
   readJson("keys"),
   {
     next: () => follow("next"),
@@ -56,6 +56,3 @@ const keys = new Keys(
   },
   byId("case-keys").dataset.user,
 );
-const single = byId("single-keys");
-single.checked = keys.singleKeys;
-single.addEventListener("change", () => (keys.singleKeys = single.checked));

@@ -44,10 +44,7 @@ function leave() {
 }
 
 if (pane) {
-  const keys = new Keys(readJson("keys"), { next: () => step(1), previous: () => step(-1), open, leave }, section.dataset.user);
-  const single = byId("single-keys");
-  single.checked = keys.singleKeys;
-  single.addEventListener("change", () => (keys.singleKeys = single.checked));
+  new Keys(readJson("keys"), { next: () => step(1), previous: () => step(-1), open, leave }, section.dataset.user);
 
   section.addEventListener("click", (/** @type {any} */ { target }) => {
     const link = target.closest("a[data-compared]");

@@ -61,10 +61,7 @@ const actions = {
   talk: () => current.querySelector("summary")?.click(),
 };
 
-const keys = new Keys(readJson("keys"), actions, list.dataset.user);
-const single = byId("single-keys");
-single.checked = keys.singleKeys;
-single.addEventListener("change", () => (keys.singleKeys = single.checked));
+new Keys(readJson("keys"), actions, list.dataset.user);
 mark(current);
 
 list.addEventListener("focusin", ({ target }) => {

@@ -96,11 +96,8 @@ if (least) {
   filter();
 }
 
-const keys = new Keys(
+new Keys(
   readJson("keys"),
   { next: () => walk(1), previous: () => walk(-1), open: toggle, source: nextSource },
   byId("case-keys").dataset.user,
 );
-const single = byId("single-keys");
-single.checked = keys.singleKeys;
-single.addEventListener("change", () => (keys.singleKeys = single.checked));

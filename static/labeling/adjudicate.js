@@ -4,7 +4,7 @@ import { RequestFailed, send } from "./api.js";
 import { isMixed } from "./clusters.js";
 import { Desk, say, setUpGuidelines } from "./desk.js";
 import { byId, readJson, wireButtons } from "./dom.js";
-import { Draft } from "./drafts.js";
+import { keep, recall } from "./kept.js";
 import { Keys } from "./keys.js";
 import { setUpKeyTable } from "./keytable.js";
 import { t } from "./texts.js";
@@ -24,7 +24,7 @@ class Adjudication {
     const [layer] = layers;
     const { clusters, given: settled, read_only: readOnly, user, conversation } = this.page;
     for (const cluster of clusters) cluster.layer = layer;
-    this.draft = new Draft(`${user}:${conversation}:${layer.name}`);
+    this.draft = `assay:decision:${user}:${conversation}:${layer.name}`;
     this.desk = new Desk({ clusters, layers, settled, readOnly, mayAdd: true, onChange: () => this.changed() });
     this.start();
     this.toggleGuidelines = setUpGuidelines();
@@ -42,7 +42,7 @@ class Adjudication {
     const { clusters, decision } = this.page;
     for (const cluster of clusters) if (AGREED.includes(cluster.how)) cluster.chosen = cluster.label;
     if (decision) this.desk.adopt(decision.labels);
-    const draft = this.page.read_only ? null : this.draft.read();
+    const draft = this.page.read_only ? null : recall(this.draft);
     const form = draft ?? decision;
     if (byId("verdict") && form) this.fill(form);
     if (!draft) return;
@@ -138,7 +138,7 @@ class Adjudication {
     const decided = clusters.filter((cluster) => cluster.chosen !== undefined);
     const byUid = Object.fromEntries(decided.map(({ label, chosen }) => [label.uid, chosen]));
     const added = decided.filter(({ how, chosen }) => how === "added" && chosen).map(({ chosen }) => chosen);
-    const isKept = this.draft.write({ ...this.form, chosen: byUid, added });
+    const isKept = keep(this.draft, { ...this.form, chosen: byUid, added });
     byId("verdict-error").textContent = "";
     this.count();
     byId("desk-state").textContent = isKept ? t("Draft kept in this browser") : t("This browser keeps no draft");
@@ -170,7 +170,7 @@ class Adjudication {
     say("Sending…");
     try {
       await send("POST", this.page.urls.decide, this.decision());
-      this.draft.remove();
+      keep(this.draft, null);
       location.assign(this.page.urls.next);
     } catch (failure) {
       this.sending = false;

@@ -49,10 +49,7 @@ const actions = {
   guideline: () => inEntry("[data-guideline]")?.click(),
 };
 
-const keys = new Keys(readJson("keys"), actions, page.dataset.user);
-const single = byId("single-keys");
-single.checked = keys.singleKeys;
-single.addEventListener("change", () => (keys.singleKeys = single.checked));
+new Keys(readJson("keys"), actions, page.dataset.user);
 
 entry().focus({ preventScroll: true });
 

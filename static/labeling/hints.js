@@ -1,5 +1,7 @@
 // Notes on the wording of labels, as the answer to a save brings them. What is dismissed stays away.
 
+import { keep, recall } from "./kept.js";
+
 /** @import { Annotation, Hint } from "./types.d.ts" */
 
 const MOST = 500; // dismissed hints that are remembered for one conversation
@@ -11,7 +13,7 @@ export class Hints {
     this.key = `assay:hints:${user}:${assignment}`;
     /** @type {Hint[]} */
     this.hints = [];
-    this.dismissed = new Set(recall(this.key));
+    this.dismissed = new Set(recall(this.key) ?? []);
   }
 
   replace(hints) {
@@ -26,24 +28,8 @@ export class Hints {
 
   dismiss(hint) {
     this.dismissed.add(nameOf(hint));
-    remember(this.key, [...this.dismissed].slice(-MOST));
+    keep(this.key, [...this.dismissed].slice(-MOST));
   }
 }
 
 const nameOf = ({ uid, field, kind }) => `${uid} ${field} ${kind}`;
-
-function recall(key) {
-  try {
-    return JSON.parse(localStorage.getItem(key) ?? "[]");
-  } catch {
-    return []; // storage is blocked, or holds something else
-  }
-}
-
-function remember(key, names) {
-  try {
-    localStorage.setItem(key, JSON.stringify(names));
-  } catch {
-    // Storage is blocked: dismissed until the page is left.
-  }
-}

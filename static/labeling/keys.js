@@ -1,6 +1,7 @@
 // Keys to actions, by the key table of the page and what this person has changed in it.
 
 import { all, byId } from "./dom.js";
+import { keep, recall } from "./kept.js";
 import { t } from "./texts.js";
 
 /** @import { Actions, KeyRow } from "./types.d.ts" */
@@ -27,7 +28,8 @@ export class Keys {
     /** @type {Map<string, KeyRow>} */
     this.bindings = new Map();
     this.changed = {};
-    this.bind(parse(read(this.storedKeys)) ?? {});
+    this.bind(recall(this.storedKeys) ?? {});
+    this.offerSingleKeys(byId("single-keys"));
     document.addEventListener("keydown", (event) => this.pressed(event), { signal });
   }
 
@@ -61,20 +63,27 @@ export class Keys {
   rebind(row, key) {
     const { [row.usual]: _, ...others } = this.changed;
     this.bind(key === row.usual ? others : { ...others, [row.usual]: key });
-    write(this.storedKeys, JSON.stringify(this.changed));
+    this.keep(this.storedKeys, this.changed);
   }
 
   reset() {
     this.bind({});
-    write(this.storedKeys, "{}");
+    this.keep(this.storedKeys, null);
   }
 
   get singleKeys() {
-    return read(this.storedSingle) !== "off";
+    return recall(this.storedSingle) !== "off";
   }
 
-  set singleKeys(on) {
-    write(this.storedSingle, on ? "on" : "off");
+  keep(name, value) {
+    if (keep(name, value)) return;
+    byId("keys-error").textContent = t("This browser keeps nothing: the change lasts until you leave.");
+  }
+
+  offerSingleKeys(box) {
+    if (!box) return;
+    box.checked = this.singleKeys;
+    box.addEventListener("change", () => this.keep(this.storedSingle, box.checked ? "on" : "off"));
   }
 
   pressed(event) {
@@ -141,28 +150,4 @@ const NAMES = {
 export const keyParts = (key) =>
   key === "+" ? ["+"] : key.split("+").map((part) => NAMES[part] ?? part);
 
-export const shortName = (key) => keyParts(key).join(" ").replace("Enter", "⏎");
-
-function read(name) {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null; // storage is blocked: the usual keys
-  }
-}
-
-function write(name, value) {
-  try {
-    localStorage.setItem(name, value);
-  } catch {
-    byId("keys-error").textContent = t("This browser keeps nothing: the change lasts until you leave.");
-  }
-}
-
-function parse(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
+const shortName = (key) => keyParts(key).join(" ").replace("Enter", "⏎");

@@ -8,11 +8,8 @@ const MODIFIERS = new Set(["Shift", "Control", "Alt", "AltGraph", "Meta"]);
 
 export function setUpKeyTable(keys) {
   const dialog = byId("help-dialog");
-  const toggle = byId("single-keys");
   const table = new KeyTable(keys, byId("help-keys"), byId("keys-error"));
   table.draw();
-  toggle.checked = keys.singleKeys;
-  toggle.addEventListener("change", () => (keys.singleKeys = toggle.checked));
   byId("keys-reset").addEventListener("click", () => {
     keys.reset();
     table.draw(t("Shortcuts reset."));

@@ -1,6 +1,7 @@
 // The panels next to the conversation: guidelines, history, comments. One is open at a time.
 
 import { all, byId, focused, isOneColumn } from "./dom.js";
+import { keep, recall } from "./kept.js";
 
 /** @import { PanelContent } from "./types.d.ts" */
 
@@ -28,27 +29,14 @@ export class Panels {
 
   toggle(name) {
     const isOpen = this.current === name;
-    if (name === "guidelines") this.remember(!isOpen);
+    if (name === "guidelines") keep(STORED, isOpen ? "closed" : "open");
     this.show(isOpen ? null : name);
   }
 
   // Open until somebody closes them: nobody labels without having seen the guidelines. A narrow
   // screen has room for one thing only.
   stored() {
-    if (isOneColumn()) return false;
-    try {
-      return localStorage.getItem(STORED) !== "closed";
-    } catch {
-      return true;
-    }
-  }
-
-  remember(isShown) {
-    try {
-      localStorage.setItem(STORED, isShown ? "open" : "closed");
-    } catch {
-      // Storage is blocked: shown again next time.
-    }
+    return !isOneColumn() && recall(STORED) !== "closed";
   }
 
   show(name, { focus = true } = {}) {

@@ -9,7 +9,7 @@ export const isOpen = (field, value) =>
 
 export const requiredClass = (field) => (field.required ? "label required" : "label");
 
-export const groupLabel = (field, id) =>
+const groupLabel = (field, id) =>
   el("span", { class: requiredClass(field), id: `${id}-label` }, field.label);
 
 export const drawHelp = (field, id) => el("p", { class: "help", id: `${id}-help` }, field.help);

@@ -1,9 +1,9 @@
 // Pieces of text. Stored places count code points; the browser counts UTF-16 units, in which an
 // emoji takes two. A span is {start, end, text} and, in a conversation, the message.
 
-export const toCodePoints = (text, unit) => Array.from(text.slice(0, unit)).length;
+const toCodePoints = (text, unit) => Array.from(text.slice(0, unit)).length;
 
-export const toUnits = (text, point) => Array.from(text).slice(0, point).join("").length;
+const toUnits = (text, point) => Array.from(text).slice(0, point).join("").length;
 
 export function spanBetween(text, from, to) {
   const [start, end] = trimmed(text, Math.min(from, to), Math.max(from, to));

@@ -1,26 +1,25 @@
 // After a submission or a skip the next conversation follows at once; its page offers to take it back.
 
 import { RequestFailed, send } from "./api.js";
+import { keep, recall } from "./kept.js";
 import { t } from "./texts.js";
 
 const STORED = "assay:submitted";
+const PLACE = "sessionStorage";
 const TIME_MS = 10 * 60_000; // an older offer would surprise
 
 export function remember({ urls, conversation }, { skipped = false } = {}) {
   if (!urls.reopen) return;
-  const entry = { reopen: urls.reopen, workspace: urls.workspace, conversation, skipped, at: Date.now() };
-  try {
-    sessionStorage.setItem(STORED, JSON.stringify(entry));
-  } catch {
-    // Storage is blocked: it can still be reopened from the queue.
-  }
+  keep(STORED, { reopen: urls.reopen, workspace: urls.workspace, conversation, skipped, at: Date.now() }, PLACE);
 }
 
 export class Submitted {
   /** @param {import("./status.js").Status} status */
   constructor(status) {
     this.status = status;
-    this.last = recall();
+    this.last = recall(STORED, PLACE);
+    keep(STORED, null, PLACE);
+    if (!this.last || Date.now() - this.last.at >= TIME_MS) this.last = null;
     if (!this.last || this.last.workspace === location.pathname) return;
     const { conversation, skipped } = this.last;
     this.status.notice("submitted", {
@@ -39,7 +38,7 @@ export class Submitted {
   async reopen({ reopen, workspace }) {
     try {
       await send("POST", reopen, {});
-      forget();
+      keep(STORED, null, PLACE);
       location.assign(workspace);
     } catch (error) {
       if (!(error instanceof RequestFailed)) throw error;
@@ -48,18 +47,4 @@ export class Submitted {
       this.status.notice("submitted", { kind: "bad", text });
     }
   }
-}
-
-function recall() {
-  try {
-    const entry = JSON.parse(sessionStorage.getItem(STORED) ?? "null");
-    forget();
-    return entry && Date.now() - entry.at < TIME_MS ? entry : null;
-  } catch {
-    return null;
-  }
-}
-
-function forget() {
-  sessionStorage.removeItem(STORED);
 }

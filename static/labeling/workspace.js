@@ -9,6 +9,7 @@ import { byId, focused, readJson, setText, showIf, wireButtons } from "./dom.js"
 import { Ending } from "./ending.js";
 import { Hints } from "./hints.js";
 import { History } from "./history.js";
+import { keep, recall } from "./kept.js";
 import { Keys } from "./keys.js";
 import { setUpKeyTable } from "./keytable.js";
 import { Labeling } from "./labeling.js";
@@ -221,7 +222,7 @@ class Workspace {
 
   toggleQuick() {
     const isQuick = !this.isQuick;
-    remember(`assay:quick:${this.annotation.user}`, isQuick ? "on" : "off");
+    keep(`assay:quick:${this.annotation.user}`, isQuick ? "on" : "off");
     this.form?.showFields(!isQuick);
     if (focused() === document.body) this.form?.focus();
     this.status.say(isQuick ? t("Quick labels: the other fields come later") : t("All fields are shown"));
@@ -412,22 +413,6 @@ class Workspace {
     const isSame = ({ key }) => before[key].length === now[key].length && now[key].every((label, at) => label === before[key][at]);
     const changed = this.layers.filter((layer) => !isSame(layer));
     if (changed.length && !changed.includes(this.layer)) this.showLayer(changed[0]);
-  }
-}
-
-function recall(key) {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null; // storage is blocked: all fields are shown
-  }
-}
-
-function remember(key, value) {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // Storage is blocked: all fields are shown.
   }
 }
 
