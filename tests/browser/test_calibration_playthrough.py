@@ -203,7 +203,7 @@ def people_discuss(pages: dict[str, Page]) -> None:
     assert ana.locator(".disagreement").evaluate(SEEN)
 
     rita.reload()
-    expect(rita.locator(".thread").first).to_contain_text("The analyst repeats a wish")
+    expect(rita.locator(".disagreement ol.list")).to_contain_text("The analyst repeats a wish")
     held: list[Route] = []
     for number in range(1, DIFFERENCES + 1):
         expect(rita.locator("nav.row > p")).to_have_text(f"{number} of {DIFFERENCES}")
