@@ -113,7 +113,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     }
     for names, arguments in [
         (
-            "project guidelines guideline-new conversations gold gold-freeze gold-version",
+            "project guidelines guideline-new conversations gold gold-freeze",
             of_project,
         ),
         ("round-new member-add api-project api-conversations", of_project),

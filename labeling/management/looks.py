@@ -14,10 +14,9 @@ from labeling.services.gold.looks import Sight
 from labeling.words import in_english
 
 
-def add_reason(parser: ArgumentParser, *, without: str = "") -> None:
-    said = f"; without it {without}" if without else ""
+def add_reason(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--reason", default="", help=f"why test items are looked at, kept with the look{said}"
+        "--reason", default="", help="why test items are looked at, kept with the look"
     )
 
 

@@ -8,10 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Conversation, Event, GoldRelease, Guideline, Project
-from labeling.services import processing
 from labeling.services.gold import gold, gold_requests
 from labeling.services.settling import adjudications
 from tests import factories
@@ -27,13 +25,6 @@ def first(project: Project) -> GoldRelease:
 
 def freeze(project: Project, **options: Any) -> GoldRelease:
     return gold.freeze(project=project, layer="extraction", ruler=RULER, **options)
-
-
-def proposed(project: Project) -> tuple[str, list[Fact]]:
-    processing.catch_up(project, ruler=lambda: RULER)
-    preview = gold.proposed(project, "extraction")
-    assert preview
-    return str(preview.proposal.meaning), preview.proposal.reasons
 
 
 def correct_a_label(release: GoldRelease, by: Any) -> None:
@@ -54,7 +45,6 @@ def test_the_first_release_of_a_name_is_1_0_0(first: GoldRelease) -> None:
 def test_a_corrected_label_raises_the_last_number(first: GoldRelease, rita: Any) -> None:
     correct_a_label(first, rita)
 
-    assert proposed(first.project) == ("1.0.1", [Fact("meaning.labels")])
     assert freeze(first.project).meaning == "1.0.1"
 
 
@@ -62,29 +52,20 @@ def test_new_items_raise_the_middle_number(first: GoldRelease, rita: Any) -> Non
     correct_a_label(first, rita)
     factories.answer_all(factories.open_full(first.project, 1))
 
-    reasons = [Fact("meaning.items", added=1, removed=0)]
-    assert proposed(first.project) == ("1.1.0", reasons)
     assert freeze(first.project).meaning == "1.1.0"
 
 
 def test_another_split_raises_the_middle_number(first: GoldRelease) -> None:
     Conversation.objects.filter(gold_items__position=0).update(split="test")
 
-    reasons = [Fact("meaning.items", added=1, removed=1)]
-    assert proposed(first.project) == ("1.1.0", reasons)
+    assert freeze(first.project).meaning == "1.1.0"
 
 
 def test_other_words_in_the_guidelines_raise_the_first_number(first: GoldRelease) -> None:
     factories.answer_all(factories.open_full(first.project, 1))
     Guideline.objects.create(project=first.project, version=2, body="Label less.")
 
-    meaning, reasons = proposed(first.project)
-
-    assert meaning == "2.0.0"
-    assert reasons == [
-        Fact("meaning.guidelines", version=2),
-        Fact("meaning.items", added=1, removed=0),
-    ]
+    assert freeze(first.project, waive={"superseded": "Fine."}).meaning == "2.0.0"
 
 
 def test_other_white_space_in_the_guidelines_means_nothing(first: GoldRelease) -> None:
@@ -92,7 +73,7 @@ def test_other_white_space_in_the_guidelines_means_nothing(first: GoldRelease) -
     body = "  " + first.project.guidelines.get().body.replace(" ", "\n") + "\n"
     Guideline.objects.create(project=first.project, version=2, body=body)
 
-    assert proposed(first.project)[0] == "1.1.0"
+    assert freeze(first.project, waive={"superseded": "Fine."}).meaning == "1.1.0"
 
 
 def test_a_version_can_be_raised_but_not_lowered(first: GoldRelease) -> None:
@@ -103,61 +84,17 @@ def test_a_version_can_be_raised_but_not_lowered(first: GoldRelease) -> None:
     assert freeze(first.project, at_least="patch").meaning == "2.1.0"
 
 
-def test_the_lead_sees_the_version_before_and_raises_it_in_the_form(
+def test_the_lead_raises_the_version_in_the_form(
     signed_in: Any, rita: Any, first: GoldRelease
 ) -> None:
     factories.answer_all(factories.open_full(first.project, 1))
-    processing.catch_up(first.project, ruler=lambda: RULER)
-    address = reverse("gold-version", args=["orders"])
-
-    shown = signed_in(rita).get(address, {"layer": "extraction"}).content.decode()
-    assert "orders@1 is version 1.0.0." in shown
-    assert "<strong>version 1.1.0</strong>: items new or in another split: 1" in shown
 
     fields = {"layer": "extraction", "name": "orders", "at_least": "major"}
     signed_in(rita).post(reverse("gold-freeze", args=["orders"]), fields)
     asked = Event.objects.get(verb="gold.freeze_requested")
     gold_requests.answer(asked.project, ruler=lambda: RULER)
+
     assert GoldRelease.objects.first().meaning == "2.0.0"
-
-
-def test_the_version_of_unknown_answers_is_left_to_freezing(
-    signed_in: Any, rita: Any, first: GoldRelease, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = reverse("gold-version", args=["orders"])
-    factories.answer_all(factories.open_full(first.project, 1))
-    said = "The version follows from what has changed, which is found out while freezing."
-
-    assert said in signed_in(rita).get(address, {"layer": "extraction"}).content.decode()
-    processing.catch_up(first.project, ruler=lambda: RULER)
-    monkeypatch.setattr("labeling.views.gold.MOST_TO_SETTLE", 2)
-    assert said in signed_in(rita).get(address, {"layer": "extraction"}).content.decode()
-
-
-def test_a_name_that_is_refused_is_refused_before_freezing(
-    signed_in: Any, rita: Any, first: GoldRelease
-) -> None:
-    address = reverse("gold-version", args=["orders"])
-
-    shown = signed_in(rita).get(address, {"layer": "extraction", "name": "a b"}).content.decode()
-
-    assert "“a b” cannot name a release" in shown
-
-
-def test_the_command_says_the_version_before_and_freezes_nothing(
-    first: GoldRelease, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("labeling.management.commands.freeze_gold.ruler", lambda: RULER)
-    factories.answer_all(factories.open_full(first.project, 1))
-
-    call_command("freeze_gold", project="orders", dry_run=True)
-    assert capsys.readouterr().out == (
-        "It would be version 1.1.0: items new or in another split: 1, gone or moved: 0.\n"
-    )
-    assert GoldRelease.objects.count() == 1
-
-    call_command("freeze_gold", project="orders", at_least="major")
-    assert "orders@2, 2.0.0: 3 items" in capsys.readouterr().out
 
 
 def test_a_release_is_found_by_its_version_on_pages_and_in_commands(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import CommandError, call_command
 from django.test import Client
 
 from labeling.domain.gold import proofs
@@ -18,7 +16,7 @@ from labeling.domain.matching.similarity import Ruler
 from labeling.models import Adjudication, GoldItem, GoldRelease, Project
 from labeling.services.exchange.export import FORMATS, export
 from labeling.services.exchange.gold_formats import CannotCarry
-from labeling.services.gold import gold
+from labeling.services.gold import gold, gold_diffs
 from labeling.services.gold.verification import verify
 from labeling.services.settling import adjudications, merges
 from labeling.services.work.annotations import InvalidPayload
@@ -351,12 +349,6 @@ def test_the_whole_needs_all_its_stages(people: dict[str, User]) -> None:
 # --- comparing releases ---
 
 
-def diff(*arguments: str) -> str:
-    out = StringIO()
-    call_command("diff_gold", *arguments, stdout=out)
-    return out.getvalue()
-
-
 def test_two_releases_are_compared_label_by_label(people: dict[str, User]) -> None:
     project = labeled(*GIVEN["qa"])
     freeze(project, "qa")
@@ -369,16 +361,22 @@ def test_two_releases_are_compared_label_by_label(people: dict[str, User]) -> No
         factories.answer_with(assignment, asked(assignment.annotator.username))
     freeze(project, "qa")
 
-    table = diff("orders@1", "orders@2")
-    result = json.loads(diff("orders@1", "orders@2", "--format", "json"))
+    comparison = gold_diffs.compare(gold.find("orders@1"), gold.find("orders@2"))
+    first, second = (change.as_json() for change in comparison.changes())
 
-    assert "orders@1 → orders@2: 2 differ, 0 alike" in table
-    assert "c-001: changed, unanimous → adjudicated" in table
-    assert "  changed qa “What do they track”\n    answer: [-Orders-]{+Their orders+}" in table
-    assert "  added qa “Who pays”" in table
-    assert "c-002: added" in table
-    assert result["items"][0]["labels"][0]["fields"][0]["name"] == "answer"
-    assert json.loads(diff("orders@2", "orders@2", "--format", "json"))["items"] == []
+    assert comparison.same == 0
+    assert (first["item_id"], first["how"]) == ("c-001", ("unanimous", "adjudicated"))
+    assert [(row["kind"], row["title"]) for row in first["labels"]] == [
+        ("changed", "What do they track"),
+        ("added", "Who pays"),
+    ]
+    (field,) = first["labels"][0]["fields"]
+    assert field["name"] == "answer"
+    assert [(part["kind"], part["text"]) for part in field["parts"]] == [
+        ("removed", "Orders"),
+        ("added", "Their orders"),
+    ]
+    assert (second["item_id"], second["kind"]) == ("c-002", "added")
 
 
 def test_releases_of_different_layers_are_not_compared(people: dict[str, User]) -> None:
@@ -386,8 +384,8 @@ def test_releases_of_different_layers_are_not_compared(people: dict[str, User]) 
     freeze(project, "extraction", name="one")
     freeze(project, "validation", name="two")
 
-    with pytest.raises(CommandError, match="one layer"):
-        diff("one", "two")
+    with pytest.raises(gold_diffs.NotComparable):
+        gold_diffs.compare(gold.find("one"), gold.find("two"))
 
 
 def test_every_layer_is_offered_for_freezing(people: dict[str, User], signed_in: SignedIn) -> None:

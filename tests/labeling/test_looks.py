@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -380,29 +378,6 @@ def test_labels_of_a_project_with_a_test_set_leave_for_a_reason(
     say_why(release, noor, purposes=(EXPORT,))
 
     assert signed_in(noor).get(url).status_code == 200
-
-
-def test_a_diff_by_command_leaves_test_items_out_without_a_reason(release: GoldRelease) -> None:
-    factories.make_conversations(release.project, 1, split="test")
-    factories.make_conversations(release.project, 1)
-    factories.make_release(release.project, items=2)
-
-    assert _differing() == ["c-005"]
-    assert _differing(reason="Which were corrected?") == ["c-004", "c-005"]
-
-
-def _differing(**options: Any) -> list[str]:
-    out = io.StringIO()
-    call_command(
-        "diff_gold",
-        "orders@1",
-        "orders@2",
-        format="json",
-        stdout=out,
-        stderr=io.StringIO(),
-        **options,
-    )
-    return [item["item_id"] for item in json.loads(out.getvalue())["items"]]
 
 
 def test_the_admin_leaves_test_items_out_until_their_reader_says_why(

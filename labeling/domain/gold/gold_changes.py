@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple
 
 from labeling.domain.canonical import canonical_json
 from labeling.domain.gold.content import GoldContent, GoldMessage
@@ -17,13 +17,6 @@ ChangeKind = Literal["added", "removed", "changed"]
 
 MOST_CHARACTERS = 20_000
 """Longer texts are shown as removed and added: aligning their words would take too long."""
-
-
-class PartRow(TypedDict):
-    """A piece of a text, or an entry of a list: in both releases, or only in one."""
-
-    kind: str
-    text: str
 
 
 class FieldChanged(NamedTuple):
@@ -58,42 +51,6 @@ class MessageChanged(NamedTuple):
     parts: list[Part]
 
 
-class FieldChangedRow(TypedDict):
-    name: str
-    before: Any
-    after: Any
-    parts: list[PartRow]
-
-
-class LabelChangeRow(TypedDict):
-    """A :class:`LabelChanged` as plain JSON."""
-
-    kind: ChangeKind
-    layer: str
-    uid: str
-    title: str
-    fields: list[FieldChangedRow]
-
-
-class MessageChangeRow(TypedDict):
-    kind: ChangeKind
-    index: int
-    parts: list[PartRow]
-
-
-class ItemChangeRow(TypedDict):
-    """An :class:`ItemChanged` as plain JSON."""
-
-    item_id: str
-    kind: ChangeKind
-    how: list[str] | None
-    text: bool
-    messages: list[MessageChangeRow]
-    split: list[str] | None
-    labels: list[LabelChangeRow]
-    other: list[str]
-
-
 @dataclass(frozen=True, slots=True)
 class ItemChanged:
     """``messages`` says what of the conversation differs; ``how`` and ``split`` have both if they
@@ -117,42 +74,34 @@ class ItemChanged:
         """Whether a pipeline would be scored differently: the labels or the text changed."""
         return self.kind != "changed" or bool(self.labels or self.messages)
 
-    def as_json(self) -> ItemChangeRow:
+    def as_json(self) -> dict[str, Any]:
+        messages = [
+            {"kind": each.kind, "index": each.place, "parts": _rows(each.parts)}
+            for each in self.messages
+        ]
+        labels = [label._asdict() | {"fields": _fields(label)} for label in self.labels]
         return {
-            "item_id": self.item_id,
-            "kind": self.kind,
-            "how": list(self.how) if self.how else None,
+            **{name: getattr(self, name) for name in self.__slots__},
             "text": self.text,
-            "messages": [
-                {"kind": each.kind, "index": each.place, "parts": _rows(each.parts)}
-                for each in self.messages
-            ],
-            "split": list(self.split) if self.split else None,
-            "labels": [_label_row(label) for label in self.labels],
-            "other": self.other,
+            "messages": messages,
+            "labels": labels,
         }
 
 
-def _label_row(label: LabelChanged) -> LabelChangeRow:
-    return {
-        "kind": label.kind,
-        "layer": label.layer,
-        "uid": label.uid,
-        "title": label.title,
-        "fields": [
-            {
-                "name": each.name,
-                "before": each.before,
-                "after": each.after,
-                "parts": _rows(each.parts),
-            }
-            for each in label.fields
-        ],
-    }
+def _fields(label: LabelChanged) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": each.name,
+            "before": each.before,
+            "after": each.after,
+            "parts": _rows(each.parts),
+        }
+        for each in label.fields
+    ]
 
 
-def _rows(parts: Sequence[Part]) -> list[PartRow]:
-    return [{"kind": part.kind, "text": part.text} for part in parts]
+def _rows(parts: Sequence[Part]) -> list[dict[str, str]]:
+    return [part._asdict() for part in parts]
 
 
 _SAID = {"gold", "given", "conversation", "split"}

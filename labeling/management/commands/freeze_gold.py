@@ -1,22 +1,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from labeling.domain.gold.meaning import LEVELS
-from labeling.domain.gold.statement import SettledAnew, parsed
 from labeling.domain.schema import DEFAULT_LAYER
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.base import AssayCommand
 from labeling.management.lint_lines import lint_document, report_lines, waiver_line
 from labeling.models import Project
-from labeling.services import acting, processing
+from labeling.services import acting
 from labeling.services.gold import gold, lint
 from labeling.services.vectors import ruler
-from labeling.words import in_english, words_of
+from labeling.words import words_of
 
 
 class Command(AssayCommand):
@@ -41,12 +39,6 @@ class Command(AssayCommand):
             "has changed)",
         )
         parser.add_argument(
-            "--dry-run",
-            action="store_true",
-            help="Say which version it would be and why, and freeze nothing.",
-        )
-
-        parser.add_argument(
             "--lint",
             action="store_true",
             help="Look for faults in what would be frozen, accept what --waive says, and freeze "
@@ -60,9 +52,6 @@ class Command(AssayCommand):
         project = self.project_named(options["project"])
         if options["lint"]:
             self._lint(project, options)
-            return
-        if options["dry_run"]:
-            self._propose(project, options["layer"], options["name"])
             return
         release = gold.freeze(
             project=project,
@@ -84,7 +73,6 @@ class Command(AssayCommand):
             self.stdout.write(waiver_line(waiver))
         for override in release.overrides:
             self.stdout.write(f"Gate overridden in round {override['round']}: {override['reason']}")
-        self._settled_anew(parsed(release.header).get("settled_anew", []))
         for row in release.left_out:
             self.stdout.write(f"left out {row['conversation']}: {words_of(row['reason'])}")
 
@@ -101,19 +89,3 @@ class Command(AssayCommand):
                 self.stdout.write(line)
         if any(count.open for count in lint.counts_of(report)):
             raise SystemExit(1)
-
-    def _propose(self, project: Project, layer: str, name: str) -> None:
-        processing.catch_up(project, ruler=ruler, measure=[])
-        preview = gold.proposed(project, layer, name)
-        if preview is None:
-            raise CommandError("Answers have just come in: try again.")
-        proposal = preview.proposal
-        reasons = "; ".join(in_english(reason) for reason in proposal.reasons)
-        self.stdout.write(f"It would be version {proposal.meaning}: {reasons}.")
-        self._settled_anew(preview.settled_anew)
-
-    def _settled_anew(self, rows: Sequence[SettledAnew]) -> None:
-        for row in rows:
-            fields = f" ({', '.join(row['fields'])})" if row["fields"] else ""
-            now = row["after"] or "disputed, left out"
-            self.stdout.write(f"settled differently {row['item']}: {row['before']} → {now}{fields}")

@@ -8,16 +8,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from labeling.domain.chats import natural_key
 from labeling.domain.errors import RuleError
 from labeling.domain.gold.content import GoldContent
-from labeling.domain.gold.gold_changes import ItemChanged, ItemChangeRow, changed
+from labeling.domain.gold.gold_changes import ItemChanged, changed
 from labeling.models import GoldItem, GoldRelease
-from labeling.services.gold.looks import TEST
 
 AT_A_TIME = 200
 COUNTED = 1000
@@ -32,30 +31,6 @@ class NotComparable(RuleError):
 
 Splits = tuple[str | None, str | None]
 """Of an item, in the older and in the newer release; None: it is not there."""
-
-
-class NamedRelease(TypedDict):
-    release: str
-    layer: str
-    sha256: str
-
-
-class AffectedRow(TypedDict):
-    """A run on the older release, with how many of its cases are about changed gold."""
-
-    run: str
-    cases: int
-    total: int
-
-
-class ReleaseDiffRow(TypedDict):
-    """A comparison as plain JSON."""
-
-    before: NamedRelease
-    after: NamedRelease
-    same: int
-    items: list[ItemChangeRow]
-    runs: list[AffectedRow]
 
 
 class ReleaseDiff(NamedTuple):
@@ -84,13 +59,6 @@ class ReleaseDiff(NamedTuple):
             split = new if new is not None else old or ""
             counts.setdefault(split, Counter())[kind] += 1
         return dict(sorted(counts.items()))
-
-    def without_test(self) -> ReleaseDiff:
-        """Without what is a test item in either release."""
-        return self._replace(
-            splits={name: both for name, both in self.splits.items() if TEST not in both},
-            same_in={split: number for split, number in self.same_in.items() if split != TEST},
-        )
 
     def changes(self, names: Sequence[str] | None = None) -> Iterator[ItemChanged]:
         """What became of these items; without names, of all that differ."""
@@ -126,10 +94,6 @@ def compare(before: GoldRelease, after: GoldRelease) -> ReleaseDiff:
     names = sorted({*removed, *added}, key=natural_key)
     splits = {name: (removed.get(name), added.get(name)) for name in names}
     return ReleaseDiff(before, after, splits, dict(alike.annotate(n=Count("pk"))))
-
-
-def named(release: GoldRelease) -> NamedRelease:
-    return {"release": str(release), "layer": release.layer, "sha256": release.sha256}
 
 
 def _not_in(other: GoldRelease, release: GoldRelease) -> QuerySet[GoldItem]:
