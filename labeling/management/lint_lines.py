@@ -53,29 +53,6 @@ def report_lines(report: LintReport) -> Iterator[str]:
             yield f"  {_sentence(finding)}{accepted}"
 
 
-def lint_document(report: LintReport) -> dict[str, Any]:
-    counts = lint.counts_of(report)
-    covered = lint.covered(report.project, report.layer)
-    return {
-        "project": report.project.slug,
-        "layer": report.layer,
-        "items": report.items,
-        "kinds": [count._asdict() for count in counts],
-        "findings": [
-            {
-                "kind": finding.kind,
-                "key": finding.key,
-                "conversation": finding.conversation and finding.conversation.external_id,
-                "code": finding.fact.code if finding.fact else "",
-                "message": _sentence(finding),
-                "accepted": covered[finding.key].reason if finding.key in covered else None,
-            }
-            for count in counts
-            for finding in _findings(report, count.kind)
-        ],
-    }
-
-
 def _findings(report: LintReport, kind: str) -> Any:
     rows = report.findings.filter(kind=kind).select_related("conversation")
     return rows.order_by("pk").iterator(500)

@@ -8,7 +8,9 @@ from django import template
 from django.utils.html import json_script
 from django.utils.safestring import SafeString
 
+from labeling.domain.schema import form_fields
 from labeling.domain.targets import title_of
+from labeling.models import GoldItem
 from labeling.translation import isolated, script_texts, translated
 from labeling.words import within as title_within
 from labeling.words import words_of
@@ -32,6 +34,19 @@ def words_of_fact(fact: Any) -> str:
 def layer_title(name: str) -> str:
     """What people call a layer: ``{{ release.layer|layer_title }}``."""
     return translated(title_of(name))
+
+
+@register.filter
+def field_title(name: str, layer: str) -> str:
+    """What forms call a field of this layer."""
+    titles = {field["name"]: field["label"] for field in form_fields(layer)}
+    return translated(titles.get(name, name))
+
+
+@register.filter
+def how_settled(how: str) -> str:
+    """How the labels of an item of gold came about."""
+    return str(GoldItem.How(how).label) if how in GoldItem.How.values else how
 
 
 @register.filter

@@ -11,16 +11,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from labeling.domain.gold.gold_changes import ItemChanged, LabelChanged, MessageChanged
-from labeling.domain.matching.diffing import Part
-from labeling.domain.schema import form_fields
 from labeling.domain.targets import title_of
-from labeling.models import Conversation, GoldItem, GoldRelease, Look
+from labeling.models import Conversation, GoldRelease, Look
 from labeling.services import blindness
 from labeling.services.gold import affected, gold_diffs, looks
 from labeling.services.gold.looks import Sight
 from labeling.translation import lazy as _
-from labeling.translation import translated
 from labeling.views.gold import release_of
 from labeling.views.paging import part_of
 
@@ -30,43 +26,6 @@ ITEMS = {
     "changed": _("Changed"),
     "same": _("Unchanged"),
 }
-WORDS = {"added": _("added"), "removed": _("removed"), "changed": _("changed")}
-BADGES = {"added": "ok", "removed": "bad", "changed": "info"}
-
-
-class ChangedField(NamedTuple):
-    """A field of a label, word by word; of a list entry by entry."""
-
-    name: str
-    parts: list[Part]
-    is_list: bool
-
-
-class ChangedLabel(NamedTuple):
-    """A label that was added, removed or changed, and which of its fields."""
-
-    word: str
-    badge: str
-    layer: str
-    title: str
-    fields: list[ChangedField]
-
-
-class ChangedMessage(NamedTuple):
-    word: str
-    badge: str
-    message: MessageChanged
-
-
-class ChangedItem(NamedTuple):
-    item: ItemChanged
-    word: str
-    badge: str
-    release: GoldRelease  # where the item can be opened: the newer one, if it holds it
-    how: tuple[str, str] | None
-    labels: list[ChangedLabel]
-    messages: list[ChangedMessage]
-    only_other: bool  # neither text nor labels: how they were recorded
 
 
 @require_GET
@@ -122,9 +81,7 @@ def _compared(before: GoldRelease, after: GoldRelease, *, request: HttpRequest) 
         "is_counted": counted is not None,
         "most_counted": gold_diffs.COUNTED,
         "runs": affected.runs(before, comparison.items_before(about), viewer=request.user),
-        "page": page._replace(
-            rows=[_row(item, before, after) for item in comparison.changes(page.rows)]
-        ),
+        "page": page._replace(rows=list(comparison.changes(page.rows))),
     }
 
 
@@ -147,33 +104,3 @@ def _counted(comparison: gold_diffs.ReleaseDiff) -> Counted:
 
 def _numbers(counts: Mapping[str, int]) -> list[int]:
     return [counts.get(kind, 0) for kind in ITEMS]
-
-
-def _row(item: ItemChanged, before: GoldRelease, after: GoldRelease) -> ChangedItem:
-    how = (_how(item.how[0]), _how(item.how[1])) if item.how else None
-    opened = before if item.kind == "removed" else after
-    return ChangedItem(
-        item,
-        WORDS[item.kind],
-        BADGES[item.kind],
-        opened,
-        how,
-        [_changed_label(label) for label in item.labels],
-        [ChangedMessage(WORDS[each.kind], BADGES[each.kind], each) for each in item.messages],
-        only_other=not (item.is_of_gold or item.how or item.split),
-    )
-
-
-def _how(how: str) -> str:
-    return str(GoldItem.How(how).label) if how in GoldItem.How.values else how
-
-
-def _changed_label(label: LabelChanged) -> ChangedLabel:
-    words = {field["name"]: field["label"] for field in form_fields(label.layer)}
-    fields = [
-        ChangedField(translated(words.get(each.name, each.name)), each.parts, each.is_list)
-        for each in label.fields
-    ]
-    return ChangedLabel(
-        WORDS[label.kind], BADGES[label.kind], title_of(label.layer), label.title, fields
-    )

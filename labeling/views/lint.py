@@ -45,7 +45,7 @@ def gold_lint(request: HttpRequest, slug: str) -> HttpResponse:
     layer = layer if layer in layers else layers[0]
     report = LintReport.objects.filter(project=project, layer=layer).select_related("by").first()
     waivers = lint.waivers_of(project, layer)
-    waiting = [each for each in gold_requests.waiting(project) if each.data.get("only_lint")]
+    waiting = [each for each in gold_requests.waiting(project) if each.data["only_lint"]]
     context: dict[str, Any] = {
         "project": project,
         "layer": layer,

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -9,7 +8,7 @@ from labeling.domain.gold.meaning import LEVELS
 from labeling.domain.schema import DEFAULT_LAYER
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.base import AssayCommand
-from labeling.management.lint_lines import lint_document, report_lines, waiver_line
+from labeling.management.lint_lines import report_lines, waiver_line
 from labeling.models import Project
 from labeling.services import acting
 from labeling.services.gold import gold, lint
@@ -43,9 +42,6 @@ class Command(AssayCommand):
             action="store_true",
             help="Look for faults in what would be frozen, accept what --waive says, and freeze "
             "nothing. Exit status 1 if a finding is open.",
-        )
-        parser.add_argument(
-            "--format", default="table", choices=["table", "json"], help="with --lint"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -81,11 +77,7 @@ class Command(AssayCommand):
         report = gold.look(project, layer, ruler=ruler(), by=acting.person())
         for kind, reason in reasons.items():
             lint.waive(project, layer, kind, reason=reason, by=acting.person())
-        if options["format"] == "json":
-            document = lint_document(report)
-            self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False))
-        else:
-            for line in report_lines(report):
-                self.stdout.write(line)
+        for line in report_lines(report):
+            self.stdout.write(line)
         if any(count.open for count in lint.counts_of(report)):
             raise SystemExit(1)

@@ -71,9 +71,7 @@ def request_freeze(
     }
     before = waiting(project)
     for request in before:
-        name = request.data["name"] or project.slug
-        known = {"only_lint": False, **request.data, "name": name}
-        if wanted.items() <= known.items():
+        if wanted.items() <= request.data.items():
             return Asked(request, True, None)
     asked = events.record(ASKED, project, project=project, actor=by, **wanted, message=message)
     queue.ask("freeze", project.pk)
@@ -134,7 +132,7 @@ def is_answered(asked: Event) -> bool:
 
 def _freeze(asked: Event, ruler: Ruler, is_held: bool) -> None:
     project = Project.objects.get(events=asked)
-    if asked.data.get("only_lint"):
+    if asked.data["only_lint"]:
         _lint(asked, project, ruler)
         return
     gold.freeze(
@@ -145,8 +143,8 @@ def _freeze(asked: Event, ruler: Ruler, is_held: bool) -> None:
         message=asked.data["message"],
         by=asked.actor,
         request=asked.pk,
-        with_synthetic=asked.data.get("with_synthetic", False),
-        at_least=asked.data.get("at_least", "patch"),
+        with_synthetic=asked.data["with_synthetic"],
+        at_least=asked.data["at_least"],
         is_wanted=lambda: not is_answered(asked),
         is_held=is_held,
     )
@@ -190,8 +188,4 @@ def _unanswered(requests: QuerySet[Event]) -> list[Event]:
 
 
 def _lately_asked() -> QuerySet[Event]:
-    return Event.objects.filter(
-        verb=ASKED,
-        at__gt=timezone.now() - GIVEN_UP_AFTER,
-        data__has_key="name",  # older requests have nothing to match an outcome by
-    )
+    return Event.objects.filter(verb=ASKED, at__gt=timezone.now() - GIVEN_UP_AFTER)
