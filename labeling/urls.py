@@ -41,7 +41,6 @@ from labeling.views.disagreements import (
 from labeling.views.docs import docs
 from labeling.views.gold import (
     gold,
-    gold_by_meaning,
     gold_export,
     gold_freeze,
     gold_item,
@@ -207,7 +206,6 @@ of_a_project = [
     path("gold/lint/waive/", gold_lint_waive, name="gold-lint-waive"),
     path("gold/lint/waivers/<int:pk>/withdraw/", gold_lint_withdraw, name="gold-lint-withdraw"),
     path("gold/<str:name>/<int:version>/", gold_release, name="gold-release"),
-    path("gold/<str:name>/<str:meaning>/", gold_by_meaning, name="gold-by-meaning"),
     path("gold/<str:name>/<int:version>/compare/", gold_compare, name="gold-compare"),
     path(
         "gold/<str:name>/<int:version>/reopen/<path:item_id>/", reopening_new, name="reopening-new"

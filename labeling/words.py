@@ -977,7 +977,6 @@ WORDS: dict[str, Text] = {
         "The release should be signed, but its statement is gone or of another format."
     ),
     "verify.guideline": _("Version {version} of the guidelines is not the text that was frozen."),
-    "verify.header": _("The header does not match the release's name and version."),
     "verify.item_twice": _("The manifest names an item twice."),
     "verify.items": _(
         "The items are not those that the statement is about: some were changed, added, dropped or "
@@ -989,9 +988,6 @@ WORDS: dict[str, Text] = {
     "verify.no_event": _("The audit log does not say that this release was frozen."),
     "verify.not_json": _("{file} is not a JSON object, or has a key twice."),
     "verify.other_key": _("The signature is by another key than the statement names."),
-    "verify.release_hash": _(
-        "The release hash does not match: items were added, dropped or moved."
-    ),
     "verify.signature": _("The signature does not fit the statement."),
     "verify.statement_hash": _("The statement does not match the release's hash."),
     "verify.unknown_format": _("{file} is not the manifest of a native export."),

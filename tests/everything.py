@@ -95,7 +95,6 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "api-gold-item": of_item[1:],
         "api-freeze": [*of_project, 0],
         "gold-item": of_item,
-        "gold-by-meaning": [*of_item[:2], "1.0.0"],
         "reopening-new": of_item,
         "import-report": [*of_project, report.pk],
         "run-case": [run.pk, case.pk],

@@ -15,7 +15,6 @@ from django.views.decorators.http import require_GET, require_POST
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.gold import statement
-from labeling.domain.gold.meaning import Meaning
 from labeling.domain.gold.names import in_figures
 from labeling.domain.gold.statement import LeftOutRow, Waiver
 from labeling.domain.schema.layers import published_as
@@ -115,15 +114,6 @@ def _what_happens(asked: gold_requests.Asked) -> str:
 @require_GET
 def gold_release(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
     return _release_page(request, release_of(request.user, slug, name, version))
-
-
-@require_GET
-def gold_by_meaning(request: HttpRequest, slug: str, name: str, meaning: str) -> HttpResponse:
-    """``name/1.2.0`` leads to the release of that version."""
-    if Meaning.parse(meaning) is None:
-        raise Http404
-    visible = GoldRelease.objects.visible_to(request.user).select_related("project")
-    return redirect(get_object_or_404(visible, project__slug=slug, name=name, meaning=meaning))
 
 
 @require_POST

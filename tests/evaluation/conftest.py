@@ -19,8 +19,7 @@ from evaluation.models import Answer, CaseRun, Judgement, Run, RunSpending
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.run import execution
 from labeling.domain.canonical import canonical_json
-from labeling.domain.gold.older import release_sha256
-from labeling.domain.gold.release import item_sha256
+from labeling.domain.gold.release import item_sha256, text_sha256
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.transcripts import Message
 from labeling.models import (
@@ -102,7 +101,7 @@ def make_release(project: Project) -> MakeRelease:
             version=1,
             guideline=project.guidelines.first(),
             header="{}",
-            sha256=release_sha256({}, hashes),
+            sha256=text_sha256("".join(hashes)),
         )
         GoldItem.objects.bulk_create(
             _item(release, position, content, sha256)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from labeling.domain.canonical import canonical_json
-from labeling.domain.gold.older import release_sha256
-from labeling.domain.gold.release import item_sha256
+from labeling.domain.gold.release import item_sha256, text_sha256
 from labeling.models import GoldItem, GoldRelease, Project
 from tests.factories import make_talk
 
@@ -23,7 +22,7 @@ def freeze(
         version=1,
         guideline=project.guidelines.first(),
         header="{}",
-        sha256=release_sha256({}, hashes),
+        sha256=text_sha256("".join(hashes)),
     )
     for position, (content, sha256) in enumerate(zip(contents, hashes, strict=True)):
         conversation = make_talk(project, content["item_id"], [])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 from unicodedata import is_normalized
 
@@ -200,15 +199,6 @@ def test_overrides_are_printed_on_the_release(project: Project, rita: User) -> N
     [override] = release.overrides
     assert override["reason"] == "A test of what comes after the gate."
     assert json.loads(release.header)["overrides"] == release.overrides
-
-
-def test_an_export_is_the_same_bytes_each_time(project: Project, tmp_path: Path) -> None:
-    factories.make_release(project)
-    for folder in ("a", "b"):
-        call_command("export_gold", "orders", output=tmp_path / folder)
-
-    for name in ("items.jsonl", "manifest.json", "model.sig"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
 def test_an_unknown_release_is_named_with_what_there_is(project: Project) -> None:

@@ -248,16 +248,6 @@ def test_a_spent_budget_refuses_until_a_lead_raises_it_with_a_reason(
     assert (budget.looks, budget.reason, budget.by) == (2, raised["reason"], rita)
 
 
-def test_the_budget_counts_what_was_seen_under_another_release(
-    noor: User, rita: User, release: GoldRelease
-) -> None:
-    looks.set_budget(release.project, 1, reason=WHY, by=rita)
-    say_why(release, noor, purposes=(LABELS,))
-
-    with pytest.raises(BudgetSpent):
-        looks.state(rita, [another_version(release)], Sight(LABELS), WHY)
-
-
 @pytest.mark.parametrize(("number", "reason"), [(3, " "), (None, WHY)])
 def test_a_budget_needs_a_reason_and_a_change(
     rita: User, project: Project, number: int | None, reason: str
@@ -333,18 +323,6 @@ def test_the_api_takes_a_reason_and_lists_the_looks(
         "Checking labels",
         1,
     )
-
-
-def test_the_api_refuses_beyond_the_budget_with_its_code(
-    signed_in: SignedIn, noor: User, rita: User, release: GoldRelease
-) -> None:
-    looks.set_budget(release.project, 0, reason=WHY, by=rita)
-    sent = {"gold": "orders", "purpose": LABELS, "reason": WHY}
-
-    answer = signed_in(noor).post(reverse("api-looks"), sent, content_type="application/json")
-
-    assert (answer.status_code, answer.json()["code"]) == (403, "looks_spent")
-    assert answer.json()["details"] == {"release": "orders@1", "looks": 0, "budget": 0}
 
 
 def test_a_stranger_sees_no_look(signed_in: SignedIn, olga: User, release: GoldRelease) -> None:

@@ -139,7 +139,6 @@ EXPECTED = {
     "import-report": READERS,
     "gold": READERS,
     "gold-release": READERS,
-    "gold-by-meaning": Row(302, 404, 404, 302, 302),
     "gold-compare": READERS,
     "gold-item": READERS,
     "gold-export": READERS,

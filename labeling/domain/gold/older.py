@@ -1,6 +1,6 @@
-"""What releases of format 1 and 2 satisfy, which versions before 0.4 made.
+"""What releases of format 2 satisfy, which versions before 0.4 made.
 
-Format 1 has a hash over its header and the hashes of its items. Format 2 has a statement with the
+They have a statement with the
 root of a Merkle tree (RFC 6962) over these, and Ed25519 signatures of the statement and of each
 item. Keys and signatures are in Base64.
 """
@@ -14,8 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labeling.domain.audit import EventRecord, event_text
-from labeling.domain.canonical import canonical_json
-from labeling.domain.errors import NotCanonical
 from labeling.domain.facts import Fact
 from labeling.domain.gold.release import text_sha256
 from labeling.domain.gold.statement import parsed
@@ -106,21 +104,6 @@ def root_of(hashes: Sequence[str]) -> str:
         ]
         level = [*pairs, *(level[-1:] if len(level) % 2 else [])]
     return level[0].hex()
-
-
-def release_sha256(header: Mapping[str, object], item_hashes: Sequence[str]) -> str:
-    """The rule of format 1: over the header and the items' hashes in order."""
-    return text_sha256(canonical_json({"header": dict(header), "items": list(item_hashes)}))
-
-
-def is_release_sha256(
-    sha256: str, header: Mapping[str, object], item_hashes: Sequence[str]
-) -> bool:
-    """False, too, for a forged header that has no written form."""
-    try:
-        return release_sha256(header, item_hashes) == sha256
-    except (NotCanonical, RecursionError):
-        return False
 
 
 def chain_of(events: Iterable[EventRecord]) -> Iterator[tuple[int, str]]:

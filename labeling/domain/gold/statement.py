@@ -19,7 +19,6 @@ from labeling.domain.facts import StoredFact
 from labeling.domain.gold.content import SourceFile
 from labeling.domain.strict_json import without_repeats
 
-FORMAT_1: Final = "assay-gold/1"
 FORMAT_2: Final = "assay-gold/2"
 FORMAT_3: Final = "assay-gold/3"
 
@@ -150,11 +149,6 @@ class ReleaseHeader(OwnStatement):
     guideline_version: NotRequired[int | None]
 
 
-def format_of(text: str) -> str:
-    """The format that a release's text says it has; that of format 1 says nothing."""
-    return str(parsed(text).get("format", FORMAT_1))
-
-
 def parsed(text: str) -> Mapping[str, Any]:
     """The document, or an empty one where the text is not a JSON object, or has a key twice."""
     try:
@@ -205,29 +199,3 @@ def lines_sha256(lines: Iterable[str]) -> str:
     for line in lines:
         digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
     return digest.hexdigest()
-
-
-class ManifestItem(TypedDict):
-    item_id: str
-    sha256: str
-    split: str
-    how: str
-    signature: NotRequired[str]
-
-
-class OldManifest(TypedDict):
-    """``manifest.json`` next to a release of format 1 or 2.
-
-    Reasons in ``agreement`` and ``left_out`` are worded, so these are not what the release stores.
-    """
-
-    format: str
-    release: str
-    sha256: str
-    items: list[ManifestItem]
-    left_out: list[Any]
-    header: NotRequired[ReleaseHeader]
-    agreement: NotRequired[Any]
-    frozen_at: NotRequired[str]
-    signature: NotRequired[str]
-    public_key: NotRequired[str]

@@ -7,7 +7,6 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
-from labeling.domain.facts import Fact
 from labeling.domain.gold.proofs import ReleaseFault
 from labeling.management.base import AssayCommand
 from labeling.models import GoldRelease, Project
@@ -17,7 +16,6 @@ from labeling.services.gold.verification import (
     check,
     faults_of,
     faults_of_project,
-    is_signed,
 )
 from labeling.words import in_english
 
@@ -88,14 +86,10 @@ class Command(AssayCommand):
             self._verify_release(release)
 
     def _verify_release(self, release: GoldRelease) -> None:
-        name, of_key = str(release), []
-        if not is_signed(release) and not self.any_key:
-            of_key = [ReleaseFault("", Fact("verify.unsigned"))]
-        if self._say(name, [*of_key, *self._faults_of(release)]):
+        if self._say(str(release), self._faults_of(release)):
             return
         n_items = release.items.count()
-        signed = "signed" if is_signed(release) else "not signed"
-        self.stdout.write(f"{name} is intact: {n_items} items, sha256 {release.sha256}, {signed}")
+        self.stdout.write(f"{release} is intact: {n_items} items, sha256 {release.sha256}, signed")
 
     def _faults_of(self, release: GoldRelease) -> Iterable[ReleaseFault]:
         if self.keys is not None:

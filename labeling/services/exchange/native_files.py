@@ -9,15 +9,13 @@ from typing import Any
 
 from labeling.domain.gold.signatures import SIGNATURE_FILE
 from labeling.domain.gold.statement import (
-    FORMAT_1,
+    FORMAT_2,
     FORMAT_3,
     GUIDELINES_FILE,
     ITEMS_FILE,
     KEY_FILE,
     LISTING_FILE,
     MANIFEST_FILE,
-    OldManifest,
-    format_of,
     parsed,
 )
 from labeling.models import GoldRelease
@@ -57,7 +55,7 @@ def write_items(release: GoldRelease, path: Path) -> Path:
 def write_proof(release: GoldRelease, folder: Path) -> list[Path]:
     """What is signed, the hashes of the items, and the current guidelines."""
     texts = {}
-    if format_of(release.header) == FORMAT_3:
+    if parsed(release.header).get("format") == FORMAT_3:
         texts = {
             MANIFEST_FILE: release.header,
             LISTING_FILE: release.listing,
@@ -66,8 +64,6 @@ def write_proof(release: GoldRelease, folder: Path) -> list[Path]:
         }
     elif release.signature:
         texts = {MANIFEST_FILE: _old_manifest(release), "statement.json": release.header}
-    else:
-        texts = {MANIFEST_FILE: _old_manifest(release)}
     if release.guideline:
         texts[GUIDELINES_FILE] = release.guideline.body
     for name, text in texts.items():
@@ -76,23 +72,15 @@ def write_proof(release: GoldRelease, folder: Path) -> list[Path]:
 
 
 def _old_manifest(release: GoldRelease) -> str:
-    """What was written next to releases of format 1 and 2 when they were made."""
-    columns = ["item_id", "sha256", "split", "how"]
-    document: OldManifest = {
-        "format": format_of(release.header),
+    """What was written next to releases of format 2 when they were made."""
+    columns = ("item_id", "sha256", "split", "how", "signature")
+    document = {
+        "format": FORMAT_2,
         "release": str(release),
         "sha256": release.sha256,
-        "items": [],
+        "items": list(release.items.order_by("position").values(*columns)),
         "left_out": worded_in_english(release.left_out, with_codes=True),
+        "signature": release.signature,
+        "public_key": release.public_key,
     }
-    if document["format"] == FORMAT_1:
-        document |= {
-            "header": json.loads(release.header),
-            "agreement": worded_in_english(release.agreement),
-            "frozen_at": release.frozen_at.isoformat(),
-        }
-    else:
-        document |= {"signature": release.signature, "public_key": release.public_key}
-        columns.append("signature")
-    document["items"] = list(release.items.order_by("position").values(*columns))
     return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

@@ -13,7 +13,6 @@ from labeling.domain.gold import older
 from labeling.domain.gold.proofs import ReleaseFault, faults_of_lines
 from labeling.domain.gold.signatures import SIGNATURE_FILE, files_signed, fingerprint
 from labeling.domain.gold.statement import (
-    FORMAT_1,
     FORMAT_2,
     FORMAT_3,
     GUIDELINES_FILE,
@@ -146,17 +145,23 @@ class _Signed(_Proof):
                 yield Fact("verify.file", file=name)
 
 
-class _Older(_Proof):
-    """Format 1: a hash over the header and those of the items."""
+class _Old(_Proof):
+    """Format 2: a signed statement with the root of a tree, and a signature for each item."""
 
-    @property
-    def stated(self) -> Mapping[str, Any]:
-        header = self.manifest.get("header")
-        return header if isinstance(header, dict) else {}
+    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+        super().__init__(folder, manifest)
+        self.signed = older.Signed(
+            _read_text(folder / STATEMENT_FILE),
+            self._text("sha256"),
+            self._text("signature"),
+            self._text("public_key"),
+        )
+        self.stated = parsed(self.signed.text)
 
     def described(self) -> Exported:
         rows = _listed(self.manifest.get("items"))
-        return Exported(_named(self.stated), self._text("sha256"), len(rows), "")
+        key = older.fingerprint(self.signed.public_key) if self.signed.signature else ""
+        return Exported(_named(self.stated), self._text("sha256"), len(rows), key)
 
     def faults(self) -> Iterator[ReleaseFault]:
         rows = [row for row in _listed(self.manifest.get("items")) if isinstance(row, dict)]
@@ -175,7 +180,7 @@ class _Older(_Proof):
         if not _ends(path):
             yield ReleaseFault("", Fact("verify.file", file=ITEMS_FILE))
         found = [hashlib.sha256(line).hexdigest() for line in _lines(path)]
-        yield from (ReleaseFault("", fact) for fact in self._faults_of_hashes(found))
+        yield from (ReleaseFault("", fact) for fact in self._faults_of_statement(found))
 
     def _faults_of_row(
         self, row: Mapping[str, Any], document: Mapping[str, Any]
@@ -185,42 +190,12 @@ class _Older(_Proof):
         hows = [how, *(["imported"] if "imported_from" in self.stated else [])]
         if row.get("split") != document.get("split") or row.get("how") not in hows:
             yield ReleaseFault(str(row.get("item_id")), Fact("verify.columns"))
-
-    def _faults_of_hashes(self, found: Sequence[str]) -> Iterator[Fact]:
-        if not older.is_release_sha256(self._text("sha256"), self.stated, found):
-            yield Fact("verify.release_hash")
-
-
-class _Old(_Older):
-    """Format 2: a signed statement with the root of a tree, and a signature for each item."""
-
-    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
-        super().__init__(folder, manifest)
-        self.signed = older.Signed(
-            _read_text(folder / STATEMENT_FILE),
-            self._text("sha256"),
-            self._text("signature"),
-            self._text("public_key"),
-        )
-
-    @property
-    def stated(self) -> Mapping[str, Any]:
-        return parsed(self.signed.text)
-
-    def described(self) -> Exported:
-        key = older.fingerprint(self.signed.public_key) if self.signed.signature else ""
-        return super().described()._replace(key=key)
-
-    def _faults_of_row(
-        self, row: Mapping[str, Any], document: Mapping[str, Any]
-    ) -> Iterator[ReleaseFault]:
-        yield from super()._faults_of_row(row, document)
         if self.signed.signature and not self.signed.is_signed_item(
             str(row.get("sha256")), str(row.get("signature"))
         ):
             yield ReleaseFault(str(row.get("item_id")), Fact("verify.forged"))
 
-    def _faults_of_hashes(self, found: Sequence[str]) -> Iterator[Fact]:
+    def _faults_of_statement(self, found: Sequence[str]) -> Iterator[Fact]:
         yield from self.signed.faults(found)
         said, stated = (_listed(each.get("left_out")) for each in (self.manifest, self.stated))
         if [*map(_left_out, said)] != [*map(_left_out, stated)]:
@@ -233,7 +208,7 @@ class _Old(_Older):
             yield Fact("verify.guideline", version=str(version))
 
 
-_PROOFS: dict[str, type[_Proof]] = {FORMAT_1: _Older, FORMAT_2: _Old, FORMAT_3: _Signed}
+_PROOFS: dict[str, type[_Proof]] = {FORMAT_2: _Old, FORMAT_3: _Signed}
 
 
 def _named(stated: Mapping[str, Any]) -> str:

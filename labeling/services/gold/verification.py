@@ -15,7 +15,6 @@ from labeling.domain.gold.proofs import IsStated, ItemColumns, ReleaseFault, fau
 from labeling.domain.gold.release import text_sha256
 from labeling.domain.gold.signatures import files_signed, fingerprint
 from labeling.domain.gold.statement import (
-    FORMAT_1,
     FORMAT_2,
     FORMAT_3,
     GUIDELINES_FILE,
@@ -90,10 +89,10 @@ def faults_of(
     """One fault after the other; memory does not grow with the conversations.
 
     ``trusted`` are the fingerprints of the keys that may have signed it, by default those that
-    this installation trusts. Who names keys expects a signature, which format 1 does not have.
+    this installation trusts.
     """
     stated = parsed(release.header)
-    proof = _PROOFS.get(str(stated.get("format", FORMAT_1)), _no_proof)
+    proof = _PROOFS.get(str(stated.get("format")), _no_proof)
     yield from proof(release, stated, trusted)
     if stated:
         yield from _release(_faults_of_event(release))
@@ -105,12 +104,9 @@ _Proof = Callable[[GoldRelease, Mapping[str, Any], Collection[str] | None], Iter
 def _no_proof(
     release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str] | None
 ) -> Iterator[ReleaseFault]:
-    yield ReleaseFault("", Fact("verify.format"))
-
-
-def is_signed(release: GoldRelease) -> bool:
-    """Whether the release says that it is; the signature itself is another question."""
-    return parsed(release.header).get("format", FORMAT_1) != FORMAT_1
+    """Nobody signed the releases of format 1, which were made before version 0.1.0."""
+    code = "verify.unsigned" if "name" in stated and "format" not in stated else "verify.format"
+    yield ReleaseFault("", Fact(code))
 
 
 # --- releases of this version ---------------------------------------------------------------------
@@ -156,7 +152,7 @@ def _texts(release: GoldRelease) -> Iterator[str]:
     return release.items.values_list("canonical", flat=True).iterator(chunk_size=AT_A_TIME)
 
 
-# --- older ones -----------------------------------------------------------------------------------
+# --- of version 0.3 -------------------------------------------------------------------------------
 
 
 def _format_2(
@@ -177,29 +173,7 @@ def _format_2(
         yield ReleaseFault("", Fact("verify.audit_head"))
 
 
-def _format_1(
-    release: GoldRelease, header: Mapping[str, Any], trusted: Collection[str] | None
-) -> Iterator[ReleaseFault]:
-    if release.signature or release.public_key or release.meaning:
-        yield ReleaseFault("", Fact("verify.format"))
-    if trusted is not None:
-        yield ReleaseFault("", Fact("verify.unsigned"))
-    yield from _faults_of_items(release, None, lambda item: True)
-    hashes = list(release.items.order_by("position").values_list("sha256", flat=True))
-    if not older.is_release_sha256(release.sha256, header, hashes):
-        yield ReleaseFault("", Fact("verify.release_hash"))
-    now = shown(release)
-    parent = now["parent"]
-    now |= {"parent_sha256": parent["sha256"] if parent else None, "items": len(hashes)}
-    present = {column: value for column, value in now.items() if column in header}
-    if not header.get("message"):  # an import without a message was shown with one
-        present.pop("message", None)
-    yield from _release(_faults_of_columns(present, header))
-    if not {"name", "version", "layer"} <= header.keys():
-        yield ReleaseFault("", Fact("verify.header"))
-
-
-_PROOFS: dict[str, _Proof] = {FORMAT_1: _format_1, FORMAT_2: _format_2, FORMAT_3: _signed}
+_PROOFS: dict[str, _Proof] = {FORMAT_2: _format_2, FORMAT_3: _signed}
 
 
 # --- what all of them satisfy ---------------------------------------------------------------------
@@ -245,7 +219,7 @@ def _faults_of_event(release: GoldRelease) -> Iterator[Fact]:
 
 
 def _faults_of_items(
-    release: GoldRelease, stated: Mapping[str, Any] | None, is_stated: IsStated
+    release: GoldRelease, stated: Mapping[str, Any], is_stated: IsStated
 ) -> Iterator[ReleaseFault]:
     counted = {"synthetic": 0, "generated": 0, "items": 0}
     is_imported = release.is_imported
@@ -263,7 +237,7 @@ def _faults_of_items(
         if not is_of_project or not _is_said(frozen, messages_of(item.conversation)):
             yield ReleaseFault(item.item_id, Fact("verify.conversation"))
     for name, number in counted.items():
-        if stated is not None and number != stated.get(name, 0):
+        if number != stated.get(name, 0):
             yield ReleaseFault("", Fact("verify.column", column=name))
 
 
