@@ -248,7 +248,6 @@ def _settle(chosen: Chosen, names: pseudonyms.Names) -> Settled:
         chosen.project,
         chosen.layer,
         fitting=_fitting(chosen.project, chosen.layer),
-        allow_unmerged=True,
     ):
         if isinstance(outcome, Fact):
             settled.left_out[conversation.external_id] = outcome

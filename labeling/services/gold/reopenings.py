@@ -29,7 +29,6 @@ from labeling.models import (
     Conversation,
     GoldItem,
     Membership,
-    Project,
     Reopening,
 )
 from labeling.models.reopenings import ReopeningSource
@@ -373,10 +372,6 @@ def _attributed(item: GoldItem, labels: Sequence[StoredLabel]) -> list[StoredLab
             named["adopted_from"] = origin["by"]
         rows.append({**label, **named})
     return rows
-
-
-def unsettled_in(project: Project) -> int:
-    return Reopening.objects.of_project(project).unsettled().count()
 
 
 def _record(verb: str, reopening: Reopening, by: User) -> None:

@@ -213,7 +213,7 @@ def outcomes(
             return merges.fitting(project, needed, among=part)
 
         for conversation, outcome in settling.outcomes_of_project(
-            project, layer, fitting=fitting, among=among, allow_unmerged=True
+            project, layer, fitting=fitting, among=among
         ):
             if not isinstance(outcome, Fact):
                 found[conversation.pk][layer] = {**outcome.base_payload, **outcome.payload}

@@ -97,8 +97,7 @@ _COLUMNS = (
 VERSION = 2
 """Raise it when the same answers may be merged in another way: all are then merged again.
 
-Since 2, a field on which holders are divided is disputed. Releases state it, so that the next one
-says what was settled anew.
+Since 2, a field on which holders are divided is disputed. Releases state it.
 """
 
 FEW = 500

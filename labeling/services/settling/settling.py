@@ -97,15 +97,13 @@ def outcomes_of_project(
     *,
     fitting: Callable[[Collection[int]], Fits],
     among: Collection[int] | None = None,
-    allow_unmerged: bool = False,
 ) -> Iterator[tuple[Conversation, SettledConversation | Fact]]:
     """Every labeled conversation, ordered by id: its settled labels, or why it has none.
 
     An adjudicator's decision overrides the annotators' labels. Otherwise everybody who was asked
     must have answered, and each label must be held by a strict majority. What labels refer
-    to must be settled, too. Answers that no worker has merged yet raise :class:`NotMerged`, or
-    are a reason with ``allow_unmerged``. ``fitting`` gives the test of merges for some
-    conversations: they are looked at a few at a time.
+    to must be settled, too. Answers that no worker has merged yet are left out as well. ``fitting``
+    gives the test of merges for some conversations: they are looked at a few at a time.
     """
     for part in parts_by_name(project, among):
         fits = fitting(part)
@@ -114,8 +112,6 @@ def outcomes_of_project(
             try:
                 yield conversation, Outcomes(answers, project, stored(answers, fits)).of(layer)
             except NotMerged:
-                if not allow_unmerged:
-                    raise
                 yield conversation, JUST_IN
 
 
