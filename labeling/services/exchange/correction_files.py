@@ -114,7 +114,8 @@ def apply(path: Path, release: GoldRelease, *, by: User | None = None) -> GoldRe
                 file=source,
             )
         )
-    return corrections.copy_with(release, by_item, message=f"Corrections of {path.name}", by=by)
+    message = f"Corrections of {path.name}"
+    return corrections.freeze_corrections(release, by_item, message=message, by=by)
 
 
 def _label(

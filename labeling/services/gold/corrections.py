@@ -51,24 +51,19 @@ def waiting_for(release: GoldRelease) -> list[Correction]:
 
 
 def freeze_corrections(
-    release: GoldRelease, *, message: str = "", by: User | None = None
-) -> GoldRelease:
-    """The next version under the release's name: every item as it was, but for what was decided.
-
-    Of the newest version, whichever is asked about. Gold that was labeled here is frozen again
-    instead: settling knows its corrections.
-    """
-    return copy_with(release, _by_item(release), message=message, by=by)
-
-
-def copy_with(
     release: GoldRelease,
-    by_item: Mapping[str, Sequence[Correction]],
+    by_item: Mapping[str, Sequence[Correction]] | None = None,
     *,
     message: str = "",
     by: User | None = None,
 ) -> GoldRelease:
-    """The next version with these corrections, put together before anything is locked."""
+    """The next version under the release's name: every item as it was, but for what was decided.
+
+    Of the newest version, whichever is asked about, put together before anything is locked. Gold
+    that was labeled here is frozen again instead: settling knows its corrections. ``by_item`` has
+    other corrections than those that were decided here.
+    """
+    by_item = _by_item(release) if by_item is None else by_item
     draft = releases.draft(release.project, release.layer, release.name, by=by)
     newest = draft.parent or release
     items = Items()
