@@ -198,6 +198,23 @@ def test_a_place_given_back_behind_somebody_comes_to_them_after_the_rest(
     assert assignments.take(ana) is assignments.take(ben) is None
 
 
+@pytest.mark.parametrize("begun", [True, False])
+def test_what_one_gave_back_comes_again_at_once_if_begun_and_else_after_the_rest(
+    project: Project, ana: User, begun: bool
+) -> None:
+    factories.open_full(project, 3, pool=True, overlap=1)
+    mine = assignments.take(ana)
+    if begun:
+        annotations.save_draft(mine, factories.save_of(factories.labels([0])))
+    assignments.give_back(mine)
+
+    taken = [assignments.take(ana) for _ in range(3)]
+
+    assert taken.index(mine) == (0 if begun else 2)
+    assert taken[taken.index(mine)].slot == 0
+    assert assignments.take(ana) is None
+
+
 def test_an_answer_and_planned_work_cannot_be_given_back(project: Project, ana: User) -> None:
     factories.open_full(project, 1, pool=True, overlap=1)
     answered = assignments.take(ana)
