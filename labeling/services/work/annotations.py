@@ -503,7 +503,8 @@ def _record(verb: str, annotation: Annotation, *, by: User | None = None, **data
 def _lock_conversation(assignment: Assignment) -> None:
     """Of two last answers of full labeling the second one has to know that it is the last."""
     is_label = assignment.purpose == Assignment.Purpose.LABELING
-    if is_label and assignment.round.kind != Round.Kind.CALIBRATION:
+    is_shared = assignment.round.overlap > 1 and assignment.round.kind != Round.Kind.CALIBRATION
+    if is_label and is_shared:
         assignments.lock_conversation(assignment.round_id, assignment.conversation_id)
 
 
