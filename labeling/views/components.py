@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from django.contrib.auth.mixins import UserPassesTestMixin
 from django.views.generic import TemplateView
 
 
 class Components(UserPassesTestMixin, TemplateView):
     template_name = "components.html"
-    extra_context: ClassVar = {"schemes": ["light", "dark"]}
+    schemes = ("light", "dark")
 
     def test_func(self) -> bool:
         return bool(self.request.user.is_staff)
