@@ -119,13 +119,6 @@ export interface Work extends Said {
   active_seconds?: number;
 }
 
-/** What a store holds. States are never changed, only replaced. */
-export interface State {
-  labels: Payload;
-  nothing: string[];
-  dismissed: string[];
-}
-
 /** The answer that a workspace starts from, and where it sends what becomes of it. */
 export interface Annotation extends Work {
   assignment: number;
@@ -210,26 +203,6 @@ export interface View extends Hand {
 /** Says something: for a moment, or until it is dismissed. */
 export interface Speaker {
   say(text: string): void;
-}
-
-/** One control of a form. */
-export interface Widget {
-  root: HTMLElement;
-  control: HTMLElement;
-  focus(): void;
-  /** Brings in a value from the state, and leaves a control alone that shows it already. */
-  write(value: any, label?: Label): void;
-  /** What a digit may choose. */
-  values?: (string | number)[];
-  /** Links a message to it or takes the link away; says whether it is linked now. */
-  toggle?(index: number): boolean;
-  linked?(): number[];
-  /** Takes selected words, which lie in a message or in a field's text. */
-  put?(span: Span): void;
-  within?: "message" | "field";
-  isFilled?(): boolean;
-  /** The field's text, where words of it are selected. */
-  text?: HTMLElement;
 }
 
 /** What a label's form asks of the page. */
