@@ -15,6 +15,7 @@ from pipelines.llm import ChatModel
 from pipelines.requirements.analyst import Analyst
 from pipelines.requirements.config import AgentConfig, PartsConfig
 from pipelines.requirements.labels import Requirement, Step
+from pipelines.requirements.language import NOTICE
 from pipelines.requirements.model.analyst import ModelAnalyst
 from pipelines.requirements.nodes import Deps, RequirementsState, step_of
 from pipelines.types import Case, Config, Output
@@ -46,7 +47,8 @@ class RequirementsAgent:
             state["requirements"] = [cast(Requirement, dict(label)) for label in case.requirements]
         end = run(state, self._deps)
         output = {key: end[key] for key in KEYS if key in end}  # type: ignore[literal-required]
-        return output | {"model": _model_of(end["steps"])}
+        foreign = any(step.get("foreign") for step in end["steps"])
+        return output | {"model": _model_of(end["steps"])} | ({"notice": NOTICE} if foreign else {})
 
 
 class RequirementsModelConfig(PartsConfig):

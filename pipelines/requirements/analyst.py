@@ -52,8 +52,6 @@ class LocalAnalyst:
         self._deps = nodes.Deps(
             encoder=encoder,
             min_keep=config.min_keep,
-            min_keep_quoted=config.min_keep_quoted,
-            min_usable=config.min_usable,
             merge=config.merge_duplicates,
             merge_above=config.merge_above,
         )
@@ -65,7 +63,6 @@ class LocalAnalyst:
             "commitments": len(state["commitments"]),
             "standing": sum(one.wanted for one in state["commitments"]),
             "kept": len(state["kept"]),
-            "unworded": dict(state["unworded"]),
         }
         if is_foreign(case.messages):
             notes["foreign"] = True
@@ -76,7 +73,6 @@ class LocalAnalyst:
             requirements,
             refused=[one.text for one in talk.of(case).ended],
             encoder=self._encoder,
-            trigger_above=self._config.min_keep,
             infer_above=self._config.infer_above,
             stated_above=self._config.stated_above,
         )
@@ -85,7 +81,6 @@ class LocalAnalyst:
     def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Issue]:
         issues = validate(
             requirements,
-            messages=case.messages,
             encoder=self._encoder,
             conflict_above=self._config.conflict_above,
         )

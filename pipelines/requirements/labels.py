@@ -30,7 +30,7 @@ class Requirement(TypedDict, total=False):
     priority: str
     rationale: str
     confidence: float
-    """The chance that evaluation matches it with a label of people."""
+    """How likely a reader lists it."""
     wanted: float
     """The chance that the client asks for it at all, whatever the words."""
     source_messages: list[int]
@@ -91,7 +91,6 @@ class Notes(_From, Spending, total=False):
     commitments: int
     standing: int
     kept: int
-    unworded: dict[str, int]
     foreign: bool
     of: int
     unusable: int

@@ -27,6 +27,10 @@ _OTHER = """
     het een van niet wij ook voor met zijn
     o os uma não com em dos das
 """
+NOTICE = (
+    "This conversation does not seem to be in English, the only language that the rules read. "
+    "They have taken nothing from it."
+)
 _SMALL, _OTHER_SMALL = frozenset(_ENGLISH.split()), frozenset(_OTHER.split())
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipelines.fingerprint import fingerprint
 from pipelines.requirements.extraction import nodes
 from pipelines.requirements.extraction.state import ExtractionState
-from pipelines.requirements.language import readable
+from pipelines.requirements.language import NOTICE, is_foreign, readable
 from pipelines.types import Case, Config, Encoder, Output
 
 NAME = "requirements-local"
@@ -19,23 +19,12 @@ class LocalConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     min_keep: float = Field(
-        default=0.1,
+        default=0.06,
         ge=0,
         le=1,
-        description="A clause is extracted when it is at least this likely to be a requirement.",
-    )
-    min_keep_quoted: float = Field(
-        default=0.05,
-        ge=0,
-        le=1,
-        description="What can only be quoted is at least this likely to be listed by a reader; "
-        "at 1 nothing is quoted.",
-    )
-    min_usable: float = Field(
-        default=0.3,
-        ge=0,
-        le=1,
-        description="Words that are less likely to be kept by a reader are quoted instead.",
+        description="A sentence is put out when a reader lists it at least this likely; "
+        "what is said to be so (must, should, only) needs two fifths of it, what leans on what was "
+        "said before, or on who said it, four times as much.",
     )
     merge_duplicates: bool = Field(
         default=True,
@@ -49,23 +38,22 @@ class LocalConfig(BaseModel):
 class RequirementsLocal:
     name = NAME
 
-    def __init__(self, config: LocalConfig, encoder: Encoder | None) -> None:
+    def __init__(self, config: LocalConfig, encoder: Encoder) -> None:
         self.config: Config = config.model_dump(mode="json")
         self._deps = nodes.Deps(
             encoder=encoder,
             min_keep=config.min_keep,
-            min_keep_quoted=config.min_keep_quoted,
-            min_usable=config.min_usable,
             merge=config.merge_duplicates,
             merge_above=config.merge_above,
         )
 
     @property
     def version(self) -> str:
-        return f"2+{fingerprint(Path(__file__).parent)}"
+        return f"3+{fingerprint(Path(__file__).parent)}"
 
     def run(self, case: Case) -> Output:
-        return {"requirements": self.trace(case)["requirements"], "model": None}
+        output: Output = {"requirements": self.trace(case)["requirements"], "model": None}
+        return output | ({"notice": NOTICE} if is_foreign(case.messages) else {})
 
     def trace(self, case: Case) -> ExtractionState:
         return trace(case, self._deps)
@@ -77,6 +65,6 @@ def trace(case: Case, deps: nodes.Deps) -> ExtractionState:
     state.update(nodes.read_talk(state))
     state.update(nodes.settle(state))
     state.update(nodes.select(state, deps))
-    state.update(nodes.word(state, deps))
+    state.update(nodes.word(state))
     state.update(nodes.finish(state, deps))
     return state

@@ -93,8 +93,19 @@ def test_files_become_predictions_labels_documents_and_a_report(script, tmp_path
     assert [file["name"] for file in report["files"]] == ["talks.jsonl", "spoken.vtt"]
     assert (report["state"], report["done"], report["failed"]) == ("finished", 4, 0)
     assert report["labels"] == {"requirement": 4, "issue": 4}
+    assert report["notices"] == {}
     said = capsys.readouterr().out
     assert f"In {into}: predictions.jsonl, labels.csv, 12 in documents/." in said
+
+
+def test_the_report_says_what_a_pipeline_says_of_a_conversation(script, tmp_path, talks, capsys):
+    said = {"requirements": [], "model": None, "notice": "Not in English."}
+    script(lambda case: said if case.case_id == "b" else said | {"notice": None})
+    run_pipeline(talks, into=tmp_path / "out")
+
+    report = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert report["notices"] == {"Not in English.": 1}
+    assert "1 × Not in English." in capsys.readouterr().out
 
 
 def test_a_file_in_windows_1252_is_read_where_its_encoding_is_said(script, tmp_path):

@@ -13,7 +13,7 @@ from pipelines import registry, trained_on
 from pipelines.memory.retrieval import adapter, ranker
 from pipelines.memory.training import gold
 from pipelines.requirements import train
-from pipelines.requirements.extraction import features
+from pipelines.requirements.extraction import wanted
 from pipelines.testing import TestItems, TrainingText, refuse_test_items
 from pipelines.trained_on import Exposure
 from pipelines.types import Message
@@ -68,7 +68,7 @@ def test_all_weights_of_the_tree_say_what_they_have_read() -> None:
 
     folder = Path(registry.__file__).parent
     with_weights = {*folder.rglob("weights.json"), *folder.rglob("*.safetensors")}
-    assert with_weights == {adapter.ADAPTERS, ranker.WEIGHTS, features.WEIGHTS}
+    assert with_weights == {adapter.ADAPTERS, ranker.WEIGHTS, wanted.WEIGHTS}
 
 
 def messages_of(row: dict[str, Any]) -> list[Message]:
@@ -89,9 +89,7 @@ def test_the_demos_training_conversations_are_seen_by_what_learned_from_them() -
 
     assert {row["split"] for row in seen.values()} == {"train"}
     assert {f"trained on {name}" for name in seen} == {
-        key
-        for key in trained_on.keys(features.WEIGHTS)
-        if key.startswith("trained on") and "spoken-" not in key
+        key for key in trained_on.keys(wanted.WEIGHTS) if key.startswith("trained on demo-")
     }
     assert registry.exposure("requirements-agent", {}, messages_of(train_row)) == "seen"
     for name in ("nothing", "requirements-model"):
@@ -187,9 +185,9 @@ def test_the_training_of_requirements_reads_no_copy_of_a_test_conversation(tmp_p
     path.write_text("\n".join(map(json.dumps, rows)))
 
     with pytest.raises(SystemExit, match="a is the same conversation as b of the split test"):
-        train.read_cases(path)
+        train.read_cases(path, "train")
     path.write_text(json.dumps(rows[0]))
-    assert [case.case_id for case in train.read_cases(path)] == ["a"]
+    assert [case.case_id for case in train.read_cases(path, "train")] == ["a"]
 
 
 def test_training_notes_what_it_read_next_to_the_weights(tmp_path: Path) -> None:
@@ -201,19 +199,14 @@ def test_training_notes_what_it_read_next_to_the_weights(tmp_path: Path) -> None
     assert trained_on.exposure([weights], talks.texts(CHAT[:400])) == Exposure.LEFT_OUT
 
 
-def test_training_requirements_again_keeps_what_the_starting_values_were_found_on(
+def test_training_requirements_notes_what_it_read_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weights = tmp_path / "weights.json"
     monkeypatch.setattr(train, "WEIGHTS", weights)
-    before = {"starting values from i": [each.text for each in OTHER[:30]]}
-    trained_on.write(weights, before, leaves_out=False)
-    first, second = train.read_cases(DEMO)[:2]
+    first, second = train.read_cases(DEMO, "train")[:2]
 
-    train.note_training([first], [first.case_id])
+    train.note_training([first, second], [first.case_id])
+    assert trained_on.keys(weights) == {f"trained on {first.case_id}"}
     train.note_training([second], [second.case_id])
-
-    assert trained_on.keys(weights) == {
-        f"trained on {second.case_id}",
-        "starting values from i",
-    }
+    assert trained_on.keys(weights) == {f"trained on {second.case_id}"}

@@ -157,9 +157,9 @@ class Command(RunCommand):
                 message = "Stopped. Call the same command again to continue."
                 raise CommandError(message, returncode=130) from None
             into.write_labels(task.layer)
-            labels = folder.labels_of(into, task.layer)
+            held = folder.held_by(into, task.layer)
             usage = into.spent(model.usage if model else None)
-            report = folder.finished_report(asked, outcome, since=since, labels=labels, usage=usage)
+            report = folder.finished_report(asked, outcome, since=since, held=held, usage=usage)
             into.write_report(report)
         self._say(report, options["output_dir"])
         return outcome
@@ -208,6 +208,8 @@ class Command(RunCommand):
             f"{report['peak_memory_mb']} MB at most."
         )
         self.stdout.write(f"Labels: {labels or 'none'}.")
+        for notice, number in report["notices"].items():
+            self.stdout.write(f"{number} × {notice}")
         if report["done"]:
             documents = len(list((into / folder.DOCUMENTS).glob("*")))
             also = f", {documents} in {folder.DOCUMENTS}/" if documents else ""

@@ -89,6 +89,7 @@ class Report(TypedDict):
     failed: int
     failures: dict[str, int]
     labels: dict[str, int]
+    notices: dict[str, int]
     seconds: float
     peak_memory_mb: int
     usage: StoredUsage | None
@@ -345,16 +346,23 @@ def asked_report(
         "failed": 0,
         "failures": {},
         "labels": {},
+        "notices": {},
         "seconds": 0.0,
         "peak_memory_mb": 0,
         "usage": None,
     }
 
 
+class Held(NamedTuple):
+    labels: Counter[str]
+    notices: Counter[str]
+    """What a pipeline said of a conversation, as that it cannot read its language."""
+
+
 def finished_report(
-    asked: Report, outcome: Outcome, *, since: float, labels: Counter[str], usage: Any
+    asked: Report, outcome: Outcome, *, since: float, held: Held, usage: Any
 ) -> Report:
-    """``labels`` are those of all cases, also of those that were done before."""
+    """``held`` is what all cases hold, also those that were done before."""
     return {
         **asked,
         "state": STATES[0] if outcome.stopped else STATES[1],
@@ -366,18 +374,21 @@ def finished_report(
         "done_before": outcome.done_before,
         "failed": outcome.failed,
         "failures": dict(outcome.failures),
-        "labels": dict(labels),
+        "labels": dict(held.labels),
+        "notices": dict(held.notices),
         "seconds": round(perf_counter() - since, 2),
         "peak_memory_mb": peak_memory(),
         "usage": usage,
     }
 
 
-def labels_of(folder: Folder, layer: str) -> Counter[str]:
-    counts = Counter[str]()
+def held_by(folder: Folder, layer: str) -> Held:
+    held = Held(Counter(), Counter())
     for prediction in folder.predictions():
-        counts.update(counted(prediction.output, layer))
-    return counts
+        held.labels.update(counted(prediction.output, layer))
+        if notice := prediction.output.get("notice"):
+            held.notices[str(notice)] += 1
+    return held
 
 
 def peak_memory() -> int:

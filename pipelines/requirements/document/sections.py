@@ -22,8 +22,8 @@ from pipelines.requirements.document.markdown import (
     plain,
     table,
 )
-from pipelines.requirements.document.talk import Talk, Wish
-from pipelines.requirements.extraction.speech import spoken_clean
+from pipelines.requirements.document.talk import Talk
+from pipelines.requirements.extraction.plain_words import clean
 from pipelines.requirements.extraction.state import Commitment, Decision, OpenQuestion, Utterance
 from pipelines.requirements.labels import (
     Document,
@@ -33,7 +33,7 @@ from pipelines.requirements.labels import (
     sureness_of,
     text_of,
 )
-from pipelines.requirements.language import is_foreign
+from pipelines.requirements.language import NOTICE, is_foreign
 from pipelines.requirements.text import content_words, lower_first, upper_first
 from pipelines.requirements.validation import reading
 from pipelines.types import Case, Message
@@ -98,18 +98,8 @@ class Findings:
         return talk.of(self.case)
 
     @cached_property
-    def remarks(self) -> list[reading.Remark]:
-        return reading.remarks(self.requirements, self.case.messages)
-
-    @cached_property
     def unusable(self) -> dict[str, str]:
-        """Why nobody could build or test a requirement, by its name."""
-        kinds = {
-            remark.requirement: reading.KINDS[remark.fault.kind]
-            for remark in reversed(self.remarks)
-            if reading.KINDS[remark.fault.kind].unusable
-        }
-        return {name: kind.message for name, kind in kinds.items()}
+        return reading.unusable(self.requirements)
 
     def number_of(self, name: str) -> str:
         """The number that a requirement has in the document."""
@@ -148,10 +138,7 @@ def write(findings: Findings) -> Document:
 def notice(findings: Findings) -> str:
     """What has to be read before anything else; empty if the requirements can be used."""
     if is_foreign(findings.case.messages):
-        return (
-            "This conversation does not seem to be in English, the only language that the rules "
-            "behind this document read. They have taken nothing from it."
-        )
+        return NOTICE
     count, total = len(findings.unusable), len(findings.requirements)
     if not reading.is_alarm(count, total):
         return ""
@@ -385,20 +372,6 @@ def _open_questions(findings: Findings) -> str:
     return bullets(map(_open_question, findings.talk.left_open))
 
 
-def _unworded(findings: Findings) -> str:
-    """What was asked for, it seems, but is in no requirement."""
-    wished = findings.talk.unworded(without=sorted(_cited(findings)))
-    if not wished:
-        return ""
-    before = "Wanted, it seems, but not said in words that make a requirement. Word them by hand:"
-    return f"{before}\n\n{bullets(map(_wish, wished))}"
-
-
-def _wish(wish: Wish) -> str:
-    said = f"“{plain(' '.join(each.text for each in wish.said))}” ({message_links([wish.message])})"
-    return f"{_said(wish.question)}: {said}" if wish.question else said
-
-
 def _cited(findings: Findings) -> set[int]:
     return {
         index for label in findings.requirements for index in label.get("source_messages") or []
@@ -431,12 +404,6 @@ def _points(findings: Findings) -> Iterator[str]:
         kind = f"{issue.get('severity')}, {str(issue.get('issue_type')).replace('_', ' ')}"
         point = (kind, str(issue.get("message")), str(issue.get("suggested_fix")))
         places.setdefault(point, []).append(str(issue.get("requirement")))
-    for name, fault in findings.remarks:
-        remark = reading.KINDS[fault.kind]
-        if remark.issue_type is None:
-            of = f" ({fault.other})" if fault.other else ""
-            point = ("remark", f"{remark.message}{of}", remark.fix)
-            places.setdefault(point, []).append(name)
     for (kind, message, fix), names in places.items():
         yield f"{_links(names, findings)} ({plain(kind)}): {plain(message)}. {plain(fix)}."
 
@@ -456,12 +423,22 @@ def _assumption(label: Requirement, findings: Findings) -> str:
 
 
 def _acceptance_tests(findings: Findings) -> str:
-    return "\n\n".join(
+    """What was said to be tested; what nobody has said is asked for once."""
+    entries = [
         f"**{number_link(_number(label))} {plain(label.get('title'))}**"
-        f"\n\n{bullets(map(plain, criteria))}"
+        f"\n\n{bullets(map(plain, _criteria(label)))}"
         for label in (*findings.requirements, *findings.inferred)
-        if (criteria := [text for text in label.get("acceptance_criteria") or [] if text.strip()])
-    )
+        if _criteria(label)
+    ]
+    untold = [label for label in findings.requirements if not _criteria(label)]
+    if untold:
+        untested = counted(len(untold), "requirement", "requirements")
+        entries.append(f"Nobody has said how to test {untested}: ask for it.")
+    return "\n\n".join(entries)
+
+
+def _criteria(label: Requirement) -> list[str]:
+    return [text for text in label.get("acceptance_criteria") or [] if text.strip()]
 
 
 def _traceability(findings: Findings) -> str:
@@ -550,8 +527,8 @@ def _text(commitment: Commitment) -> str:
 
 def _as_put(text: str, said: Utterance | None) -> str:
     """What is left of a question ends like one."""
-    text = upper_first(spoken_clean(text))
-    asked = said is not None and spoken_clean(said.text).endswith("?")  # "…, right?" is no question
+    text = upper_first(clean(text))
+    asked = said is not None and clean(said.text).endswith("?")  # "…, right?" is no question
     asked = asked and text[-1:] not in (".", "!", "?")
     return plain(f"{text}?" if asked else text)
 
@@ -632,7 +609,6 @@ SECTIONS = (
     Section("interfaces", "Interfaces", _of_place("interfaces")),
     Section("edge_cases", "Conditions and remarks on the wording", _edge_cases),
     Section("open_questions", "Open questions", _open_questions),
-    Section("unworded", "Wishes still to be worded", _unworded),
     Section("decisions", "Decisions", _decisions),
     Section("assumptions", "Assumptions", _assumptions),
     Section("acceptance_tests", "Acceptance criteria and tests", _acceptance_tests),

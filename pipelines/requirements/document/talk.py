@@ -11,7 +11,6 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from pipelines.requirements.extraction import actors, nodes
-from pipelines.requirements.extraction.features import KEEP, probability
 from pipelines.requirements.extraction.state import (
     Commitment,
     Decision,
@@ -28,11 +27,8 @@ from pipelines.types import Case, Message
 
 LEAST_SAID = 5
 """Words of a sentence that says something by itself."""
-WISHED = 0.45
-"""How likely a sentence is wanted that is shown although no requirement was made of it."""
 MOST_AIMS = 3
 AIMS_FROM = 8  # messages
-MOST_WISHES = 25  # messages
 LEAST_DECIDED = 2  # words of what a decision or a question is about
 SURE = 3  # weight of a word that tells the type of a requirement
 _THING = re.compile(
@@ -89,20 +85,6 @@ _AIM = re.compile(
     re.I,
 )
 """How somebody says what the software is for, or what is wrong today."""
-_CUT_OFF = re.compile(
-    r"(?:\.{2,}|…|,|\b(?:and|or|but|to|the|an?|of|with|for|that|because))\W*$", re.I
-)
-
-
-class Wish(NamedTuple):
-    """What somebody said in one message that is likely wanted, and what they were asked."""
-
-    said: tuple[Utterance, ...]
-    question: Utterance | None
-
-    @property
-    def message(self) -> int:
-        return self.said[0].message
 
 
 class Sentence(NamedTuple):
@@ -176,29 +158,6 @@ class Talk:
             for each in self._by_message.get(reply.message, ())
         )
 
-    def unworded(self, *, without: Sequence[int]) -> list[Wish]:
-        """What is likely wanted, in messages other than these; each message once."""
-        aims = {each.place for each in self.aims()}
-        likely = {
-            each.sentence.place: (probability(KEEP, each.features), each)
-            for each in self.commitments
-            if each.wanted
-            and not set(each.messages) & set(without)
-            and each.sentence.place not in aims
-            and _can_be_worded(each)
-        }
-        wished: dict[int, list[tuple[float, Commitment]]] = {}
-        for place in sorted(likely):
-            if likely[place][0] >= WISHED:
-                wished.setdefault(place[0], []).append(likely[place])
-        surest = sorted(wished, key=lambda message: -max(sure for sure, _ in wished[message]))
-        shown = [
-            Wish(tuple(each.sentence for _, each in wished[message]), _asked(wished[message][0][1]))
-            for message in sorted(surest[:MOST_WISHES])
-        ]
-        answered = {wish.question.place for wish in shown if wish.question}
-        return [wish for wish in shown if wish.said[-1].place not in answered]
-
     def people(self) -> dict[str, list[int]]:
         """Everybody named by what they do, and the messages in which they are named."""
         named: dict[str, list[int]] = {}
@@ -256,22 +215,6 @@ def _tells(utterance: Utterance) -> bool:
         and len(tokens(utterance.text)) >= LEAST_SAID
         and not {"small_talk", "question"} & set(utterance.acts)
     )
-
-
-def _can_be_worded(commitment: Commitment) -> bool:
-    """A sentence that says something, whole, or an answer that its question explains."""
-    said = commitment.sentence
-    if "small_talk" in said.acts or (said.question and said.side == "client"):
-        return False
-    if _about_the_talk(said.text) or _CUT_OFF.search(said.text):
-        return False
-    return _asked(commitment) is not None or len(tokens(said.text)) >= LEAST_SAID
-
-
-def _asked(commitment: Commitment) -> Utterance | None:
-    """What was asked, or put to the client; "okay" before an answer is neither."""
-    asked = commitment.question
-    return asked if asked and len(content_words(asked.text)) >= LEAST_DECIDED else None
 
 
 def outcome_of(outcome: str, words: str) -> str:

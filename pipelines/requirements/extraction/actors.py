@@ -9,6 +9,7 @@ from pipelines.requirements.lexicon import actors, mapping, words
 from pipelines.requirements.text import MAX_SENTENCE, plain, singular, tokens
 
 SYSTEM, USER = "System", "User"
+NUMBERS = frozenset(["two", "three", "four", "five", "six", "several", "many", "both"])
 _EVERYBODY = re.compile(r"\s*+(?:all|any|every|each)(?:one|body)?\b", re.I)
 
 
@@ -75,7 +76,7 @@ def _bare(phrase: str) -> str:
 
 def _qualified(spoken: list[str], start: int) -> list[str]:
     """Keep one word before the noun if it tells which one ("branch manager")."""
-    dull = words("openers") | words("auxiliaries") | words("prepositions")
+    dull = words("openers") | words("auxiliaries") | words("prepositions") | NUMBERS
     return (
         spoken[max(0, start - 1) :] if start and spoken[start - 1] not in dull else spoken[start:]
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from pipelines.requirements.extraction.built import Built, Said
 from pipelines.requirements.lexicon import signal
 
 _CANNOT = (
@@ -36,26 +35,20 @@ AFTER_TROUBLE = re.compile(
     r"pains?|struggle\w*|complain\w*|dislike|hate|wrong|missing|worst|bad|weakness\w*|obstacles?)\b",
     re.I,
 )
-_BAN = re.compile(r"(?:prevent|never)\b|ensure that .*(?:\b(?:cannot|not|never|no)\b|n't\b)", re.I)
 
 
-def only_complains(built: Built, text: str, said: Said) -> bool:
-    """Whether a ban was made of words that only say what does not work."""
-    return bool(built.negative or _BAN.match(built.action)) and complains(text, said)
-
-
-def complains(text: str, said: Said) -> bool:
+def complains(text: str, *, question: str = "", accepted: bool = False) -> bool:
     """Whether a sentence tells what somebody cannot do today, or what a system fails to do.
 
     Examples
     --------
-    >>> [complains(text, Said(text)) for text in ("I can't sort them", "Guests must not book")]
+    >>> [complains(text) for text in ("I can't sort them", "Guests must not book")]
     [True, False]
     """
     if _RULE.search(text) or not _DENIED.search(text):
         return False
-    if said.accepted:
+    if accepted:
         return _YOU.search(text) is not None
     of_today = _TODAY.search(text) or signal("existing").search(text) or _PAST.search(text)
-    after = AFTER_TROUBLE.search(said.question)
+    after = AFTER_TROUBLE.search(question)
     return bool(of_today or after or _OF_ME.match(text) or _OF_THE_SYSTEM.search(text))

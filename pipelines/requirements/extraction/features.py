@@ -1,22 +1,14 @@
-"""What speaks for a clause being a requirement, as numbers, and the two small logistic models that
-read them: is it a requirement, and will its wording match the one that a person chooses."""
+"""What speaks for and against a clause being a requirement, as numbers."""
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 
 from pipelines.requirements.extraction.discourse import own_words
-from pipelines.requirements.extraction.state import Commitment, Reading, Utterance
+from pipelines.requirements.extraction.state import Reading, Utterance
 from pipelines.requirements.lexicon import signal
 from pipelines.requirements.text import strip_openers, tokens
 
-WEIGHTS = Path(__file__).parent.parent / "weights.json"
-KEEP, MATCH = "keep", "match"
 NAMES_PEOPLE = 8  # words
 WEAK = 0.4  # of a cue: "can", "will", "prefer"
 KINDS = ("obligation", "need", "wish", "request", "ability", "value")
@@ -32,10 +24,6 @@ NAMES = (
     "answers a wish", "answers a fact", "unprompted", "starts its message", "opens the talk",
     "number", "asks back", "accepted proposal", "very short", "long", "speaks of self", "refuses",
     "says too little",
-)  # fmt: skip
-MATCH_NAMES = (
-    "likely", "spoken out", "bare answer", "plain statement", "an order",
-    "quoted", "accepted proposal",
 )  # fmt: skip
 _NUMBER = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|half|double|"
@@ -94,35 +82,3 @@ def _place(sentence: Utterance, question: Utterance | None) -> dict[str, float]:
         "starts its message": float(sentence.first),
         "opens the talk": float(sentence.message <= 1),
     }
-
-
-def match_features(candidate: Commitment, *, quoted: bool = False) -> dict[str, float]:
-    """What decides whether the wording will come close to the one that a person chooses."""
-    reading = candidate.reading
-    plainly = reading.cue is None
-    return {
-        "likely": candidate.keep,
-        "spoken out": reading.strength,
-        "bare answer": float(plainly and reading.shape in {"fragment", "state"}),
-        "plain statement": float(plainly and reading.shape == "present"),
-        "an order": float(plainly and reading.shape == "imperative"),
-        "quoted": float(quoted),
-        "accepted proposal": float("acceptance" in candidate.acts),
-    }
-
-
-def probability(model: str, values: Mapping[str, float]) -> float:
-    """What ``KEEP`` or ``MATCH`` makes of these features."""
-    return score(weights(model), values)
-
-
-def score(known: Mapping[str, float], values: Mapping[str, float]) -> float:
-    """The probability that these weights give."""
-    total = known["(always)"] + sum(known.get(name, 0.0) * value for name, value in values.items())
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
-
-
-@cache
-def weights(model: str) -> dict[str, float]:
-    trained: dict[str, dict[str, dict[str, float]]] = json.loads(WEIGHTS.read_text("utf-8"))
-    return trained[model]["weights"]

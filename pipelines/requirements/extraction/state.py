@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict
+from typing import Literal, NamedTuple, TypedDict
 
 from pipelines.requirements.labels import Requirement
 from pipelines.types import Case
@@ -148,6 +146,33 @@ class Commitment:
         return self.state in {"standing", "corrected"}
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """How what was said is put down."""
+
+    text: str
+    """The action."""
+    said: str
+    """The whole of it as it was said, without hums."""
+    who: str = ""
+    condition: str | None = None
+    quoted: bool = False
+    """Word for word."""
+    asked: bool = False
+    """A question with its short answer."""
+
+    @property
+    def in_full(self) -> str:
+        return f"{self.who} {self.text} {self.condition or ''}"
+
+
+class Candidate(NamedTuple):
+    """What may be a requirement."""
+
+    commitment: Commitment
+    said: Statement
+
+
 OpenReason = Literal["unanswered", "undecided", "named"]
 Outcome = Literal["accepted", "chosen", "changed", "refused", "withdrawn"]
 
@@ -172,37 +197,13 @@ class Decision:
     question: Utterance | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What the wording of a commitment may look at besides its own words."""
-
-    domain: str
-    said: tuple[Utterance, ...]
-    """Everything said, in order."""
-    names: frozenset[str] = frozenset()
-    """Words that are names, in small letters."""
-
-    def earlier(self, commitment: Commitment, most: int = 60) -> list[str]:
-        """What was said just before a commitment, the latest last."""
-        own = commitment.sentence
-        at = bisect_left(self.said, (own.message, own.start), key=lambda each: each.place)
-        return [each.text for each in self.said[max(0, at - most) : at]]
-
-
-@dataclass(frozen=True, slots=True)
-class Unworded:
-    """A commitment of which no requirement could be made, not even a quotation."""
-
-    reason: str
-
-
 class ExtractionState(TypedDict, total=False):
     case: Case  # input
     sentences: list[Utterance]  # read
     commitments: list[Commitment]  # settle: all of them, each with how it stands at the end
     open_questions: list[OpenQuestion]  # settle
     decisions: list[Decision]  # settle, in the order of their turns
-    kept: list[Commitment]  # select: wanted, and likely a requirement
+    candidates: int  # select: what was looked at
+    kept: list[Candidate]  # select: what a reader likely lists
     drafts: list[Requirement]  # word
-    unworded: Counter[str]  # word: how many were left out, by reason
     requirements: list[Requirement]  # finish

@@ -12,6 +12,7 @@ from pipelines.types import Encoder
 SURER = 0.1
 """What a second requirement that sets the rule off adds to confidence."""
 MOST_CONFIDENCE = 0.95
+LIKELY = 0.5
 READ = ("title", "action", "condition")
 SAID = (*READ, "acceptance_criteria")
 """Where a need may be stated already."""
@@ -30,7 +31,6 @@ def infer(
     *,
     refused: Sequence[str] = (),
     encoder: Encoder | None,
-    trigger_above: float,
     infer_above: float,
     stated_above: float,
 ) -> list[Requirement]:
@@ -39,7 +39,7 @@ def infer(
     Parameters
     ----------
     requirements
-        Those stated. One that is wanted less surely than ``trigger_above`` sets nothing off.
+        Those stated. One that is not itself likely wanted sets nothing off.
     refused
         What was refused or taken back in the talk: it is not inferred again.
     infer_above
@@ -48,11 +48,7 @@ def infer(
     stated_above
         What is more similar than this to what was stated or refused is left out.
     """
-    sure = [
-        rule
-        for rule in fire(requirements, refused=refused, trigger_above=trigger_above)
-        if rule.confidence >= infer_above
-    ]
+    sure = [rule for rule in fire(requirements, refused=refused) if rule.confidence >= infer_above]
     said = [*map(text_of, requirements), *refused]
     new = _unstated(sure, said, encoder, stated_above)
     new.sort(key=lambda fired: -fired.confidence)
@@ -63,7 +59,6 @@ def fire(
     requirements: Sequence[Requirement],
     *,
     refused: Sequence[str] = (),
-    trigger_above: float = 0.0,
 ) -> list[Fired]:
     """Every rule that holds here, in the order of the rule base, once with all its triggers."""
     base = rule_base()
@@ -71,7 +66,7 @@ def fire(
     touched = [
         (stated, base.touched(_text(stated, READ)))
         for stated in requirements
-        if sureness(stated) >= trigger_above
+        if sureness(stated) >= LIKELY
     ]
     setting_off = {
         rule.id: [stated for stated, about in touched if about & set(rule.touches)]

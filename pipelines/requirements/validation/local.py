@@ -8,9 +8,27 @@ from pipelines.requirements.labels import Issue, Requirement, issue, name_of
 from pipelines.requirements.validation import reading, wording
 from pipelines.requirements.validation.conflicts import contradictions
 from pipelines.requirements.validation.pii import personal_data
-from pipelines.types import Encoder, Message
+from pipelines.types import Encoder
+
+EACH = ("pii", "contradictory")
+
+
+def unreadable(requirement: Requirement) -> Iterator[Issue]:
+    """What a reader stumbles over says more than the word that is vague in it."""
+    for fault in reading.of(requirement):
+        kind = reading.KINDS[fault.kind]
+        yield issue(
+            requirement,
+            "untestable",
+            fault.field,
+            message=kind.message,
+            fix=kind.fix,
+            place=fault.place,
+        )
+
 
 RULES: tuple[Callable[[Requirement], Iterator[Issue]], ...] = (
+    unreadable,
     wording.missing_actor,
     wording.ambiguous_verbs,
     wording.too_broad,
@@ -18,47 +36,16 @@ RULES: tuple[Callable[[Requirement], Iterator[Issue]], ...] = (
     personal_data,
 )
 
-EACH = ("pii", "contradictory")
-
 
 def validate(
-    requirements: Sequence[Requirement],
-    *,
-    messages: Sequence[Message] = (),
-    encoder: Encoder | None,
-    conflict_above: float,
+    requirements: Sequence[Requirement], *, encoder: Encoder | None, conflict_above: float
 ) -> list[Issue]:
-    """Issues in the order of the requirements; of a type at most one at a field.
-
-    What a reader stumbles over comes first: it says more than the word that is vague in it.
-    """
-    by_name = {name_of(label): label for label in requirements}
-    remarks = reading.remarks(requirements, messages)
-    issues = [
-        issue
-        for remark in remarks
-        if (issue := _issue(by_name[remark.requirement], remark.fault)) is not None
-    ]
-    issues += [issue for label in requirements for rule in RULES for issue in rule(label)]
+    """Issues in the order of the requirements; of a type at most one at a field."""
+    issues = [issue for label in requirements for rule in RULES for issue in rule(label)]
     issues += contradictions(requirements, encoder=encoder, conflict_above=conflict_above)
-    place = {name: at for at, name in enumerate(by_name)}
+    place = {name_of(label): at for at, label in enumerate(requirements)}
     issues.sort(key=lambda issue: place[issue["requirement"]])
     return list(_first_of_each(issues))
-
-
-def _issue(requirement: Requirement, fault: reading.Fault) -> Issue | None:
-    """As an issue of people's labels; ``None`` where they have no type for it."""
-    kind = reading.KINDS[fault.kind]
-    if kind.issue_type is None:
-        return None
-    return issue(
-        requirement,
-        kind.issue_type,
-        fault.field,
-        message=kind.message,
-        fix=kind.fix,
-        place=fault.place,
-    )
 
 
 def _first_of_each(issues: Sequence[Issue]) -> Iterator[Issue]:

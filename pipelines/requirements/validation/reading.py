@@ -1,8 +1,8 @@
 """What a reader stumbles over: words of which nobody could build or test anything.
 
 The rules look at form alone, so that they hold in any domain. Each looks for what is clear: a
-remark that is wrong costs a reader more than one that is missing. What people label as an issue
-knows six kinds; most of these are ``untestable`` there, and the rest are kept apart as remarks.
+remark that is wrong costs a reader more than one that is missing. Among the issues that people
+label each of them is ``untestable``.
 """
 
 from __future__ import annotations
@@ -13,18 +13,12 @@ from functools import cache
 from typing import NamedTuple
 
 from pipelines.requirements.labels import Requirement, field_text, name_of
-from pipelines.requirements.lexicon import words as listed
 from pipelines.requirements.text import (
     any_base,
     base,
     content_words,
-    plain,
-    sentences,
-    singular,
-    tokens,
 )
 from pipelines.requirements.validation.wording import pattern
-from pipelines.types import Message
 
 
 class Fault(NamedTuple):
@@ -32,53 +26,27 @@ class Fault(NamedTuple):
 
     kind: str
     field: str
-    place: tuple[int, int] | None
-    other: str = ""
-    """The number of the requirement that it repeats, or of the message that it copies."""
-
-
-class Remark(NamedTuple):
-    requirement: str
-    """Its name, by which labels refer to it."""
-    fault: Fault
+    place: tuple[int, int]
 
 
 class Kind(NamedTuple):
     message: str
     fix: str
-    issue_type: str | None
-    """As people's labels call it; ``None``: they have no such type."""
-    unusable: bool
+    unusable: bool = True
     """Nobody could build or test what is written."""
 
 
 _ASK = "Read the messages that it cites, and write what is wanted"
 KINDS: Mapping[str, Kind] = {
-    "question": Kind("It is a question", "Write what was answered", "untestable", True),
-    "markup": Kind("It holds marks of formatting", "Write plain words", "untestable", True),
-    "filler": Kind("It holds words that only keep a talk going", _ASK, "untestable", True),
-    "speech": Kind(
-        "Somebody speaks in it, as in the talk", "Say who does what", "untestable", True
-    ),
-    "pointing": Kind(
-        "It points to something that it does not name", "Name what is meant", "untestable", True
-    ),
-    "person": Kind("It speaks to somebody, as in the talk", "Name who is meant", None, False),
-    "no_object": Kind(
-        "It does not say what something is done to", "Name what it is done to", "untestable", True
-    ),
-    "fragment": Kind("It is not a statement: it names no action", _ASK, "untestable", True),
-    "broken": Kind("Its words do not fit together", _ASK, "untestable", True),
-    "copy": Kind(
-        "It copies a sentence of the talk without saying that it quotes",
-        "Say who does what, or mark it as a quotation",
-        None,
-        False,
-    ),
-    "repeated": Kind("It says the same as another requirement", "Merge them", None, False),
-    "same_criterion": Kind(
-        "Its criterion is that of another requirement", "Say what is tested here", None, False
-    ),
+    "question": Kind("It is a question", "Write what was answered"),
+    "markup": Kind("It holds marks of formatting", "Write plain words"),
+    "filler": Kind("It holds words that only keep a talk going", _ASK),
+    "speech": Kind("Somebody speaks in it, as in the talk", "Say who does what"),
+    "pointing": Kind("It points to something that it does not name", "Name what is meant"),
+    "person": Kind("It speaks to somebody, as in the talk", "Name who is meant", unusable=False),
+    "no_object": Kind("It does not say what something is done to", "Name what it is done to"),
+    "fragment": Kind("It is not a statement: it names no action", _ASK),
+    "broken": Kind("Its words do not fit together", _ASK),
 }
 LEAST_NAMED = 2
 """Words that say something, of a quotation that can be used."""
@@ -86,15 +54,11 @@ NO_POINTING = r"(?!that (?:all|every|when|if|for|there)\b)"
 """A "that" which begins a clause: "ensure that every plan …"."""
 ALARM_FROM = 3
 """Requirements. Among fewer, "most of them" says nothing."""
-LEAST_COPIED = 5  # words of a sentence: shorter ones are the plain way to say something
-MOST_SHARED = 3
-"""Requirements that may have a criterion in common before each of them gets a remark."""
 
 _MARKUP = re.compile(
     r"\*\*|__|`|^\s*#+\s|^\s*[-*•|]\s|</?[a-z][^>]*>|\]\(|\|.*\||&(?:amp|nbsp|lt|gt|quot);", re.I
 )
 _WORD = re.compile(r"[\w'’-]+")
-_IDLE = re.compile(r"[\W_]+")
 _TWICE = re.compile(r"(?<![\w-])(\w{2,}) \1(?![\w-])", re.I)
 _BE_VERB = re.compile(
     r"(?<![\w-])(is|are|was|were) ([a-z]+)(?=\W*$|[.,;]| (?:the|a|an|it|in|to|for|this|by)\b)", re.I
@@ -109,23 +73,12 @@ _LAST_POINTING = re.compile(r"(?<=\w) (?P<points>something|stuff|things?)\s*\W*$
 _QUESTION_END = re.compile(r"\?\s*[\"')\]]*\s*$")
 
 
-def remarks(requirements: Sequence[Requirement], messages: Sequence[Message] = ()) -> list[Remark]:
-    """In the order of the requirements. ``messages`` tell what is only a copy of what was said."""
-    said = _sentences_of(messages)
-    repeats = _repeats(requirements)
-    made = []
-    for at, requirement in enumerate(requirements):
-        faults = [*of(requirement), *_copies(requirement, said), *repeats[at]]
-        if requirement.get("quoted"):
-            faults = [*_empty(requirement), *repeats[at]]
-        made += [Remark(name_of(requirement), fault) for fault in faults]
-    return made
-
-
-def unusable(requirements: Sequence[Requirement]) -> list[str]:
-    """The names of those of which nobody could build or test anything."""
-    found = (one for one in remarks(requirements) if KINDS[one.fault.kind].unusable)
-    return list(dict.fromkeys(one.requirement for one in found))
+def unusable(requirements: Sequence[Requirement]) -> dict[str, str]:
+    """Why nobody could build or test a requirement, by its name."""
+    found = {name_of(one): [KINDS[fault.kind] for fault in of(one)] for one in requirements}
+    return {
+        name: kind.message for name, kinds in found.items() for kind in kinds[:1] if kind.unusable
+    }
 
 
 def is_alarm(count: int, total: int) -> bool:
@@ -135,9 +88,16 @@ def is_alarm(count: int, total: int) -> bool:
 
 def of(requirement: Requirement) -> list[Fault]:
     """What is wrong with the words of one requirement: the first that explains it in each field."""
+    if requirement.get("quoted"):
+        return list(_empty(requirement))
     title = next(_in("title", requirement, (_question, _markup, _filler)), None)
     action = next(_in("action", requirement, _RULES), None)
     return [fault for fault in (title, action) if fault]
+
+
+def flaw(action: str) -> str:
+    """The kind of what is wrong with an action, or nothing."""
+    return next((rule.__name__.removeprefix("_") for rule in _RULES if rule(action)), "")
 
 
 def _empty(requirement: Requirement) -> Iterator[Fault]:
@@ -344,70 +304,3 @@ def _object_pointing() -> re.Pattern[str]:
         rf"(?P<points>(?:it|them)(?![\w'-])|{NO_POINTING}{pointing}{after})",
         re.I,
     )
-
-
-# --- what other texts show ---
-
-
-def _sentences_of(messages: Sequence[Message]) -> dict[str, int]:
-    """Each longer sentence as bare words, and the first message that it is in."""
-    said: dict[str, int] = {}
-    for message in messages:
-        for sentence in sentences(message.content):
-            if len(tokens(sentence)) >= LEAST_COPIED:
-                said.setdefault(_bare(sentence), message.index)
-    return said
-
-
-def _copies(requirement: Requirement, said: Mapping[str, int]) -> Iterator[Fault]:
-    action = field_text(requirement, "action")
-    message = said.get(_bare(action))
-    if message is not None:
-        yield Fault("copy", "action", (0, len(action)), str(message))
-
-
-def _repeats(requirements: Sequence[Requirement]) -> list[list[Fault]]:
-    """Of each requirement: what an earlier one says as well, and criteria that many share."""
-    faults: list[list[Fault]] = [[] for _ in requirements]
-    said: dict[tuple[str, str], str] = {}
-    having: dict[str, list[int]] = {}
-    for at, requirement in enumerate(requirements):
-        name = str(requirement.get("id") or name_of(requirement))
-        action = field_text(requirement, "action")
-        key = (_bare(field_text(requirement, "actor")), " ".join(sorted(_told(action))))
-        if key[1] and key in said:
-            faults[at].append(Fault("repeated", "action", (0, len(action)), said[key]))
-        else:
-            said[key] = name
-        for line in field_text(requirement, "acceptance_criteria").split("\n"):
-            if bare := _bare(line):
-                having.setdefault(bare, []).append(at)
-    for line, places in having.items():
-        if len(set(places)) > MOST_SHARED:
-            for at in sorted(set(places))[1:]:
-                text = field_text(requirements[at], "acceptance_criteria")
-                faults[at].append(Fault("same_criterion", "acceptance_criteria", _line(text, line)))
-    return faults
-
-
-def _told(action: str) -> list[str]:
-    """The words of an action that say something, each as often as it is there."""
-    dull = listed("determiners") | listed("prepositions") | listed("auxiliaries")
-    return [
-        singular(word)
-        for word in _bare(action).split()
-        if word not in dull or pattern("negations").fullmatch(word)
-    ]
-
-
-def _line(text: str, bare: str) -> tuple[int, int] | None:
-    at = 0
-    for line in text.split("\n"):
-        if _bare(line) == bare:
-            return at, at + len(line)
-        at += len(line) + 1
-    return None
-
-
-def _bare(text: str) -> str:
-    return _IDLE.sub(" ", plain(text)).strip().casefold()

@@ -17,7 +17,6 @@ from pipelines.requirements.labels import Issue, Requirement, field_text, issue
 from pipelines.requirements.text import base
 
 WORDS = Path(__file__).parent / "words.yaml"
-MIN_CRITERIA = 2
 MANY_VERBS = 3
 _FIGURE = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\b", re.I)
 _JOINED = re.compile(r"(?:(?<!\s)\s+)?(?:,|;|\band\b|\bor\b|\bas well as\b)\s*", re.I)
@@ -81,20 +80,10 @@ def too_broad(requirement: Requirement) -> Iterator[Issue]:
 
 
 def untestable(requirement: Requirement) -> Iterator[Issue]:
-    """A word without a measure in the action or a criterion; or too few criteria."""
+    """A word without a measure in the action or a criterion. That criteria are missing is asked
+    once, in the document."""
     for field in ("action", "acceptance_criteria"):
         yield from _unmeasured(requirement, field)
-    lines = field_text(requirement, "acceptance_criteria").split("\n")
-    count = sum(bool(line.strip()) for line in lines)
-    if count < MIN_CRITERIA:
-        counted = "one acceptance criterion" if count else "no acceptance criteria"
-        yield issue(
-            requirement,
-            "untestable",
-            "acceptance_criteria",
-            message=f"It has {counted} and needs at least {MIN_CRITERIA}",
-            fix="Add criteria that can be measured",
-        )
 
 
 def _unmeasured(requirement: Requirement, field: str) -> Iterator[Issue]:

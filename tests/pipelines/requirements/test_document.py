@@ -83,7 +83,6 @@ def test_it_has_the_eleven_sections_that_the_metric_asks_for_in_their_order():
     assert {one.id for one in SECTIONS} - set(REQUIRED) == {
         "scope",
         "open_questions",
-        "unworded",
         "decisions",
         "assumptions",
         "withdrawn",
@@ -128,54 +127,10 @@ def test_a_section_about_which_nothing_was_said_is_empty():
         "interfaces",
         "edge_cases",
         "open_questions",
-        "unworded",
         "decisions",
         "assumptions",
         "withdrawn",
     }
-
-
-def test_without_any_requirement_only_what_is_to_be_worded_is_listed():
-    talk = (message(0, "The list must be printed every evening."),)
-
-    listed = {name for name, body in bodies(messages=talk).items() if body}
-    assert listed == {"overview", "unworded"}
-
-
-def test_what_is_wanted_and_in_no_requirement_is_listed_to_be_worded():
-    talk = (message(0, "The list must be printed every evening."), message(1, "It must be"))
-
-    assert bodies(messages=talk)["unworded"].endswith(
-        "- “The list must be printed every evening.” ([0](#message-0))"
-    )
-    assert bodies([stated(source_messages=[0, 1])], messages=talk)["unworded"] == ""
-
-
-def test_a_short_answer_that_is_to_be_worded_is_shown_with_its_question():
-    talk = (
-        message(0, "How many photos may a customer send?", "analyst"),
-        message(1, "Three photos, and not more."),
-        message(2, "Fine.", "analyst"),
-    )
-
-    assert (
-        "- “How many photos may a customer send?” ([0](#message-0)): "
-        "“Three photos, and not more.” ([1](#message-1))"
-    ) in bodies(messages=talk)["unworded"]
-
-
-@pytest.mark.parametrize("said", ["We must print the", "Sorry, we must print...", "Print it"])
-def test_what_is_cut_off_or_says_nothing_is_not_to_be_worded(said):
-    assert bodies(messages=(message(0, said),))["unworded"] == ""
-
-
-def test_an_apology_is_no_answer_to_be_worded():
-    talk = (
-        message(0, "Okay, so do we need to support two kinds of orders?", "analyst"),
-        message(1, "Sorry, I didn't get the two kinds."),
-    )
-
-    assert "Sorry" not in bodies(messages=talk)["unworded"]
 
 
 def test_every_stated_requirement_is_traced_to_its_messages():

@@ -18,7 +18,6 @@ def found(*requirements, encoder=None, infer_above=0.0, stated_above=0.75, **opt
     return infer(
         requirements,
         encoder=encoder,
-        trigger_above=0.5,
         infer_above=infer_above,
         stated_above=stated_above,
         **options,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pipelines.encoder import MiniLM
+from pipelines.registry import build
 from pipelines.requirements.analyst import LocalAnalyst
 from pipelines.requirements.config import AgentConfig
 from pipelines.requirements.document import sections
 from pipelines.requirements.document.sections import Findings
-from pipelines.requirements.language import is_foreign
+from pipelines.requirements.language import NOTICE, is_foreign
 from pipelines.types import Case, Message
 
 GERMAN = (
@@ -41,9 +42,11 @@ def test_nothing_is_guessed_from_another_language_and_the_document_says_so(
     found = LocalAnalyst(AgentConfig(merge_duplicates=False), MiniLM()).extract(case)
     document = sections.write(Findings(case, found.labels, [], []))
 
+    assert build("requirements-local", {}).run(case)["notice"] == NOTICE
+    assert build("requirements-agent", {}).run(case)["notice"] == NOTICE
     assert found.labels == []
     assert found.notes["foreign"]
-    assert document["notice"].startswith("This conversation does not seem to be in English")
+    assert document["notice"] == NOTICE
     bodies = {section["id"] for section in document["sections"] if section["body"]}
     assert bodies == {"overview"}
 

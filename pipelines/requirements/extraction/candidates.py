@@ -1,0 +1,232 @@
+"""What may be a requirement: the client's sentence, the analyst's with the client's yes, a question
+with its short answer. What was refused, taken back or only complained of is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pipelines.requirements.extraction import acts, plain_words
+from pipelines.requirements.extraction.complaints import AFTER_TROUBLE, complains
+from pipelines.requirements.extraction.overlaps import share
+from pipelines.requirements.extraction.state import Candidate, Commitment, Statement, Utterance
+from pipelines.requirements.lexicon import signal
+from pipelines.requirements.text import content_words, tokens
+from pipelines.requirements.validation import reading
+
+_TURNED = re.compile(
+    r"\b(?:no,? wait|actually,? no|forget|scrap|no longer|not (?:needed|necessary|now)|hopeless|"
+    r"let's not|against|dropped?|leave (?:it|them|that|this)|whatever|never mind|skip (?:it|that)|"
+    r"(?:do not|don't|dont|doesn't) (?:want|need|care|like|allow)|abolish\w*|hate|would quit)\b",
+    re.I,
+)
+_NEGATIVE = re.compile(r"\b(?:no|not|never|nobody|but|cannot|against)\b|n't\b", re.I)
+_CANNOT = re.compile(
+    r"\b(?:can't|cannot|can not|cant|couldn't|(?:is|are|am|was|were)(?:n't| not) able to|unable)\b"
+    r"(?! (?:be|have)\b)",
+    re.I,
+)
+_TODAY = re.compile(
+    r"\b(?:at the moment|currently|nowadays|today|these days|right now|so far|until now|usually|"
+    r"(?:had|used) to|by hand)\b",
+    re.I,
+)
+_SAYS_HOW = re.compile(
+    r"\b(?:must|should|shall|has to|have to|needs?|wants?|would like|i'd|we'd|only|at most|"
+    r"at least|prefer|may|allowed|be able to|please|enough|at the end|"
+    r"would (?:be (?:nice|good|great|useful|helpful|perfect|handy)|help))\b",
+    re.I,
+)
+_ORDERS = re.compile(
+    r"(?:make|let|keep|add|put|show|send|use|allow|mark|set)\b(?! me\b)",
+    re.I,
+)
+_LIMITS = re.compile(
+    r"\W*(?:only|just|up to|at most|at least|within|until|by|for|at|after|before|once|twice|every|"
+    r"per|\d|(?:one|two|three|four|five|six|ten) )",
+    re.I,
+)
+_CODE = re.compile(
+    r"\b(?:SELECT|INSERT|UPDATE|DELETE)\b.*\b(?:FROM|INTO|SET|WHERE)\b|[{}]|==|=['\"]|\w\(\)|"
+    r"<\w+[^<>]*>.*</\w+>"
+)
+_TALK = re.compile(
+    r"\b(?:(?:send|e-?mail|draw|write|type|share) (?:you|me|us|this|it|up|my|the|a)(?: \w+)? ?"
+    r"(?:up|notes|minutes|summary|slides|sketch(?:es)?|mock-?ups?|screen|invite|link|recording)|"
+    r"(?:hear|see) (?:me|you|us|my screen)|"
+    r"(?:are|am|is|were) (?:you|i|it) (?:audible|muted|recording)|"
+    r"record (?:this|the|our) (?:call|talk|meeting|conversation|interview|session)|"
+    r"(?:call it a day|wrap (?:it|this)? ?up|stop here|take a break)|"
+    r"(?:next|last|another|more) questions?|(?:this|our|next|today's) (?:meeting|interview|talk|"
+    r"call|session)|have a (?:\w+ )?(?:day|evening|weekend|week|trip|holiday)|"
+    r"how (?:are you|was (?:the|your)))\b",
+    re.I,
+)
+_HOW_IT_IS = re.compile(r"(?:and |so |but )?(?:you|we|i) (?!(?:must|should|need|want|can)\b)", re.I)
+_RULES = re.compile(r"\b(?:must|should|shall|has to|have to|want|needs?)\b", re.I)
+_NOT_NEEDED = re.compile(
+    r"(?:(?:i|we) )?(?:do not|don't|dont|never|won't|no longer) (?:really )?"
+    r"(?:need|care|mind|ever want)\b|"
+    r"(?:i|we) never want to see\b",
+    re.I,
+)
+SHORT = 6  # words of an answer that only chooses
+SAME = 0.5  # share of the words of what is denied
+_DENIES_OFFER = re.compile(
+    r"(?:i|we) (?:do not|don't|dont) want (?P<offer>[^,;]+)(?P<rest>.*)", re.I
+)
+_RECONSIDERS = re.compile(r"\b(?:hm+|wait|actually|instead|on second thoughts?)\b", re.I)
+_OF_NOW = re.compile(
+    r"\b(?:today|at the moment|currently|brings you|problems?|what happens(?! (?:if|when))|"
+    r"how (?:are|is) (?:you|things)|so far)\b",
+    re.I,
+)
+_WH = re.compile(r"\b(?:(?:what|how)(?! about\b| if\b)|which|who|when|where|whose|whom)\b", re.I)
+
+
+def candidates(
+    commitments: Sequence[Commitment], sentences: Sequence[Utterance]
+) -> list[Candidate]:
+    ended = {each.sentence.place for each in commitments if each.state in {"refused", "withdrawn"}}
+    answers: dict[int, list[Utterance]] = {}
+    offered: dict[int, str] = {}
+    last: list[Utterance] = []
+    for each in sentences:
+        if each.asked:
+            last = [*last, each] if last and last[0].message == each.message else [each]
+        else:
+            answers.setdefault(each.message, []).append(each)
+            offered[each.message] = " ".join(one.text for one in last)
+    return list(_candidates(commitments, ended, answers, offered))
+
+
+def stands_alone(candidate: Candidate) -> bool:
+    """Its words can be used without what was said before them, and without who said them."""
+    said = candidate.said
+    return said.asked or not reading.flaw(said.text.rstrip("."))
+
+
+def says_how(candidate: Candidate) -> bool:
+    """Its words say that it is to be so."""
+    return bool(_SAYS_HOW.search(candidate.said.said))
+
+
+def _candidates(
+    commitments: Sequence[Commitment],
+    ended: set[tuple[int, int]],
+    answers: dict[int, list[Utterance]],
+    offered: dict[int, str],
+) -> Iterator[Candidate]:
+    apart = _in_parts(commitments)
+    asked = {one.sentence.message: one.question for one in reversed(commitments) if one.question}
+    refusing = {
+        one.ended_by.message for one in commitments if one.state == "refused" and one.ended_by
+    }
+    told: set[tuple[int, int]] = set()
+    for one in commitments:
+        own = one.sentence
+        if own.message in refusing and not (own.asked or _SAYS_HOW.search(own.text)):
+            continue  # it tells why
+        if not (one.wanted or one.in_other_words) or own.place in ended or _is_talk(own.text):
+            continue
+        if own.asked:
+            said = _accepted(one, answers.get(max(one.messages), []))
+        elif own.place in told - apart and one.state != "corrected":
+            continue
+        else:
+            told.add(own.place)
+            first = asked.get(own.message)
+            said = _stated(
+                one, answers[own.message], first, offered[own.message], own.place not in apart
+            )
+        if said is not None:
+            yield Candidate(one, said)
+
+
+def _in_parts(commitments: Sequence[Commitment]) -> set[tuple[int, int]]:
+    """The sentences of which a part is a plain wish by itself."""
+    parts: dict[tuple[int, int], list[Commitment]] = {}
+    for one in commitments:
+        if not one.sentence.asked:
+            parts.setdefault(one.sentence.place, []).append(one)
+    return {
+        place
+        for place, ones in parts.items()
+        if len(ones) > 1 and any(plain_words.stands_alone(one.text) for one in ones)
+    }
+
+
+def _accepted(one: Commitment, answer: Sequence[Utterance]) -> Statement | None:
+    """What the analyst put forward; a yes may go on with a limit."""
+    whole = " ".join(each.text for each in answer)
+    reply = acts.reply_of(answer[0].text) if answer else acts.Reply("none", "")
+    if one.state == "corrected":
+        return plain_words.of_statement(one.text)
+    if _CANNOT.search(one.text) and complains(one.text, accepted=True):
+        return None
+    if _TURNED.search(whole) or _HOW_IT_IS.match(one.text) or not answer:
+        return None
+    said_yes = reply.stance in {"yes", "partial"}
+    if not said_yes and (one.in_other_words or _NEGATIVE.search(whole)):
+        return None
+    if one.sentence.question and acts.options_of(one.text) and len(tokens(whole)) <= SHORT:
+        told = f"{plain_words.question_of(one.text)} – {plain_words.clean(whole).rstrip('.!')}"
+        return Statement(told, told, quoted=True, asked=True)
+    asked = f"{one.text}?" if one.sentence.question else one.text
+    return plain_words.of_offer(asked, reply.rest if reply.stance != "none" else "")
+
+
+def _stated(
+    one: Commitment, answer: Sequence[Utterance], first: Utterance | None, offered: str, whole: bool
+) -> Statement | None:
+    """``first``: what its message answers, if it does not itself; ``offered``: what was said to
+    the client before it."""
+    own = one.sentence
+    question = one.question.text if one.question else ""
+    said = own.text if whole and one.state != "corrected" else one.text
+    if own.question or "small_talk" in own.acts or complains(said, question=question):
+        return None
+    is_order = _ORDERS.match(plain_words.clean(said)) is not None
+    if _CANNOT.search(said) and not (is_order or _RULES.search(said)):
+        return None
+    if _NOT_NEEDED.match(plain_words.clean(said)):
+        return None
+    if not (is_order or _SAYS_HOW.search(said)) and (
+        _TODAY.search(said)
+        or one.features.get("says:existing")
+        or signal("existing").search(said)
+        or _only_comments(one, answer, first)
+        or _reconsidered(own, answer)
+    ):
+        return None
+    if one.state == "corrected":
+        return plain_words.of_statement(said)
+    denied = _DENIES_OFFER.match(plain_words.clean(said))
+    if denied and share(content_words(denied["offer"]), content_words(offered)) >= SAME:
+        return plain_words.of_statement(denied["rest"])
+    answered = plain_words.of_answer(said, question)
+    return None if answered and answered.asked and _is_talk(question) else answered
+
+
+def _reconsidered(own: Utterance, answer: Sequence[Utterance]) -> bool:
+    """ "5 euros. Hmm. Let's say 3 instead." """
+    return any(each.start > own.start and _RECONSIDERS.search(each.text) for each in answer)
+
+
+def _only_comments(one: Commitment, answer: Sequence[Utterance], first: Utterance | None) -> bool:
+    """It is of an answer that does not say yes to what could have been answered by yes."""
+    asked = one.question
+    if acts.reply_of(answer[0].text).stance == "no":
+        return not _LIMITS.match(plain_words.clean(one.sentence.text))
+    now = asked or first
+    if now and (_OF_NOW.search(now.text) or AFTER_TROUBLE.search(now.text)):
+        return True
+    if asked is None or not asked.question or _WH.search(asked.text):
+        return False
+    if acts.reply_of(answer[0].text).stance in {"yes", "partial"}:
+        return bool(_TURNED.search(" ".join(each.text for each in answer)))
+    return not _LIMITS.match(plain_words.clean(one.sentence.text))
+
+
+def _is_talk(text: str) -> bool:
+    return bool(_CODE.search(text) or _TALK.search(text) or acts.about_talk(text))

@@ -1,0 +1,373 @@
+"""How what was said is put down: plain shapes with their verb first ("The app should remind
+members" as "Remind members"), all else word for word."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from pipelines.requirements.extraction import acts
+from pipelines.requirements.extraction.actors import SYSTEM, USER, resolve
+from pipelines.requirements.extraction.clauses import finite, split_condition
+from pipelines.requirements.extraction.state import Statement
+from pipelines.requirements.lexicon import actors, words
+from pipelines.requirements.text import (
+    any_base,
+    content_words,
+    is_participle,
+    lower_first,
+    plain,
+    tokens,
+    upper_first,
+)
+
+LEAST_WORDS = 3
+MOST_WORDS = 60
+TITLE_WORDS = 7
+SUBJECT_WORDS = 8  # … before the verb of a question
+SELF = frozenset({"i", "we", "you", "me", "us"})
+_HUMS = re.compile(
+    r"\[[\w ]+\]\W*|(?<![\w-])(?:u[hm]+|e[hr]+m?|hm+|you know|i mean|kind of|sort of)\b,?\s*"
+    r"|(?:^|(?<=,)|(?<=\.\.\.))\s*like,\s*|,\s*like(?=,)|(?<=\w)\s*(?:\.\.+|…)(?=\s*\w)",
+    re.I,
+)
+_SAID_TWICE = re.compile(r"\b(\w+)(?:,? \1\b)+", re.I)
+_LEADS = re.compile(
+    r"(?:(?:and|but|so|also|then|well|oh|yes|yeah|no(?=\W*[,.!–—-])|okay|ok|please|maybe|actually|"
+    r"basically|honestly|ideally|of course|absolutely|definitely|exactly|right|sure|perfect|"
+    r"for example|first of all|first(?=,)|in that case|probably|as i said|one more thing|"
+    r"i(?:'d| would)? (?:think|guess|say|suppose|believe|mean)(?: so)?(?: that)?|"
+    r"(?:the idea|the point|what (?:i|we) (?:want|need)|"
+    r"(?:the )?(?:other|next|(?:most )?important|main) thing) is(?: that)?|"
+    r"it(?:'s| is)(?: also| very| really)? important(?: to (?:me|us))? that)"
+    r"(?![\w'-])[\s,.:!–—-]*)+",
+    re.I,
+)
+_TAILS = re.compile(
+    r"[\s,]+(?:please|thanks?|thank you|you know|i(?:'d)? (?:think|guess|say|suppose)|right|"
+    r"of course|that's all|haha|lol|or something(?: like that)?|and so on|though|too|as well|"
+    r"and|but|so|or)\W*$",
+    re.I,
+)
+_BROKEN_OFF = re.compile(
+    r"\b(?:to|the|an?|of|that|which|because|if|when|with|for|my|your|our)[\W]*$", re.I
+)
+_WISH = re.compile(
+    r"(?:i|we)(?:(?:'d| would)(?: (?:really|also|just))* (?:like|love|prefer)|"
+    r"(?: (?:really|also|just|only))* (?:want|need|wish|(?:like|love|prefer)(?= to\b)))"
+    r"(?: it)?(?: if| that)?(?: for(?= (?:\w+ ){1,4}to\b))? |"
+    r"(?:i am|i'm|we are|we're) looking for |"
+    r"(?:it|that) (?:would|'d|should|will) be (?:\w+ )?(?:nice|great|good|cool|helpful|useful|"
+    r"lovely|perfect|handy|best|better|ideal|important)(?:,? (?:if|that|to have|when)| for|"
+    r"(?= to\b)) ",
+    re.I,
+)
+_WAY = re.compile(
+    r"(?:(?:some|a|an|the|any) )?(?:(?:easy|easier|simple|quick|kind of) )*(?:way|possibility|"
+    r"ability|option|chance|means)(?: for (?P<who>[\w' -]{2,40}?))? to (?P<what>.+)",
+    re.I,
+)
+_DO = re.compile(r"to (?P<what>.+)", re.I)
+_FOR_THEM = re.compile(r"(?P<who>(?:[\w'-]+ ){1,4}?)to (?P<what>.+)", re.I)
+_HAD = re.compile(r"(?P<who>it|(?:the|this|that) [\w-]+) had (?P<what>.+)", re.I)
+_MODALS = (
+    r"must|should|shall|can|could|may|might|will|would|'ll|has to|have to|needs? to|ought to|"
+    r"(?:is|are) (?:able|allowed|supposed) to|gets? to|wants? to|would like to|'d like to"
+)
+_NO_SUBJECT = (
+    r"(?!(?:that|which|who|because|if|when|so|only|nobody|nothing|no|and|then|what|but)\b)"
+)
+_MODAL = re.compile(
+    rf"(?P<who>{_NO_SUBJECT}[\w&/-]+(?:'\w+)?(?: {_NO_SUBJECT}[\w'&/-]+){{0,5}}?)"
+    rf"(?: |(?='))(?P<modal>{_MODALS})"
+    r"(?: (?:also|then|just|really|still|definitely|actually|probably|directly(?= be)))*"
+    r"(?: be (?:able|allowed) to| (?:want|like|need) to)? (?P<what>.+)",
+    re.I,
+)
+_PASSIVE = re.compile(r"be (?:also )?(?P<verb>[\w-]+)(?P<rest>(?: .*)?)", re.I)
+_NO_ACTION = frozenset({"be", "not", "never", "no", "have been", "been", "nobody"})
+_STAYS = frozenset(
+    {"stay", "remain", "vary", "move", "happen", "go", "come", "look", "cost", "take", "become",
+     "last", "appear", "fit", "belong", "count", "mean", "contain", "include", "depend"}
+)  # fmt: skip
+_KEEPS = frozenset({"only", "always", "automatically", "manually", "freely", "also", "easily"})
+_FIRST_PERSON = tuple(
+    (re.compile(rf"\b{said}\b"), put)
+    for said, put in (
+        ("[Ii](?:'m| am)", "they are"), ("[Ii] was", "they were"),
+        ("[Ww]e(?:'re| are)", "they are"),
+        ("(?:[Ii]|[Ww]e)", "they"), ("(?:my|our)", "their"), ("(?:myself|ourselves)", "themselves"),
+        ("(?:me|us)", "them"),
+    )
+)  # fmt: skip
+_SECOND_PERSON = tuple(
+    (re.compile(rf"\b{said}\b", re.I), put)
+    for said, put in (("you(?:'re| are)", "they are"), ("yourself", "themselves"),
+                      ("your", "their"), ("you", "they"))
+)  # fmt: skip
+_OFFER = re.compile(
+    r"(?:do|would) (?:you|they) (?:also |perhaps |maybe |then )?(?:want|like|need|prefer)(?: us)? "
+    r"(?P<what>.+)|(?:what|how) about (?P<idea>.+)|"
+    r"(?:would|will|does) (?:it|that) (?:help|be (?:useful|good|nice|helpful|interesting|okay|ok|"
+    r"fine)) (?:if )?(?P<help>.+)",
+    re.I,
+)
+_DOES = re.compile(r"(?:does|do) (?P<who>[\w' -]{1,40}?) (?:need|have|want) to (?P<what>.+)", re.I)
+_CASE = re.compile(r"[^?]{3,200}?, (?=(?:should|could|can|would|may|must|shall|will) )", re.I)
+_ASKED = re.compile(r"(?P<modal>should|could|can|would|may|must|shall|will) (?P<rest>.+)", re.I)
+_PRONOUN = re.compile(r"(?:it|they|you|we|i|he|she|this|that|these|those|people|users?)\b", re.I)
+_WHO_MAY = re.compile(
+    rf"who (?:all )?(?:{_MODALS}) (?:be able to |be allowed to )?(?P<what>.+)", re.I
+)
+_WHEN = re.compile(
+    r"(?:when|how often|where) (?P<asked>(?:should|must|shall|can|may|will) .+)", re.I
+)
+_AT = re.compile(
+    r"(?:on|at|in|every|each|once|twice|after|before|when|whenever|within|as soon as|daily|weekly|"
+    r"monthly|the (?:day|evening|night|morning|week)|by)\b",
+    re.I,
+)
+_NAMED = re.compile(r"(?:(?:the|our|all|an?|only|just) )?[\w'-]+(?: (?:and |or )?[\w'-]+){0,4}\W*")
+_STANDS = re.compile(
+    r"\b(?:must|should|shall|can|could|may|will|needs?|wants?|has to|have to|is|are|gets?|"
+    r"stays?|would|cannot|prefer)\b|n't\b",
+    re.I,
+)
+_GOES_ON = re.compile(
+    r"(?:but|only|except|unless|until|after|before|if|when|within|at|by|up to|for)\b", re.I
+)
+_HABIT = re.compile(
+    r"(?:i|we)(?: (?:usually|also|always|just|mostly|often|generally|typically|normally|mainly|"
+    r"only|then|would|will|tend to|try to|like to|prefer to))* (?P<what>.+)",
+    re.I,
+)
+_TELLS = re.compile(
+    r"(?:have|own|employ|be|know|think|hope|feel|like|love|hate|mean|forget|lose|live|come|go|"
+    r"guess|remember|work|run|do|get|see|say|want|need|believe|agree|understand|use)\b",
+    re.I,
+)
+"""It tells how things are, or speaks of the speaker alone."""
+_DENIED = re.compile(r"\b(?:no|not|never|nobody|cannot)\b|n't\b", re.I)
+_TITLE_ENDS = re.compile(
+    r"[,;:.(?]|\s(?:–|so that|so|because|which|if|when|where|while|but|and then|or)\s", re.I
+)
+
+
+def of_answer(said: str, question: str) -> Statement | None:
+    """The words of an answer, with the question where they say too little alone."""
+    own = clean(said)
+    if not tokens(own):
+        return None
+    short = (len(tokens(own)) < LEAST_WORDS + 3 and not _order(own)) or _PRONOUN.match(own)
+    if question and short and not (len(tokens(own)) > LEAST_WORDS and _STANDS.search(own)):
+        return _answered(own, question)
+    return of_statement(own)
+
+
+def _answered(own: str, question: str) -> Statement:
+    asked = clean(acts.content_of(plain(question))).rstrip(" ?")
+    told = f"{question_of(question)} – {upper_first(own).rstrip('.!')}"
+    if (found := _WHO_MAY.fullmatch(asked)) and _NAMED.fullmatch(own) and _verb(found["what"]):
+        return Statement(_action(found["what"]), told, own.rstrip(".!"))
+    if (found := _WHEN.fullmatch(asked)) and _AT.match(own):
+        when = of_statement(f"{_turned(found['asked'])} {lower_first(own)}")
+        if when is not None:
+            return when
+    return Statement(told, told, quoted=True, asked=True)
+
+
+def of_statement(said: str) -> Statement | None:
+    own = clean(said).rstrip(" .,;:!?")
+    if not LEAST_WORDS <= len(tokens(own)) <= MOST_WORDS or _BROKEN_OFF.search(own):
+        return None
+    main, condition = split_condition(own)
+    condition = condition if condition and own.startswith(condition) else None
+    for text, case in dict.fromkeys(((main, condition), (own, None))):
+        shaped = _wish(text) or _modal(text) or _order(text) or _present(text) or _habit(text)
+        if shaped and bool(_DENIED.search(text)) == bool(_DENIED.search(shaped[1])):
+            who, what = shaped
+            if len(content_words(what)) > 1 or len(tokens(what)) > 1:
+                return Statement(_action(what, who), own, who, case and upper_first(case))
+    return Statement(upper_first(own) + ".", own, quoted=True)
+
+
+def stands_alone(said: str) -> bool:
+    """A part of a sentence that says by itself what is to be."""
+    own = clean(said).rstrip(" .,;:!?")
+    shaped = _wish(own) or _order(own) or _MODAL.match(own)
+    return bool(shaped) and not _BROKEN_OFF.search(own)
+
+
+def of_offer(question: str, condition: str = "") -> Statement | None:
+    """What was put to the client and accepted; a yes may go on with a limit."""
+    own = _offer(question)
+    if len(tokens(own)) < LEAST_WORDS - 1:
+        return None
+    more = clean(condition)
+    tail = f", {lower_first(more)}" if more and _GOES_ON.match(more) else ""
+    return of_statement(f"{own.rstrip('.?! ')}{tail}")
+
+
+def title_of(text: str) -> str:
+    spoken = (_TITLE_ENDS.split(text, maxsplit=1)[0]).split()
+    spoken = (spoken if len(spoken) > 1 else text.rstrip(".!?").split())[:TITLE_WORDS]
+    dull = words("determiners") | words("prepositions") | words("auxiliaries") | {"and", "or", "to"}
+    while len(spoken) > 2 and spoken[-1].lower() in dull:
+        spoken.pop()
+    return upper_first(" ".join(spoken).rstrip(".,;:–-!?"))
+
+
+def question_of(question: str) -> str:
+    return upper_first(acts.content_of(plain(question)).rstrip(" ?.")) + "?"
+
+
+def clean(said: str) -> str:
+    text = _SAID_TWICE.sub(r"\1", plain(_HUMS.sub(" ", plain(said)))).strip(" ,;:–—-")
+    text = re.sub(r" (?=[,.;:!?])", "", text)
+    while True:
+        lead = _LEADS.match(text)
+        shorter = _TAILS.sub("", text[lead.end() :] if lead else text).strip(" ,;:–—-")
+        if shorter == text or not tokens(shorter):
+            return text
+        text = shorter
+
+
+def _offer(question: str) -> str:
+    own = clean(acts.content_of(plain(question)).rstrip(" ?"))
+    if found := _OFFER.match(own):
+        what = next(group for group in found.groups() if group)
+        return what if _modal(what) else f"we want {what}"
+    if found := _DOES.match(own):
+        return f"{found['who']} must {found['what']}"
+    case = _CASE.match(own)
+    before, asked = (case[0], own[case.end() :]) if case else ("", own)
+    return f"{before}{_turned(asked)}"
+
+
+def _turned(asked: str) -> str:
+    """ "Should the app remind members" as "the app should remind members"."""
+    found = _ASKED.match(asked)
+    if not found:
+        return asked
+    modal = {"would": "should", "shall": "should"}.get(found["modal"].lower(), found["modal"])
+    spoken = found["rest"].split()
+    plainly = _PRONOUN.match(found["rest"]) or _system().match(found["rest"])
+    at = len(plainly[0].split()) if plainly else _verb_at(spoken)
+    if not 0 < at < len(spoken):
+        return asked
+    return " ".join([*spoken[:at], modal.lower(), *spoken[at:]])
+
+
+def _verb_at(spoken: list[str]) -> int:
+    """Where the subject of a question ends; 0 where that is not plain."""
+    low = [word.lower().strip(",") for word in spoken[: SUBJECT_WORDS + 2]]
+    breaks = words("determiners") | words("prepositions") | {"and", "or"}
+    for at in range(1, len(low)):
+        if low[at - 1] in breaks or low[at - 1] != spoken[at - 1].lower():
+            continue  # after an article, or within an enumeration
+        if low[at] in _KEEPS or (_starts(low[at]) and not any(map(_starts, low[at + 1 : at + 2]))):
+            return at
+    return 0
+
+
+def _starts(word: str) -> bool:
+    return word == "be" or any_base(word) == word
+
+
+def _verb(what: str, *, after_modal: bool = False) -> bool:
+    head = [word.lower() for word in tokens(what)[:2]]
+    if len(head) == 2 and head[0] in _KEEPS:
+        head = head[1:]
+    if not head or head[0] in _NO_ACTION or not head[0].isalpha():
+        return False
+    return any_base(head[0]) == head[0] or (after_modal and not head[0].endswith(("ly", "ing")))
+
+
+@cache
+def _system() -> re.Pattern[str]:
+    """The product, by any of its names."""
+    names = "|".join(sorted(map(re.escape, actors("system")), key=len, reverse=True))
+    return re.compile(rf"(?:(?:the|our|your|this|that|an?|my) )?(?:new )?(?:{names})\b", re.I)
+
+
+def _acts(who: str, what: str) -> bool:
+    """Whether it is somebody, or the product, that does something; of other things it is said what
+    becomes of them, and they have to be named."""
+    if _PRONOUN.match(who):
+        return who.lower() in SELF or tokens(what)[0].lower() not in _STAYS
+    return bool(_system().fullmatch(who)) or resolve(who, earlier=()) != SYSTEM
+
+
+Shaped = tuple[str, str] | None
+
+
+def _wish(own: str) -> Shaped:
+    found = _WISH.match(own)
+    if not found:
+        return None
+    what = own[found.end() :].strip()
+    if way := _WAY.match(what):
+        return (way["who"] or "we", way["what"]) if _verb(way["what"]) else None
+    if do := _DO.match(what):
+        able = re.sub(r"^(?:also )?be (?:able|allowed) to ", "", do["what"], flags=re.I)
+        return ("we", able) if _verb(able) else None
+    them = _FOR_THEM.match(what)
+    if them and _verb(able := re.sub(r"^be (?:able|allowed) to ", "", them["what"], flags=re.I)):
+        return (them["who"].strip(), able) if _acts(them["who"].strip(), able) else None
+    if had := _HAD.match(what):
+        return had["who"], f"have {had['what']}"
+    if shaped := _modal(what):
+        return shaped
+    thing = len(tokens(what)) < SUBJECT_WORDS * 2 and not _STANDS.search(what.split(",")[0])
+    return ("we", f"have {what}") if thing else None
+
+
+def _modal(own: str) -> Shaped:
+    found = _MODAL.match(own)
+    if not found:
+        return None
+    who, what = found["who"].strip(), found["what"]
+    if _verb(what, after_modal=True) and _acts(who, what):
+        return who, what
+    passive = _PASSIVE.match(what)
+    if not passive or not is_participle(passive["verb"]) or _PRONOUN.match(who):
+        return None
+    if re.search(r"\b(?:by|and|or|but)\b", passive["rest"]):
+        return None
+    return "the system", f"{any_base(passive['verb'])} {lower_first(who)}{passive['rest']}"
+
+
+def _order(own: str) -> Shaped:
+    """ "Send me a list"."""
+    spoken = [word.lower() for word in tokens(own)[:4]]
+    told = {"is", "are", "was", "were", "has", "goes", "must", "should", "can", "will", "may"}
+    return ("the system", own) if _verb(own) and not told & set(spoken) else None
+
+
+def _present(own: str) -> Shaped:
+    """ "Customers pick a slot"."""
+    stated = finite(own)
+    if (
+        stated is None
+        or _DENIED.search(own)
+        or resolve(stated.subject, earlier=()) in {SYSTEM, USER}
+    ):
+        return None
+    plainly = len(tokens(stated.subject)) <= 3 and not re.search(r"\bonly\b", stated.subject, re.I)
+    return (stated.subject, stated.predicate) if plainly else None
+
+
+def _habit(own: str) -> Shaped:
+    """ "I usually look at the ratings"."""
+    found = _HABIT.match(own)
+    if not found or not _verb(found["what"]) or _TELLS.match(found["what"]):
+        return None
+    return "i", found["what"]
+
+
+def _action(what: str, who: str = "") -> str:
+    """In the third person where the speaker, or whoever is spoken to, is the actor."""
+    pairs = _FIRST_PERSON if who.lower() in SELF - {"you"} else ()
+    for pattern, put in (*pairs, *(_SECOND_PERSON if who.lower() == "you" else ())):
+        what = pattern.sub(put, what)
+    return upper_first(what.strip(" .,;:!?"))

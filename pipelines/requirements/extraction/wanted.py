@@ -1,0 +1,61 @@
+"""How likely a reader lists a candidate: one logistic model on what it means and a few flags."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.requirements.extraction.features import NAMES
+from pipelines.requirements.extraction.state import Candidate
+from pipelines.types import Encoder
+
+WEIGHTS = Path(__file__).parent.parent / "weights.json"
+SAID, ASKED, FLAGS = 2.0, 1.0, 0.7
+"""How much the words, the question and the flags count before anything is learned."""
+Floats = NDArray[np.float64]
+
+
+def likely(candidates: Sequence[Candidate], encoder: Encoder) -> list[float]:
+    if not candidates:
+        return []
+    totals = inputs(candidates, encoder) @ _weights()
+    return [1 / (1 + math.exp(-max(-30.0, min(30.0, float(total))))) for total in totals]
+
+
+def inputs(candidates: Sequence[Candidate], encoder: Encoder) -> Floats:
+    """A row for each: the words, the question that they answer, flags, and a one."""
+    said = encoder.encode([each.said.said for each in candidates])
+    asked = encoder.encode([_question(each) for each in candidates])
+    flags = [
+        [
+            *(each.commitment.features.get(name, 0.0) for name in NAMES),
+            float(each.said.quoted),
+            float(each.commitment.sentence.asked),
+        ]
+        for each in candidates
+    ]
+    ones = np.ones((len(candidates), 1))
+    return np.hstack([SAID * said, ASKED * asked, FLAGS * np.array(flags), ones])
+
+
+def _question(candidate: Candidate) -> str:
+    question = candidate.commitment.question
+    return (question.text if question else "") or "-"
+
+
+@cache
+def _weights() -> Floats:
+    stored: dict[str, Any] = json.loads(WEIGHTS.read_text("utf-8"))
+    return np.array(stored["weights"], dtype=np.float64)
+
+
+def clear() -> None:
+    """After other weights were written."""
+    _weights.cache_clear()
