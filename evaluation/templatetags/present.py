@@ -128,6 +128,12 @@ def scaled(value: float | None, metric: Metric) -> str:
 
 
 @register.filter
+def judged(score: float | None) -> str:
+    """On the scale of judges: ``8.000 / 10``."""
+    return scaled(score, metrics_for("answers")[0])
+
+
+@register.filter
 def moment(text: str | None) -> Any:
     """A stored time, for the filter ``date``."""
     return parse_datetime(text) if text else None

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from evaluation import adapters, judge
 from evaluation.forms import JudgeForm
 from evaluation.layers import gold_layer
-from evaluation.metrics.registry import METRICS, metrics_for
+from evaluation.metrics.registry import METRICS
 from evaluation.models import (
     Aggregate,
     Answer,
@@ -29,7 +29,6 @@ from evaluation.services import looks
 from evaluation.services.judging import certificates, corrections, judgings
 from evaluation.services.judging.answers import shown
 from evaluation.services.run.answer_scoring import JUDGED
-from evaluation.templatetags import present
 from labeling.models import Conversation
 from labeling.services import blindness
 from labeling.words import words
@@ -44,13 +43,6 @@ class JudgingRow(NamedTuple):
     state: str
     badge: str
     edited: list[str]
-
-
-class JudgementRow(NamedTuple):
-    judgement: Judgement
-    failed: bool
-    score: str
-    claims: list[dict[str, Any]]
 
 
 def answers_context(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any]:
@@ -145,21 +137,11 @@ def answer_of(case: CaseRun) -> dict[str, Any] | None:
         "question": layer.question(example.gold),
         "reference": example.gold[0].get("answer"),
         "messages": shown(answer.message_ids, example.messages),
-        "judgements": [_judgement_row(row) for row in rows],
+        "judgements": rows,
         "token_f1": f1.value if f1 else None,
         "waiting": answer.state in (Answer.State.QUEUED, Answer.State.RUNNING),
         "case": case,
     }
-
-
-def _judgement_row(judgement: Judgement) -> JudgementRow:
-    scale = metrics_for("answers")[0]
-    return JudgementRow(
-        judgement=judgement,
-        failed=judgement.state == Judgement.State.FAILED,
-        score=present.scaled(judgement.score, scale),
-        claims=judgement.detail.get("claims", []),
-    )
 
 
 @require_GET

@@ -283,7 +283,7 @@ def offered(response: Any) -> list[Run]:
     return [choice.run for choice in response.context["offered"]]
 
 
-@pytest.mark.parametrize("chosen", ["before", "after", "baseline", "run"])
+@pytest.mark.parametrize("chosen", ["baseline", "run"])
 def test_beside_a_chosen_run_only_those_on_its_gold_are_offered(
     chosen: str, script: Any, finished: Any, make_release: Any, signed_in: Any
 ) -> None:

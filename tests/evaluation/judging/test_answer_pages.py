@@ -130,7 +130,7 @@ def test_comparing_runs_of_different_judges_warns(
 ) -> None:
     before, after = work(start()), work(start())
     rita, url = signed_in("rita"), reverse("run-compare")
-    both = {"before": before.pk, "after": after.pk}
+    both = {"baseline": before.pk, "run": after.pk}
     assert "The judges differ" not in rita.get(url, both).content.decode()
 
     prompt = judge.shipped("relevance").text + " "
