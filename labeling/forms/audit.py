@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from labeling.forms.choices import ANY, offer
 from labeling.models import Event
 from labeling.words import EVENTS
 
@@ -43,12 +44,8 @@ class AuditFilter(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._offer("verb", str(_("any")), sorted(EVENTS))
-        self._offer("object_type", str(_("anything")), kinds())
-
-    def _offer(self, name: str, everything: str, values: list[str]) -> None:
-        field: Any = self.fields[name]
-        field.choices = [("", everything), *((value, value) for value in values)]
+        offer(self, "verb", [ANY, *sorted(EVENTS)])
+        offer(self, "object_type", [("", _("anything")), *kinds()])
 
     def narrow(self, events: QuerySet[Event]) -> QuerySet[Event]:
         self.is_valid()

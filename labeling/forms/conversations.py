@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django import forms
@@ -8,10 +7,12 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
+from pydantic import BaseModel, ValidationError
 
 from labeling.domain.formats.conversations import AUTO
 from labeling.domain.formats.tables import COLUMNS
 from labeling.domain.formats.talks import ENCODINGS, HowToRead
+from labeling.forms.choices import ANY, offer
 from labeling.forms.uploads import SeveralFilesField, check_size
 from labeling.models import Conversation, Project
 from labeling.services.exchange.conversations import LEAVE_OUT
@@ -23,20 +24,16 @@ class ConversationFilter(forms.Form):
 
     search = forms.CharField(label=_("Id contains"), required=False, max_length=200)
     domain = forms.ChoiceField(required=False)
-    difficulty = forms.ChoiceField(
-        required=False, choices=[("", _("any")), *Conversation.Difficulty.choices]
-    )
-    split = forms.ChoiceField(required=False, choices=[("", _("any")), *Conversation.Split.choices])
+    difficulty = forms.ChoiceField(required=False, choices=[ANY, *Conversation.Difficulty.choices])
+    split = forms.ChoiceField(required=False, choices=[ANY, *Conversation.Split.choices])
     origin = forms.ChoiceField(
-        label=_("Origin"), required=False, choices=[("", _("any")), *Conversation.Origin.choices]
+        label=_("Origin"), required=False, choices=[ANY, *Conversation.Origin.choices]
     )
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        domains = project.conversations.order_by("domain").values_list("domain", flat=True)
-        offered = [(domain, domain) for domain in domains.distinct() if domain]
-        field: forms.ChoiceField = self.fields["domain"]  # type: ignore[assignment]
-        field.choices = [("", _("any")), *offered]
+        named = project.conversations.exclude(domain="").order_by("domain")
+        offer(self, "domain", [ANY, *named.values_list("domain", flat=True).distinct()])
 
     def narrow(self, conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
         self.is_valid()
@@ -101,6 +98,15 @@ class ConversationUploadForm(ReadingForm):
         return files
 
 
+class ChosenReading(BaseModel):
+    """How a preview has read its files, on its way through the page."""
+
+    columns: dict[str, str] = {}
+    roles: dict[str, str] = {}
+    encoding: str = ""
+    by_header: dict[str, dict[str, str]] = {}
+
+
 class ConversationStoreForm(ReadingForm):
     """What a preview was asked for, and the files that were kept for it."""
 
@@ -113,20 +119,13 @@ class ConversationStoreForm(ReadingForm):
 
     def clean_how(self) -> HowToRead:
         try:
-            written = json.loads(self.cleaned_data["how"] or "{}")
-            columns, roles = written.get("columns", {}), written.get("roles", {})
-            encoding, by_header = written.get("encoding", ""), written.get("by_header", {})
-            chosen = [columns, roles, *by_header.values()]
-            parts = [pair for choices in chosen for pair in choices.items()]
-        except (ValueError, AttributeError, RecursionError):
+            how = ChosenReading.model_validate_json(self.cleaned_data["how"] or "{}")
+        except ValidationError:
             raise forms.ValidationError(_("Open the preview again.")) from None
-        if (
-            encoding not in ("", *ENCODINGS)
-            or len(parts) > MOST_CHOICES
-            or not all(isinstance(name, str) and isinstance(value, str) for name, value in parts)
-        ):
+        chosen = [how.columns, how.roles, *how.by_header.values()]
+        if how.encoding not in ("", *ENCODINGS) or sum(map(len, chosen)) > MOST_CHOICES:
             raise forms.ValidationError(_("Open the preview again."))
-        return HowToRead(columns, roles, encoding, by_header=by_header)
+        return HowToRead(how.columns, how.roles, how.encoding, by_header=how.by_header)
 
 
 def how_chosen(data: QueryDict) -> HowToRead:

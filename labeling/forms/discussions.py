@@ -8,10 +8,10 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.agreement.disagreements import Split
+from labeling.forms.choices import ANY, offer
 from labeling.models import Disagreement
 from labeling.services.agreement.discussions import UnitPlace
 
-ANY = ("", _("any"))
 OPEN, DECIDED = "open", "decided"
 
 
@@ -54,9 +54,8 @@ class DisagreementFilter(forms.Form):
         super().__init__(data)
         by_letter = sorted(letters, key=lambda person: letters[person])
         self.pairs = {f"{letters[a]}-{letters[b]}": (a, b) for a, b in combinations(by_letter, 2)}
-        field: forms.ChoiceField = self.fields["pair"]  # type: ignore[assignment]
         offered = [(key, f"{shown[a]} – {shown[b]}") for key, (a, b) in self.pairs.items()]
-        field.choices = [ANY, *offered]
+        offer(self, "pair", [ANY, *offered])
 
     def narrows(self) -> bool:
         self.is_valid()

@@ -10,6 +10,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.schema import LAYERS
+from labeling.forms.choices import ANY, offer
 from labeling.models import Annotation, Disagreement, Guideline, GuidelineCheck, Project
 from labeling.services.guidelines import named_in_disagreements
 from labeling.translation import translated
@@ -45,8 +46,7 @@ class GuidelineForm(forms.Form):
     ) -> None:
         super().__init__(data, **options)
         self.disagreements = {row.pk: row for row in disagreements}
-        field: forms.TypedMultipleChoiceField = self.fields["because"]  # type: ignore[assignment]
-        field.choices = [(pk, _described(row)) for pk, row in self.disagreements.items()]
+        offer(self, "because", [(pk, _described(row)) for pk, row in self.disagreements.items()])
         if not self.disagreements:
             del self.fields["because"]
 
@@ -92,12 +92,8 @@ class WorklistFilter(forms.Form):
         offered = [
             (str(number), _("version {number}").format(number=number)) for number in versions
         ]
-        self._offer("version", offered)
-        self._offer("annotator", [(name, name) for name in names])
-
-    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
-        field: forms.ChoiceField = self.fields[name]  # type: ignore[assignment]
-        field.choices = [("", _("any")), *choices]
+        offer(self, "version", [ANY, *offered])
+        offer(self, "annotator", [ANY, *names])
 
     def narrow(self, answers: QuerySet[Annotation]) -> QuerySet[Annotation]:
         self.is_valid()

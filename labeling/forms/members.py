@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.scopes import Scope
+from labeling.forms.choices import offer
 from labeling.models import Membership, Project
 from labeling.services import tokens
 from labeling.services.invitations import DAYS, MOST_DAYS, MOST_USES
@@ -26,7 +27,22 @@ class MemberForm(forms.Form):
     role = forms.ChoiceField(choices=Membership.Role.choices)
 
 
-class TakerForm(forms.Form):
+class MoveForm(forms.Form):
+    """To whom the open work of ``person`` goes."""
+
+    to = forms.ModelChoiceField(
+        label=_("To"),
+        queryset=User.objects.none(),
+        required=False,
+        empty_label=_("Whoever can take it"),
+    )
+
+    def __init__(self, project: Project, person: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, "to", assignments.annotators(project).exclude(pk=person.pk))
+
+
+class TakerForm(MoveForm):
     """Who gets the open work of a member who stops annotating."""
 
     to = forms.ModelChoiceField(
@@ -37,10 +53,7 @@ class TakerForm(forms.Form):
     )
 
     def __init__(self, membership: Membership, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        offered: Any = self.fields["to"]
-        annotators = assignments.annotators(membership.project)
-        offered.queryset = annotators.exclude(pk=membership.user_id)
+        super().__init__(membership.project, membership.user, *args, **kwargs)
 
 
 class RoleForm(TakerForm):
@@ -153,7 +166,7 @@ class TokenForm(forms.Form):
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        offered: Any = self.fields["projects"]
-        offered.queryset = Project.objects.visible_to(user)
-        if not offered.queryset.exists():
+        projects = Project.objects.visible_to(user)
+        offer(self, "projects", projects)
+        if not projects.exists():
             del self.fields["projects"]

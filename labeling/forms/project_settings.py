@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.hints import KINDS
 from labeling.domain.schema import LAYERS
+from labeling.forms.choices import offer
 from labeling.forms.projects import ProjectForm, below_one
 from labeling.models import Project
 from labeling.services import project_settings
@@ -102,14 +103,13 @@ class SettingsForm(ProjectForm):
             "base": self.now,
         }
         super().__init__(data, initial={**values, **shown})
-        chosen = self.fields["open_fields"]
-        assert isinstance(chosen, forms.MultipleChoiceField)
-        chosen.choices = [
+        fields = [
             (f"{layer['name']}.{field['name']}", f"{layer['title']}: {field['label']}")
             for layer in translated_layers(list(LAYERS), None)
             for field in layer["fields"]
             if field["name"] in LAYERS[layer["name"]].may_be_open
         ]
+        offer(self, "open_fields", fields)
 
     def clean_description(self) -> str:
         text = _text(self.cleaned_data["description"])

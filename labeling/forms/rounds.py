@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from labeling.domain.planning import (
     quotas_of_percents,
     shuffled,
 )
+from labeling.forms.choices import ANY, offer
 from labeling.models import Conversation, Membership, Project, Round
 from labeling.services.work import assignments, batches
 from labeling.services.work.rounds import unplanned, working_in
@@ -153,25 +154,20 @@ class RoundForm(forms.Form):
         splits = conversations.exclude(split="").values_list("split", flat=True).distinct()
         domains = conversations.exclude(domain="").values_list("domain", flat=True).distinct()
         earlier = self.project.rounds.order_by("-number").values_list("number", flat=True)
-        self._choices("split", [("", str(_("any"))), *_named(splits)])
-        self._choices("domain", [("", str(_("any"))), *_named(domains)])
+        offer(self, "split", [ANY, *sorted(splits)])
+        offer(self, "domain", [ANY, *sorted(domains)])
         again = [
             (str(number), _("the same as round {number}").format(number=number))
             for number in earlier
         ]
-        self._choices("source", [(NEW, str(_("not yet in any round"))), *again])
-
-    def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
-        field: forms.ChoiceField = self.fields[name]  # type: ignore[assignment]
-        field.choices = choices
+        offer(self, "source", [(NEW, _("not yet in any round")), *again])
 
     def _offer_people(self) -> list[User]:
         annotators = User.objects.filter(
             memberships__project=self.project, memberships__role=Membership.Role.ANNOTATOR
         )
         people = list(annotators.order_by("username"))
-        offered: Any = self.fields["annotators"]
-        offered.queryset = annotators.order_by("username")
+        offer(self, "annotators", annotators.order_by("username"))
         self.initial["annotators"] = [person.pk for person in people]
         for person in people:
             self.fields[_share(person)] = forms.IntegerField(
@@ -289,8 +285,7 @@ class BatchForm(forms.Form):
         if round_.pool:
             del self.fields["annotators"]
             return
-        offered: Any = self.fields["annotators"]
-        offered.queryset = assignments.annotators(round_.project)
+        offer(self, "annotators", assignments.annotators(round_.project))
         self.initial["annotators"] = [person.pk for person in working_in(round_)]
 
     def chosen(self) -> list[Conversation]:
@@ -301,25 +296,5 @@ class BatchForm(forms.Form):
         return [unplanned_by_id[pk] for pk in drawn]
 
 
-class MoveForm(forms.Form):
-    """To whom the open work of ``person`` goes."""
-
-    to = forms.ModelChoiceField(
-        label=_("To"),
-        queryset=User.objects.none(),
-        required=False,
-        empty_label=_("Whoever can take it"),
-    )
-
-    def __init__(self, project: Project, person: User, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        offered: Any = self.fields["to"]
-        offered.queryset = assignments.annotators(project).exclude(pk=person.pk)
-
-
 def _share(person: User) -> str:
     return f"{SHARE}{person.pk}"
-
-
-def _named(values: Iterable[str]) -> list[tuple[str, str]]:
-    return [(value, value) for value in sorted(values)]

@@ -8,6 +8,7 @@ from django import forms
 from django.forms.boundfield import BoundWidget
 from django.utils.translation import gettext_lazy as _
 
+from labeling.forms.choices import offer
 from labeling.services.webhooks.webhooks import VERBS
 
 EVERY, SOME = "every", "some"
@@ -34,8 +35,7 @@ class WebhookForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field: Any = self.fields["verbs"]
-        field.choices = [(verb, verb) for verb in VERBS]
+        offer(self, "verbs", VERBS)
 
     def groups(self) -> list[tuple[str, list[BoundWidget]]]:
         """The boxes by what the events are about."""

@@ -17,6 +17,7 @@ from difflib import get_close_matches
 from django.contrib.auth.models import User
 
 from labeling.domain.errors import RuleError
+from labeling.domain.msgids import msgid
 
 CONSOLE_BEGINS = "command line ("
 CONSOLE = f"{CONSOLE_BEGINS}{{user}})"
@@ -67,8 +68,12 @@ def _named(name: str) -> User:
         names = list(User.objects.filter(is_active=True).values_list("username", flat=True))
         near = get_close_matches(name, names, n=1)
         if near:
-            raise UnknownPerson("acting.unknown_but", name=name, near=near[0])
-        raise UnknownPerson("acting.unknown", name=name)
+            raise UnknownPerson(
+                msgid("Nobody is called “{name}”. Did you mean {near}?"), name=name, near=near[0]
+            )
+        raise UnknownPerson(
+            msgid("Nobody is called “{name}”: name an account with --as."), name=name
+        )
     return user
 
 

@@ -18,6 +18,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
+from labeling.domain.msgids import msgid
 from labeling.domain.reasons import reason_in
 from labeling.models import (
     Annotation,
@@ -185,10 +186,15 @@ def _add(
 def _check_pin(place: ThreadPlace, pin: Pin) -> None:
     places = range(place.conversation.n_messages)
     if pin.message_index is not None and pin.message_index not in places:
-        raise UnknownPin("comment.no_message", message_index=pin.message_index)
+        raise UnknownPin(
+            msgid("There is no message {message_index} in this conversation."),
+            message_index=pin.message_index,
+        )
     payload = place.annotation.payload if place.annotation else {}
     if pin.label_uid and pin.label_uid not in _uids(payload):
-        raise UnknownPin("comment.label_not_saved")
+        raise UnknownPin(
+            msgid("This label is not saved: save it first, or comment on the message.")
+        )
 
 
 def _uids(payload: Mapping[str, Any]) -> set[str]:

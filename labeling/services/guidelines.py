@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
 from labeling.domain.errors import RuleError, StaleVersion
+from labeling.domain.msgids import msgid
 from labeling.domain.reasons import reason_in
 from labeling.models import (
     Annotation,
@@ -62,7 +63,9 @@ def add_version(
     if number != base_version:
         raise _stale(base_version, number)
     if newest and newest.body == body:
-        raise GuidelineUnchanged("guideline.unchanged", number=number)
+        raise GuidelineUnchanged(
+            msgid("This is the text of version {number}: nothing was changed."), number=number
+        )
     try:
         with transaction.atomic():
             added = Guideline.objects.create(
@@ -134,7 +137,7 @@ def check(
     if not stands and not note:
         raise answers.ReasonMissing("annotation.no_return_reason")
     if not superseded(newest.project, newest).filter(pk=annotation.pk).exists():
-        raise NotSuperseded("guideline.labels_follow_newest")
+        raise NotSuperseded(msgid("These labels follow the newest version already."))
     try:
         with transaction.atomic():
             check_ = GuidelineCheck.objects.create(
@@ -145,7 +148,7 @@ def check(
                 checked_by=by,
             )
     except IntegrityError:
-        raise NotSuperseded("guideline.labels_checked") from None
+        raise NotSuperseded(msgid("Somebody checked these labels in the meantime.")) from None
     assignment = annotation.assignment
     is_locked = locking.why_locked(annotation, assignment.round) or locking.is_in_gold(annotation)
     if not stands and not is_locked:
@@ -171,7 +174,10 @@ def _one_newline(text: str) -> str:
 
 def _stale(base_version: int, current: int) -> StaleVersion:
     return StaleVersion(
-        "guideline.written_meanwhile",
+        msgid(
+            "Version {current} was written in the meantime. Compare it with your "
+            "text, then save again."
+        ),
         current=current,
         details={"base_version": base_version, "current_version": current},
     )

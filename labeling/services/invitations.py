@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 from labeling.domain.secrets import digest_of, make_secret
 from labeling.models import Invitation, Membership, Project
 from labeling.services import accounts, events, mails, members
@@ -214,12 +215,12 @@ def why_over(invitation: Invitation) -> Fact | None:
         return Fact("invitation.revoked")
     if invitation.expires_at <= timezone.now():
         day = date_format(timezone.localtime(invitation.expires_at))
-        return Fact("invitation.expired", day=day)
+        return Fact(msgid("This invitation expired on {day}."), day=day)
     if not invitation.uses_left:
-        return Fact("invitation.used")
+        return Fact(msgid("This invitation has been used."))
     if Invitation.objects.filter(usable(), pk=invitation.pk).exists():
         return None
-    return Fact("invitation.of_former_lead")
+    return Fact(msgid("The person who made this invitation no longer leads the project."))
 
 
 def is_in(invitation: Invitation, user: User) -> bool:
@@ -275,4 +276,6 @@ def _use(invitation: Invitation) -> None:
     # Without a join: PostgreSQL looks again only at conditions on the row that it waited for.
     left = Invitation.objects.filter(_unspent(), pk=invitation.pk)
     if not from_a_lead or not left.update(uses_left=F("uses_left") - 1):
-        raise InvitationOver("invitation.over")
+        raise InvitationOver(
+            msgid("This invitation is over: ask a lead of the project for a new link.")
+        )

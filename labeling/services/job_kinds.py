@@ -10,6 +10,7 @@ from django.db.models import Count, Min
 from django.urls import reverse
 
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 from labeling.jobs import queue
 from labeling.models import Event, PendingUpdate, Project, WebhookDelivery
 from labeling.models import SuggestionRequest as Suggestions
@@ -131,7 +132,11 @@ def _given_up(scope: Scope, since: datetime) -> Iterator[Failure]:
     rows = of_projects(failed, scope, "webhook__project").select_related("webhook__project")
     for row in rows.order_by("-pk")[: jobs.FAILURES]:
         project = row.webhook.project
-        why = Fact("job.delivery_given_up", host=row.webhook.host, attempts=row.attempts)
+        why = Fact(
+            msgid("{host} did not take a message, in {attempts} tries."),
+            host=row.webhook.host,
+            attempts=row.attempts,
+        )
         page = reverse("webhook", args=[project.slug, row.webhook_id])
         assert row.tried_at is not None
         yield Failure("webhooks", row.pk, row.tried_at, why, project, url=page)

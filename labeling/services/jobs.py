@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 from labeling.jobs import queue
 from labeling.models import Project
 from labeling.services import clock
@@ -156,7 +157,7 @@ def free(kind: str, key: int, *, scope: Scope) -> Job:
     known = _KINDS.get(kind)
     job = next((job for job in known.jobs(scope) if job.key == key), None) if known else None
     if known is None or job is None or known.free is None or not known.free(key):
-        raise NothingToFree("job.nothing_to_free")
+        raise NothingToFree(msgid("Nobody is at this work any more: load the page again."))
     return job
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 
 from labeling.domain.errors import RuleError
+from labeling.domain.msgids import msgid
 from labeling.models import Membership, Project
 from labeling.services import events, transactions
 from labeling.services.projects import keep_a_lead
@@ -35,7 +36,13 @@ def add_member(*, project: Project, username: str, role: str, by: User | None) -
     """
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
-        raise UnknownUser("project.unknown_user", username=username)
+        raise UnknownUser(
+            msgid(
+                "Nobody is called “{username}” here. Invite them by link: anyone who "
+                "opens it joins, with a new account too."
+            ),
+            username=username,
+        )
     membership, added = Membership.objects.get_or_create(project=project, user=user, role=role)
     if added:
         events.record(
@@ -58,7 +65,12 @@ def change_role(*, membership: Membership, role: str, by: User, to: User | None 
     project, user = membership.project, membership.user
     keep_a_lead(project, without=[membership.pk])
     if project.memberships.filter(user=user, role=role).exists():
-        raise RoleHeld("project.role_held", user=user.get_username(), role=role, role2=before)
+        raise RoleHeld(
+            msgid("{user} is {role} here already: remove {user} as {role2} instead."),
+            user=user.get_username(),
+            role=role,
+            role2=before,
+        )
     stored.update(role=role)
     events.record(
         "member.changed",

@@ -22,6 +22,7 @@ from django.utils.translation import gettext as _
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 from labeling.models import Membership, Round
 from labeling.services import events, mails, signing_in
 
@@ -48,11 +49,30 @@ def why_no_link(by: User, user: User) -> Fact | None:
     roles = Membership.objects.filter(user=user)
     within = roles.exists() and not roles.exclude(project__in=led).exists()
     if not (by.is_active and user.is_active) or user.is_superuser or user.is_staff or not within:
-        return Fact("password.link_elsewhere", user=user.username)
+        return Fact(
+            msgid(
+                "{user} also works where you do not lead, or administers this server: "
+                "only an administrator can make this link."
+            ),
+            user=user.username,
+        )
     if not roles.filter(by_invitation=True).exists():
-        return Fact("password.link_never_joined", user=user.username)
+        return Fact(
+            msgid(
+                "{user} was added by name and has never joined a project of yours by an "
+                "invitation link, so nobody has agreed to this: only an administrator can"
+                " make this link."
+            ),
+            user=user.username,
+        )
     if Round.objects.blind().filter(assignments__annotator=user).exists():
-        return Fact("password.link_blind", user=user.username)
+        return Fact(
+            msgid(
+                "{user} labels in an open calibration round, which is blind: until it "
+                "closes, only an administrator can make this link."
+            ),
+            user=user.username,
+        )
     return None
 
 

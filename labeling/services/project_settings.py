@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import END_TO_END
 from labeling.models import (
@@ -68,7 +69,14 @@ def change(
     locked = projects.lock(project)
     now = of(locked)
     if changed(base, now):
-        raise StaleVersion("settings.changed_elsewhere", details={"fields": changed(base, now)})
+        raise StaleVersion(
+            msgid(
+                "Somebody changed these settings in the meantime. Your changes are not "
+                "stored yet: compare them below with the current settings, and save "
+                "again."
+            ),
+            details={"fields": changed(base, now)},
+        )
     fields = changed(now, settings)
     if not fields:
         return []
@@ -117,7 +125,12 @@ def _refuse_blind(project: Project, field: str) -> None:
     blind = project.rounds.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN).first()
     if blind:
         raise SettingsRefused(
-            "settings.calibration_open", number=blind.number, details={"field": field}
+            msgid(
+                "Calibration round {number} is open and is measured as it was opened."
+                " Change this when it has closed."
+            ),
+            number=blind.number,
+            details={"field": field},
         )
 
 
@@ -128,21 +141,33 @@ def _check_layers(project: Project, layers: Sequence[str]) -> None:
     for name in gone:
         if _is_used(project, name):
             raise SettingsRefused(
-                "settings.layer_in_use", title=Fact(f"layer.{name}"), details={"field": "layers"}
+                msgid(
+                    "There are labels, decisions or gold of “{title}”: it stays. "
+                    "Import the conversations into another project to label them "
+                    "without it."
+                ),
+                title=Fact(f"layer.{name}"),
+                details={"field": "layers"},
             )
     if not gone and not added:
         return
     full = project.rounds.filter(state=Round.State.OPEN).order_by("number").first()
     if full:
         raise SettingsRefused(
-            "settings.round_open", number=full.number, details={"field": "layers"}
+            msgid("Round {number} is open: close it before you change what is labeled."),
+            number=full.number,
+            details={"field": "layers"},
         )
     answered = Annotation.objects.filter(
         assignment__round__project=project, status=Annotation.Status.SUBMITTED
     )
     if added and answered.exists():
         raise SettingsRefused(
-            "settings.answers_without_layer",
+            msgid(
+                "Answers were submitted when nobody was asked for “{title}”; they "
+                "would count as “nothing here”. Import the conversations into another"
+                " project to label it."
+            ),
             title=Fact(f"layer.{added[0]}"),
             details={"field": "layers"},
         )
@@ -176,7 +201,9 @@ def _check_schema(project: Project, schema: Mapping[str, Sequence[str]]) -> None
         lacking |= {f"{kind}: {role}": None for role in roles if role and role not in schema[kind]}
     if lacking:
         raise SettingsRefused(
-            "settings.events_in_use", names=list(lacking)[:5], details={"field": "event_schema"}
+            msgid("Labels or gold use what is not in the list: {names}. Add it again."),
+            names=list(lacking)[:5],
+            details={"field": "event_schema"},
         )
 
 

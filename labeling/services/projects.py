@@ -11,6 +11,7 @@ from django.utils.text import slugify
 
 from labeling.domain.errors import RuleError
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS, Synonyms
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import DEFAULT_LAYER
 from labeling.models import Membership, Project
 from labeling.models.projects import limit_of
@@ -84,7 +85,9 @@ def create(
     except IntegrityError:
         if not Project.objects.filter(slug=slug).exists():
             raise
-        raise SlugTaken("project.slug_taken", slug=slug) from None
+        raise SlugTaken(
+            msgid("There is a project “{slug}” already: choose another short name."), slug=slug
+        ) from None
     Membership.objects.create(project=project, user=by, role=Membership.Role.LEAD)
     events.record("project.created", project, project=project, actor=by, name=name)
     return project
@@ -118,7 +121,7 @@ def keep_a_lead(project: Project, *, without: Collection[int]) -> None:
         return
     stay = leads.filter(user__is_active=True).exclude(pk__in=without)
     if not stay.exists():
-        raise LastLead("project.last_lead")
+        raise LastLead(msgid("A project needs a lead: give somebody else the role first."))
 
 
 def led_alone_by(user: User) -> list[Project]:

@@ -24,8 +24,9 @@ class Spool(Generic[Row]):
         return len(self._places)
 
     def append(self, row: Row) -> None:
+        raw = pickle.dumps(row, protocol=pickle.HIGHEST_PROTOCOL)  # which may fail
         self._places.append(self._file.seek(0, SEEK_END))
-        pickle.dump(row, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+        self._file.write(raw)
 
     def __getitem__(self, number: int) -> Row:
         self._file.seek(self._places[number])

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from labeling.domain import scopes as domain
 from labeling.domain.errors import RuleError
+from labeling.domain.msgids import msgid
 from labeling.domain.scopes import Scope
 from labeling.domain.secrets import digest_of, make_secret
 from labeling.models import ApiToken, Project
@@ -79,12 +80,18 @@ def issue(
     """``projects``: none means all that the user has. ``by``: who makes it, if not the user."""
     held = [scope.value for scope in Scope if scope in scopes]
     if not held or len(held) < len(set(scopes)):
-        raise TokenRefused("token.unknown_scope", scopes=[scope.value for scope in Scope])
+        raise TokenRefused(
+            msgid("Choose at least one of these scopes: {scopes}."),
+            scopes=[scope.value for scope in Scope],
+        )
     if not 1 <= days <= MOST_DAYS:
-        raise TokenRefused("token.days", most=MOST_DAYS)
+        raise TokenRefused(msgid("A token works for 1 to {most} days."), most=MOST_DAYS)
     visible = Project.objects.visible_to(user)
     if len(projects) > visible.filter(pk__in=[project.pk for project in projects]).count():
-        raise TokenRefused("token.other_project", user=user.get_username())
+        raise TokenRefused(
+            msgid("A token can be limited only to projects that {user} has a role in."),
+            user=user.get_username(),
+        )
     secret = make_secret(PREFIX)
     token = ApiToken.objects.create(
         user=user,
@@ -159,4 +166,9 @@ def require(token: ApiToken, needed: Collection[Scope]) -> None:
     if not domain.allows(token.scopes, needed):
         names = [scope.value for scope in needed]
         details = {"needed": names, "scopes": token.scopes}
-        raise ScopeMissing("token.scope_missing", needed=names, name=token.name, details=details)
+        raise ScopeMissing(
+            msgid("This needs a token with the scope {needed: /}; “{name}” doesn't have it."),
+            needed=names,
+            name=token.name,
+            details=details,
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
@@ -25,6 +24,7 @@ from labeling.domain.formats.talks import (
 )
 from labeling.forms.conversations import (
     TITLES,
+    ChosenReading,
     ConversationStoreForm,
     ConversationUploadForm,
     how_chosen,
@@ -106,15 +106,7 @@ def _preview(
     except RuleError as error:
         refused = error
     shown = previews.look_at(_opened(kept), format=asked["format"], how=how)
-    written = json.dumps(
-        {
-            "columns": how.columns,
-            "roles": how.roles,
-            "encoding": how.encoding,
-            "by_header": how.by_header,
-        },
-        ensure_ascii=False,
-    )
+    written = ChosenReading.model_validate(how, from_attributes=True).model_dump_json()
     keys = [upload.key for upload in kept]
     context = {
         "project": project,

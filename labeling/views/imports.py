@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
@@ -16,8 +15,8 @@ from labeling.models import ImportReport
 from labeling.services import access
 from labeling.translation import lazy as _
 from labeling.views.gold_items import ListLength
+from labeling.views.paging import part_of, query_of
 
-PER_PAGE = 100
 NEWEST = 50
 EFFECTS = ("lost", "read", "noted")
 UNKNOWN = FaultKind("noted", _("Something odd"))
@@ -47,25 +46,21 @@ def imports(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def import_report(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """One import; its faults can be narrowed to a file and a kind."""
+    """One import; its faults can be narrowed to a kind."""
     project = access.readable(request.user, slug)
     reports = project.import_reports.defer("dia_ids").select_related("created_by")
     report = get_object_or_404(reports, pk=pk)
-    file, kind = request.GET.get("file", ""), request.GET.get("kind", "")
-    shown = [
-        fault
-        for fault in report.faults
-        if file in ("", fault["file"]) and kind in ("", fault["kind"])
-    ]
+    kind = request.GET.get("kind", "")
+    shown = [fault for fault in report.faults if kind in ("", fault["kind"])]
     context = {
         "project": project,
         "report": report,
         "files": [row["file"] for row in report.counts],
         "counts": report.counts,
         "kinds": _kinds(report),
-        "file": file,
         "kind": kind,
-        "page": Paginator(_rows(shown), PER_PAGE).get_page(request.GET.get("page")),
+        "page": part_of(_rows(shown), start=request.GET.get("after")),
+        "query": query_of(request),
     }
     return render(request, "labeling/import_report.html", context)
 

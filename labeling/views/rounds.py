@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from labeling.domain.numbers import whole_number
-from labeling.forms.rounds import BatchForm, MoveForm, RoundForm
+from labeling.forms.members import MoveForm
+from labeling.forms.rounds import BatchForm, RoundForm
 from labeling.models import Assignment, Project, Round
 from labeling.services import access
 from labeling.services.work import handovers

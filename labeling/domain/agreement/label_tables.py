@@ -22,6 +22,7 @@ from labeling.domain.agreement.kappa import LEVELS, Level
 from labeling.domain.csv_cells import unsafe_cell
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 
 DELIMITERS = (",", ";", "\t", "|")
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -88,19 +89,29 @@ def read(content: bytes, statistic: Level | None = None) -> LabelTable:
     for line, row in rows:
         if len(row) != len(header):
             sizes = {"cells": len(row), "columns": len(header)}
-            raise FileFault("label_table.width", line=line, delimiter=delimiter, **sizes)
+            raise FileFault(
+                msgid(
+                    "line {line:d}: {cells} cells, but {columns} columns; a cell that "
+                    "holds “{delimiter}” must stand in quotation marks"
+                ),
+                line=line,
+                delimiter=delimiter,
+                **sizes,
+            )
         reading.take(line, {what: row[place] for what, place in places.items()})
         for name, said in how.items():
             said.add(plain(row[places[name]]).casefold())
     if not reading.lines:
-        raise FileFault("label_table.no_labels")
+        raise FileFault(msgid("the table has no rows"))
     table = reading.table
     _read_how(table, how)
     rest = [name for place, name in enumerate(header) if name and place not in places.values()]
     table.level = statistic or table.level
     table.notes = [*reading.notes(is_said=bool(statistic or how), level=table.level)]
     if rest:
-        table.notes.append(Fact("label_table.not_read", columns=rest[:SHOWN]))
+        table.notes.append(
+            Fact(msgid("Columns that were not read: {columns}."), columns=rest[:SHOWN])
+        )
     return table
 
 
@@ -113,14 +124,21 @@ def decoded(content: bytes) -> str:
         It is text in another encoding, or no table of text at all.
     """
     if content.startswith(ARCHIVES):
-        raise FileFault("label_table.archive")
+        raise FileFault(
+            msgid("this is an archive or a spreadsheet: unpack it, or save the sheet as CSV")
+        )
     encoding = "utf-8-sig"
     if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         encoding = "utf-16"
     elif b"\0" in content[:2]:  # text in Latin letters without a mark of its encoding
         encoding = "utf-16-be" if content[:1] == b"\0" else "utf-16-le"
     elif content.lstrip().startswith(OTHERS):
-        raise FileFault("label_table.no_table")
+        raise FileFault(
+            msgid(
+                "this is JSON or another file that is no table: save it as CSV with a row"
+                " per label and the columns item, unit, annotator, label"
+            )
+        )
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
@@ -196,7 +214,11 @@ def _places(header: Sequence[str]) -> dict[str, int]:
     for what, known in {**COLUMNS, **how}.items():
         own = [name for name in names if name == what] or [name for name in names if name in known]
         if len(own) > 1:
-            raise FileFault("label_table.column_twice", what=what, columns=own)
+            raise FileFault(
+                msgid("several columns could be the {what}, rename all but one: {columns}"),
+                what=what,
+                columns=own,
+            )
         if own:
             places[what] = names.index(own[0])
     if missing := [what for what in COLUMNS if what not in places]:
@@ -223,13 +245,23 @@ class _Reading:
             for what in ("item", "unit", "annotator")
         )
         if not (item and unit and annotator):
-            raise FileFault("label_table.blank", line=line)
+            raise FileFault(
+                msgid("line {line:d}: item, unit and annotator must be filled in"), line=line
+            )
         names = self.names[annotator.casefold()]
         names[annotator] = None
         first = self.lines.setdefault((annotator.casefold(), item, unit), line)
         if first != line:
             where = {"annotator": annotator, "item": item, "unit": unit}
-            raise FileFault("label_table.twice", line=line, first=first, **where)
+            raise FileFault(
+                msgid(
+                    "line {line:d}: {annotator} labels {unit} of {item} a second time, "
+                    "after line {first:d}"
+                ),
+                line=line,
+                first=first,
+                **where,
+            )
         label = label_of(cells["label"], decimal_comma=self.decimal_comma)
         self.spellings[label][cells["label"]] = None
         self.table.missing += label is None
@@ -240,18 +272,34 @@ class _Reading:
         missing = [f"“{text}”" for text in self.spellings.pop(None, {})]
         if missing:
             total = self.table.missing
-            yield Fact("label_table.missing", missing=total, spellings=missing[:SHOWN])
+            yield Fact(
+                msgid("Missing labels: {missing}, written {spellings}. They count in no pair."),
+                missing=total,
+                spellings=missing[:SHOWN],
+            )
         several = [
             each for each in (*self.spellings.values(), *self.names.values()) if len(each) > 1
         ]
         if several:
             together = [" = ".join(f"“{text}”" for text in each) for each in several]
-            yield Fact("label_table.together", spellings=together[:SHOWN])
+            yield Fact(msgid("Counted as one: {spellings}."), spellings=together[:SHOWN])
         texts = [label for label in self.spellings if isinstance(label, str)]
         if texts and level != "nominal":
-            raise FileFault("label_table.no_numbers", statistic=level, labels=texts[:SHOWN])
+            raise FileFault(
+                msgid(
+                    "{statistic} needs numbers, and these labels are none: {labels}. "
+                    "Number them in their order, or use nominal"
+                ),
+                statistic=level,
+                labels=texts[:SHOWN],
+            )
         if len(self.spellings) > 2 and not texts and not is_said:
-            yield Fact("label_table.scores")
+            yield Fact(
+                msgid(
+                    "Labels that differ count as equally far apart. If they are scores, "
+                    "use --statistic ordinal or interval."
+                )
+            )
         yield from self._no_common_label()
 
     def _no_common_label(self) -> Iterator[Fact]:
@@ -264,7 +312,12 @@ class _Reading:
             others = set().union(*(used[other] for other in used if other != who))
             if own and others and not own & others:
                 yield Fact(
-                    "label_table.no_common_label", name=who, labels=sorted(map(str, own))[:SHOWN]
+                    msgid(
+                        "Nobody else uses the labels of {name} ({labels}): write the "
+                        "same labels the same way."
+                    ),
+                    name=who,
+                    labels=sorted(map(str, own))[:SHOWN],
                 )
 
 
@@ -273,7 +326,15 @@ def _read_how(table: LabelTable, how: Mapping[str, set[str]]) -> None:
     for name, said in how.items():
         if len(said) != 1 or (name == "statistic" and not said <= {*LEVELS}):
             values = sorted(said)[:SHOWN]
-            raise FileFault("label_table.statistic", column=name, values=values, known=list(LEVELS))
+            raise FileFault(
+                msgid(
+                    "the column “{column}” must say one thing in every row, not {values};"
+                    " statistics are {known}"
+                ),
+                column=name,
+                values=values,
+                known=list(LEVELS),
+            )
     one = {name: next(iter(said)) for name, said in how.items()}
     table.level = cast(Level, one.get("statistic", table.level))
     if one.get("gate") == "mean":

@@ -6,6 +6,7 @@ from labeling.domain.chats import reading
 from labeling.domain.chats.chat import ChatRefused
 from labeling.domain.chats.faults import ChatFault
 from labeling.domain.chats.questions import elements_of
+from labeling.domain.msgids import msgid
 
 MAX_PHASES = 50
 MIN_PHASES = 2
@@ -30,7 +31,7 @@ def read_arc_cases(listed: Any, *, faults: list[ChatFault], where: str = "case")
     """Every case of a list; oddities are added to ``faults``."""
     rows = reading.a_list(listed, where)
     if not rows:
-        raise ChatRefused("chat.no_case")
+        raise ChatRefused(msgid("the file holds no case"))
     return [_case(row, f"{where}[{number}]", faults) for number, row in enumerate(rows)]
 
 
@@ -38,7 +39,12 @@ def _case(value: Any, place: str, faults: list[ChatFault]) -> ArcCase:
     row = reading.an_object(value, place)
     phases = reading.a_list(row.get("expected_phases"), f'{place}: "expected_phases"')
     if not 0 < len(phases) <= MAX_PHASES:
-        raise ChatRefused("chat.too_many_phases", place=place, phases=len(phases), most=MAX_PHASES)
+        raise ChatRefused(
+            msgid("{place}: {phases} phases; 1 to {most} are allowed"),
+            place=place,
+            phases=len(phases),
+            most=MAX_PHASES,
+        )
     if len(phases) < MIN_PHASES:
         faults.append(ChatFault("few_phases", place, f"{len(phases)}"))
     return ArcCase(

@@ -11,6 +11,7 @@ from labeling.domain.chats.names import name_faults
 from labeling.domain.chats.questions import read_questions
 from labeling.domain.exchange.importing import MAX_LENGTHS, MIN_MESSAGES
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 
 FORMATS = {"realtalk": realtalk, "locomo": locomo}
 
@@ -103,16 +104,21 @@ def read_chat(file: str, raw: bytes, *, format: str) -> Chat:
 
 def _read(name: str, document: Any, format: str) -> Chat:
     if isinstance(document, list):
-        raise ChatRefused("chat.list_of_cases")
+        raise ChatRefused(
+            msgid("the file holds a list of cases: import it with import_gold --layer arc")
+        )
     if format_of(document) != format:
-        raise ChatRefused("chat.other_format", format=format)
+        raise ChatRefused(
+            msgid("this is not a {format} chat: it has no sessions where {format} has them"),
+            format=format,
+        )
     return _chat(name, document, format)
 
 
 def _id(file: str) -> str:
     name = file.rsplit(".", 1)[0]
     if not name.strip() or not name.isprintable() or len(name) > MAX_LENGTHS["id"]:
-        raise ChatRefused("chat.bad_name")
+        raise ChatRefused(msgid("the file's name cannot name a conversation"))
     return name
 
 
@@ -138,9 +144,13 @@ def _chat(name: str, document: Mapping[str, Any], format: str) -> Chat:
 
 def _check(lines: Sequence[Line]) -> None:
     if len(lines) < MIN_MESSAGES:
-        raise ChatRefused("chat.few_messages", least=MIN_MESSAGES, messages=len(lines))
+        raise ChatRefused(
+            msgid("a chat needs at least {least} messages, not {messages}"),
+            least=MIN_MESSAGES,
+            messages=len(lines),
+        )
     seen = set()
     for line in lines:
         if line.key in seen:
-            raise ChatRefused("chat.id_twice", key=str(line.key))
+            raise ChatRefused(msgid("the id {key} is in the file twice"), key=str(line.key))
         seen.add(line.key)

@@ -6,6 +6,7 @@ from typing import Any
 from labeling.domain.chats import reading
 from labeling.domain.chats.chat import ChatRefused, Question
 from labeling.domain.chats.faults import ChatFault
+from labeling.domain.msgids import msgid
 
 CATEGORIES: dict[str, dict[int, str]] = {
     "realtalk": {1: "multi-hop", 2: "temporal", 3: "commonsense"},
@@ -64,7 +65,7 @@ def _evidence(row: Mapping[str, Any], place: str) -> tuple[str, ...]:
 def elements_of(elements: list[Any], place: str) -> tuple[str, ...]:
     for element in elements:
         if not isinstance(element, str):
-            raise ChatRefused("chat.must_hold_texts", place=place)
+            raise ChatRefused(msgid("{place} must hold texts"), place=place)
         reading.storable(element, place)
     return tuple(elements)
 
@@ -74,6 +75,9 @@ def _category(row: Mapping[str, Any], place: str, format: str) -> str:
     known = CATEGORIES[format]
     if type(value) is not int or value not in known:
         raise ChatRefused(
-            "chat.unknown_category", place=place, value=ascii(value), known=list(known)
+            msgid('{place}: "category" is {value}; known are {known}'),
+            place=place,
+            value=ascii(value),
+            known=list(known),
         )
     return known[value]

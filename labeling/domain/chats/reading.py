@@ -10,6 +10,7 @@ from labeling.domain.errors import FileFault
 from labeling.domain.exchange.evidence import MessageId
 from labeling.domain.exchange.importing import with_line_feeds
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 from labeling.domain.strict_json import without_repeats
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
@@ -32,7 +33,10 @@ def parse(raw: bytes) -> Any:
         raise ChatRefused("file.not_json", why=fault.fact) from None
     except json.JSONDecodeError as error:
         raise ChatRefused(
-            "file.not_json_at", line=error.lineno, column=error.colno, said=error.msg
+            msgid("line {line:d}, column {column:d}: not valid JSON: {said}"),
+            line=error.lineno,
+            column=error.colno,
+            said=error.msg,
         ) from None
     except ValueError as error:  # a number with thousands of digits
         raise ChatRefused("file.not_json", why=str(error)) from None
@@ -40,13 +44,13 @@ def parse(raw: bytes) -> Any:
 
 def an_object(value: Any, place: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise ChatRefused("chat.object_expected", place=place)
+        raise ChatRefused(msgid("{place}: an object is expected"), place=place)
     return value
 
 
 def a_list(value: Any, place: str) -> list[Any]:
     if not isinstance(value, list):
-        raise ChatRefused("chat.list_expected", place=place)
+        raise ChatRefused(msgid("{place}: a list is expected"), place=place)
     return value
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from labeling.domain.errors import RuleError
+from labeling.domain.msgids import msgid
 
 
 class BadSplits(RuleError):
@@ -58,6 +59,10 @@ def _numbers(name: str, text: str) -> list[int]:
         first = int(match[1]) if match else 1
         last = int(match[2] or first) if match else 0
         if last < first:
-            raise BadSplits("splits.unreadable_range", range=part, split=name)
+            raise BadSplits(
+                msgid("The range “{range}” of {split} cannot be read: write it like 1-7."),
+                range=part,
+                split=name,
+            )
         numbers += range(first, last + 1)
     return numbers

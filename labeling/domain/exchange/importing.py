@@ -18,6 +18,7 @@ from labeling.domain import transcripts
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.gold.release import text_sha256
+from labeling.domain.msgids import msgid
 from labeling.domain.strict_json import shown, without_repeats
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -154,7 +155,17 @@ def read_native(
         if raw is not None and not raw.strip():
             continue
         if not found_any and raw is not None and (kind := _other_kind(raw)):
-            yield Problem(number, Fact("file.not_native", why=kind, example=EXAMPLE))
+            yield Problem(
+                number,
+                Fact(
+                    msgid(
+                        "{why}: write a conversation a line, as {example}, or name the format"
+                        " of the file"
+                    ),
+                    why=kind,
+                    example=EXAMPLE,
+                ),
+            )
             return
         found_any = True
         try:
@@ -246,7 +257,11 @@ def _other_kind(first: bytes) -> Fact | None:
         document = json.loads(text)
     except json.JSONDecodeError:
         is_other = text in ("", "{", "[") or text[0] not in "{["
-        return Fact("file.not_json_lines") if is_other else None
+        return (
+            Fact(msgid("not valid JSON, but a table, plain text or one long document"))
+            if is_other
+            else None
+        )
     except (ValueError, RecursionError):
         return None
     return None if isinstance(document, dict) else _not_an_object(document)
@@ -263,7 +278,9 @@ def _parse(raw: bytes) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at").removesuffix(" starting")
         why = Fact("file.at_column", said=what, column=error.colno)
-        raise FileFault("file.line_not_json", why=why) from None
+        raise FileFault(
+            msgid("not valid JSON: {why}; each line must be one whole JSON object"), why=why
+        ) from None
     except ValueError:  # Python's advice to programmers is none for people
         raise FileFault("file.not_json", why=Fact("file.number_too_long")) from None
     if not isinstance(document, dict):
@@ -350,7 +367,9 @@ def _plain_turns(messages: Any) -> tuple[tuple[Turn, ...], int]:
 def _id(document: Mapping[str, Any]) -> str:
     value = _text(document, "id", "id", required=True)
     if value != value.strip() or not value.isprintable():
-        raise FileFault("file.id_not_clean", path='"id"')
+        raise FileFault(
+            msgid("{path} has white space around it or a control character in it"), path='"id"'
+        )
     return value
 
 
@@ -359,7 +378,11 @@ def _priority(document: Mapping[str, Any]) -> int:
     if value is None:
         return 0
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) > MAX_PRIORITY:
-        raise FileFault("file.number_too_large", path='"priority"', most=MAX_PRIORITY)
+        raise FileFault(
+            msgid("{path} must be a whole number up to {most}, either side of 0"),
+            path='"priority"',
+            most=MAX_PRIORITY,
+        )
     return value
 
 
@@ -368,7 +391,9 @@ def _turns(document: Mapping[str, Any]) -> tuple[Turn, ...]:
     if messages is None:
         raise FileFault("file.missing", path='"messages"')
     if not isinstance(messages, list):
-        raise FileFault("file.must_be_list_not", path='"messages"', kind=_kind(messages))
+        raise FileFault(
+            msgid("{path} must be a list, not {kind}"), path='"messages"', kind=_kind(messages)
+        )
     if len(messages) < MIN_MESSAGES:
         raise FileFault("file.few_messages", least=MIN_MESSAGES, messages=len(messages))
     return tuple(_turn(message, f"messages[{index}]") for index, message in enumerate(messages))
@@ -391,7 +416,7 @@ def _check_keys(keys: Iterable[str], known: Sequence[str], *, where: str) -> Non
         if key not in known:
             nearest = get_close_matches(key, known, n=1)
             hint = (
-                Fact("file.did_you_mean", name=nearest[0])
+                Fact(msgid('did you mean "{name}"?'), name=nearest[0])
                 if nearest
                 else Fact("file.known_are", names=list(known))
             )
@@ -403,7 +428,9 @@ def _text(document: Mapping[str, Any], key: str, path: str, *, required: bool = 
     """The text under ``key``; null counts as not given."""
     value = document.get(key)
     if value is not None and not isinstance(value, str):
-        raise FileFault("file.must_be_text_not", path=f'"{path}"', kind=_kind(value))
+        raise FileFault(
+            msgid("{path} must be text, not {kind}"), path=f'"{path}"', kind=_kind(value)
+        )
     text = value or ""
     if required and not text.strip():
         raise FileFault("file.missing" if value is None else "file.blank", path=f'"{path}"')
@@ -414,20 +441,33 @@ def _text(document: Mapping[str, Any], key: str, path: str, *, required: bool = 
 def _check_text(text: str, path: str, max_length: int | None) -> None:
     if max_length is not None and len(text) > max_length:
         raise FileFault(
-            "file.text_too_long", path=f'"{path}"', characters=len(text), most=max_length
+            msgid("{path} has {characters} characters; {most} are allowed"),
+            path=f'"{path}"',
+            characters=len(text),
+            most=max_length,
         )
     if "\0" in text:
-        raise FileFault("file.nul_character", path=f'"{path}"')
+        raise FileFault(
+            msgid("{path} contains a NUL character (\\u0000), which cannot be stored"),
+            path=f'"{path}"',
+        )
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise FileFault("file.half_surrogate", path=f'"{path}"') from None
+        raise FileFault(
+            msgid("{path} contains half of a surrogate pair, which is not text"), path=f'"{path}"'
+        ) from None
 
 
 def _choice(document: Mapping[str, Any], key: str, known: Sequence[str]) -> str:
     value = _text(document, key, key)
     if value and value not in known:
-        raise FileFault("file.unknown_choice", key=key, value=shown(value), known=list(known))
+        raise FileFault(
+            msgid('unknown {key} "{value}"; known are {known}'),
+            key=key,
+            value=shown(value),
+            known=list(known),
+        )
     return value
 
 
@@ -440,17 +480,23 @@ def _time(message: Mapping[str, Any], path: str) -> datetime | None:
         zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return zoned.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise FileFault("file.not_a_time_but", path=f'"{path}"', value=shown(text)) from None
+        raise FileFault(
+            msgid(
+                '{path} is "{value}", which is not an ISO 8601 time such as 2026-01-31T14:05:00Z'
+            ),
+            path=f'"{path}"',
+            value=shown(text),
+        ) from None
 
 
 _KINDS: dict[type, Fact] = {
     type(None): Fact("json.null"),
-    bool: Fact("json.bool"),
+    bool: Fact(msgid("true or false")),
     int: Fact("json.number"),
     float: Fact("json.number"),
     str: Fact("json.text"),
-    list: Fact("json.list"),
-    dict: Fact("json.object"),
+    list: Fact(msgid("a list")),
+    dict: Fact(msgid("an object")),
 }
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple, NotRequired, TypeAlias, TypedDict
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 from labeling.domain.canonical import UNSTORABLE
 from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import Turn, with_line_feeds
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS, SCHEMA_VERSION
 from labeling.domain.schema.labels import Payload as Labels
 
@@ -20,30 +21,8 @@ Payload = Mapping[str, Any]
 Unchecked = dict[str, Any]
 """An object of a user's file: its fields are read by ``as_text``, ``as_number``, …, which check."""
 
-
-class Origin(TypedDict, total=False):
-    """What a file says of a synthetic conversation; nothing of others."""
-
-    origin: str
-    generator: str
-
-
-class WrittenHead(TypedDict):
-    """What every format says of a conversation."""
-
-    domain: str
-    difficulty: str
-    split: str
-    origin: NotRequired[str]
-    generator: NotRequired[str]
-
-
-class WrittenTurn(TypedDict):
-    """A message; Label Studio and doccano have its text in another place."""
-
-    role: str
-    speaker: str
-    time: str | None
+Written = dict[str, Any]
+"""An object of a file of ours; the names of its fields are said once, where it is written."""
 
 
 class QuotedSpan(TypedDict):
@@ -153,8 +132,11 @@ class FileConversation:
     notes: tuple[FileNote, ...] = ()
 
     @property
-    def written_by(self) -> Origin:
-        return {"origin": self.origin, "generator": self.generator} if self.origin else {}
+    def head(self) -> Written:
+        """What every format says of a conversation."""
+        head = {"domain": self.domain, "difficulty": self.difficulty, "split": self.split}
+        of = {"origin": self.origin, "generator": self.generator} if self.origin else {}
+        return head | of
 
     @property
     def texts(self) -> list[str]:
@@ -198,11 +180,13 @@ def moment(value: Any, where: Where) -> datetime | None:
     except ValueError:
         raise Unreadable("file.not_a_time", path=where) from None
     if time.tzinfo is None:
-        raise Unreadable("file.no_time_zone", path=where)
+        raise Unreadable(
+            msgid("{path} names no time zone: write it like 2026-01-31T14:05:00Z"), path=where
+        )
     try:
         time.astimezone(UTC)
     except OverflowError:
-        raise Unreadable("file.time_out_of_range", path=where) from None
+        raise Unreadable(msgid("{path} is outside of the years 1 to 9999"), path=where) from None
     return time
 
 
@@ -213,7 +197,9 @@ def past(value: Any, where: Where) -> datetime | None:
     """When somebody did something: not later than now, but for clocks that differ a little."""
     time = moment(value, where)
     if time is not None and time > datetime.now(UTC) + CLOCKS_DIFFER:
-        raise Unreadable("file.time_in_future", path=where, time=time.isoformat())
+        raise Unreadable(
+            msgid("{path} is {time}, which has not come yet"), path=where, time=time.isoformat()
+        )
     return time
 
 
@@ -221,12 +207,19 @@ def check_version(document: Mapping[str, Any]) -> None:
     """Refuse what a newer version wrote: it would be read as if it meant what it means here."""
     version = document.get("schema_version", SCHEMA_VERSION)
     if type(version) is not int or not 1 <= version <= SCHEMA_VERSION:
-        raise Unreadable("file.other_version", version=ascii(version)[:40], ours=SCHEMA_VERSION)
+        raise Unreadable(
+            msgid(
+                "schema_version is {version}, and this server reads {ours:d}: a newer "
+                "version of Assay wrote it, or it is a mistake"
+            ),
+            version=ascii(version)[:40],
+            ours=SCHEMA_VERSION,
+        )
 
 
 def in_task(task: Any, why: Fact, *, place: str = "") -> Fact:
     """``why`` of a document that people know by its number or name."""
-    named = Fact("place.task_named", task=str(task)[:60])
+    named = Fact(msgid("task {task}"), task=str(task)[:60])
     return Fact("file.in_place", place=named, why=_placed(place, why))
 
 
@@ -254,7 +247,10 @@ def as_text(value: Any, where: Where, *, required: bool = False) -> str:
     if value is None and not required:
         return ""
     if not isinstance(value, str) or (required and not value.strip()):
-        raise Unreadable("file.must_be_filled" if required else "file.must_be_text", path=where)
+        raise Unreadable(
+            msgid("{path} must be text and not empty") if required else "file.must_be_text",
+            path=where,
+        )
     return _storable(value, where)
 
 
@@ -269,17 +265,17 @@ def as_number(value: Any, where: Where) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise Unreadable("file.must_be_count", path=where)
+        raise Unreadable(msgid("{path} must be a whole number from 0"), path=where)
     return value
 
 
 def as_id(value: Any, where: Where) -> int | str:
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise Unreadable("file.must_be_id", path=where)
+        raise Unreadable(msgid("{path} must be a number or text"), path=where)
     return _storable(value, where) if isinstance(value, str) else value
 
 
 def choice_of(value: Any, known: Sequence[str], where: Where) -> str:
     if not isinstance(value, str) or value not in known:
-        raise Unreadable("file.must_be_one_of", path=where, known=list(known))
+        raise Unreadable(msgid("{path} must be one of {known}"), path=where, known=list(known))
     return value

@@ -6,7 +6,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import PurePath
-from typing import BinaryIO, NotRequired, TypedDict
+from typing import BinaryIO
 
 from labeling.domain.chats import FORMATS as CHAT_FORMATS
 from labeling.domain.chats import format_of as chat_format_of
@@ -30,7 +30,7 @@ from labeling.domain.formats import (
     tables,
 )
 from labeling.domain.formats import foreign as foreign_files
-from labeling.domain.formats.answers import FileConversation, LineFault, ReadLine, written
+from labeling.domain.formats.answers import FileConversation, LineFault, ReadLine, Written, written
 from labeling.domain.formats.talks import (
     MACHINES,
     HowToRead,
@@ -41,6 +41,7 @@ from labeling.domain.formats.talks import (
     unless_utf8,
     with_roles,
 )
+from labeling.domain.msgids import msgid
 
 Read = Iterator[tuple[int, Record] | Problem]
 
@@ -53,32 +54,10 @@ def _read(reader: Callable[[BinaryIO], Iterator[ReadLine]], stream: BinaryIO) ->
             yield record_of(item[0], _document(item[1]))
 
 
-class ConversationLine(TypedDict):
-    """A line of the native format of conversations."""
-
-    id: str
-    domain: str
-    difficulty: str
-    split: str
-    origin: NotRequired[str]
-    generator: NotRequired[str]
-    messages: list[ConversationMessage]
-
-
-class ConversationMessage(TypedDict):
-    role: str
-    content: str
-    speaker: str
-    time: str | None
-
-
-def _document(labeled: FileConversation) -> ConversationLine:
+def _document(labeled: FileConversation) -> Written:
     return {
         "id": labeled.id,
-        "domain": labeled.domain,
-        "difficulty": labeled.difficulty,
-        "split": labeled.split,
-        **labeled.written_by,
+        **labeled.head,
         "messages": [
             {
                 "role": turn.role,
@@ -177,7 +156,17 @@ def read(stream: BinaryIO, *, format: str, name: str = "", how: HowToRead | None
         return
     stream, format = opened(stream, format=format, name=name, how=how)
     if format in CHAT_FORMATS:
-        yield Problem(None, Fact("file.is_published_chat", format=format), name)
+        yield Problem(
+            None,
+            Fact(
+                msgid(
+                    "it holds chats as {format} publishes them: import them with the command "
+                    "assay import_conversations --format {format}"
+                ),
+                format=format,
+            ),
+            name,
+        )
         return
     yield from READERS[format](stream, name, how)
 

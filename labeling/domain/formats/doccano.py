@@ -35,6 +35,7 @@ from labeling.domain.formats.answers import (
     with_line_feeds_in,
 )
 from labeling.domain.formats.reading import json_lines, read_each
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import Payload, StoredLabel
 from labeling.domain.schema.layers import DrawnMessages, DrawnPhases, DrawnSpans, Layer
@@ -86,7 +87,7 @@ def _paragraphs(text: str) -> Iterator[Unchecked]:
 def _within(place: Mapping[str, Any], text: str) -> tuple[int, int]:
     start, end = (as_number(place.get(name), f'"{name}"') for name in ("start", "end"))
     if not start < end <= len(text):
-        raise Unreadable("doccano.message_outside")
+        raise Unreadable(msgid("a message lies outside of the text"))
     return start, end
 
 
@@ -105,7 +106,11 @@ def _answer(document: Unchecked, text: str, spans: Sequence[tuple[int, int]]) ->
     payload = _joined(whole, drawn)
     status = choice_of(document.get("status", SUBMITTED), (SUBMITTED, SKIPPED), '"status"')
     if status == SUBMITTED and not payload and not whole and not document.get("empty"):
-        raise Unreadable("doccano.nothing_said")
+        raise Unreadable(
+            msgid(
+                "no entity, and it does not say “empty”: true, so perhaps nobody has looked at it"
+            )
+        )
     round_, guideline = document.get("round"), document.get("guideline_version")
     return FileAnswer(
         annotator=as_text(document.get("annotator"), '"annotator"', required=True),
@@ -126,7 +131,7 @@ def _whole_labels(document: Unchecked) -> Payload:
     by_key = as_dict(with_line_feeds_in(document.get("labels", {})), '"labels"')
     return {
         key: [
-            as_dict(label, Fact("place.label_of", key=key))
+            as_dict(label, Fact(msgid("a label of “{key}”"), key=key))
             for label in as_list(labels, f"labels.{key}")
         ]
         for key, labels in by_key.items()
@@ -150,7 +155,10 @@ def _joined(whole: Payload, drawn: Payload) -> Payload:
         try:
             payload[key] = _with_words(layer, whole.get(key, []), drawn.get(key, []))
         except (KeyError, TypeError, AttributeError):
-            raise Unreadable("doccano.foreign_label", key=key) from None
+            raise Unreadable(
+                msgid("a label of “{key}” that belongs to the text was not written by Assay"),
+                key=key,
+            ) from None
     return {key: labels for key, labels in payload.items() if labels}
 
 
@@ -205,12 +213,14 @@ class _Entity:
     """One entity, with what its relations lead to."""
 
     def __init__(self, document: Mapping[str, Any], text: str, spans: Sequence[tuple[int, int]]):
-        label = as_text(document.get("label"), Fact("place.entity_label"), required=True)
+        label = as_text(document.get("label"), Fact(msgid("the label of an entity")), required=True)
         self.kind, _, self.choice = label.partition("/")
         start, end = (as_number(document.get(f"{n}_offset"), n) for n in ("start", "end"))
         inside = [n for n, (first, last) in enumerate(spans) if first <= start < end <= last]
         if len(inside) != 1:
-            raise Unreadable("doccano.entity_outside", label=label)
+            raise Unreadable(
+                msgid("the entity “{label}” does not lie inside of one message"), label=label
+            )
         self.message = inside[0]
         first = spans[self.message][0]
         before, quoted = text[first:start], text[start:end]
@@ -240,27 +250,31 @@ class _Entities:
         taken: Collection[str],
     ):
         documents = [
-            as_dict(document, Fact("place.entity"))
+            as_dict(document, Fact(msgid("an entity")))
             for document in as_list(document.get("entities"), '"entities"')
         ]
         self._by_id = {
-            as_id(document.get("id"), Fact("place.entity_id")): _Entity(document, text, spans)
+            as_id(document.get("id"), Fact(msgid("the id of an entity"))): _Entity(
+                document, text, spans
+            )
             for document in documents
         }
         if len(self._by_id) < len(documents):
-            raise Unreadable("doccano.entity_twice")
+            raise Unreadable(msgid("two entities have one id"))
         for relation in as_list(document.get("relations", []), '"relations"'):
-            self._relate(as_dict(relation, Fact("place.relation")))
+            self._relate(as_dict(relation, Fact(msgid("a relation"))))
         names = (f"doccano-{number}" for number in count(1))
         self._uids = (name for name in names if name not in taken)
 
     def _relate(self, relation: Mapping[str, Any]) -> None:
-        kind = choice_of(relation.get("type"), (SAME, NEXT, ARGUMENT), Fact("place.relation_type"))
+        kind = choice_of(
+            relation.get("type"), (SAME, NEXT, ARGUMENT), Fact(msgid("the type of a relation"))
+        )
         source, target = (
             self._by_id.get(as_id(relation.get(name), name)) for name in ("from_id", "to_id")
         )
         if source is None or target is None:
-            raise Unreadable("doccano.no_entity")
+            raise Unreadable(msgid("a relation names an entity that is not there"))
         source.links.setdefault(kind, []).append(target)
         target.is_target = True
 
@@ -287,7 +301,13 @@ class _Entities:
                     ]
                     event = {"type": entity.choice, "trigger": entity.span, "arguments": arguments}
                     return layer.key, {**uid, **event}
-        raise Unreadable("doccano.unknown_entity", kind=entity.kind)
+        raise Unreadable(
+            msgid(
+                "unknown entity “{kind}”, or one that nothing leads to: Requirement/…, "
+                "Question/…, Phase, Event/… and Argument/…"
+            ),
+            kind=entity.kind,
+        )
 
     def _phases(self, first: _Entity) -> Iterator[StoredLabel]:
         entity: _Entity | None = first

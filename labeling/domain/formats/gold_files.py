@@ -76,31 +76,6 @@ class ReleaseSummary(TypedDict):
     n_left_out: int
 
 
-class SplitFile(TypedDict):
-    split: str
-    path: str
-
-
-class CardConfig(TypedDict):
-    config_name: str
-    data_files: list[SplitFile]
-
-
-class DatasetInfo(TypedDict):
-    features: list[dict[str, Any]]
-
-
-class CardMetadata(TypedDict):
-    """What dataset hubs read at the head of a card."""
-
-    pretty_name: str
-    license: str
-    annotations_creators: list[str]
-    size_categories: list[str]
-    configs: list[CardConfig]
-    dataset_info: DatasetInfo
-
-
 def card(summary: ReleaseSummary, *, splits: Mapping[str, int], license: str) -> str:
     """README.md of a dataset folder: what it is, where it comes from, what is not known."""
     message = summary["header"].get("message") or "Gold labels of conversations, frozen by Assay."
@@ -124,10 +99,9 @@ def card(summary: ReleaseSummary, *, splits: Mapping[str, int], license: str) ->
     return "\n".join(lines) + "\n"
 
 
-def _metadata(summary: ReleaseSummary, splits: Mapping[str, int], license: str) -> CardMetadata:
-    files: list[SplitFile] = [
-        {"split": split, "path": f"data/{split}.parquet"} for split in sorted(splits)
-    ]
+def _metadata(summary: ReleaseSummary, splits: Mapping[str, int], license: str) -> dict[str, Any]:
+    """What dataset hubs read at the head of a card."""
+    files = [{"split": split, "path": f"data/{split}.parquet"} for split in sorted(splits)]
     return {
         "pretty_name": summary["release"],
         "license": license or "unknown",

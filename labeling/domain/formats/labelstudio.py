@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, NamedTuple, NotRequired, TypedDict
+from typing import Any, BinaryIO, NamedTuple
 
 from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import (
@@ -20,14 +20,14 @@ from labeling.domain.formats.answers import (
     LineFault,
     Payload,
     ReadLine,
-    WrittenHead,
-    WrittenTurn,
+    Written,
     author_of,
     written,
 )
 from labeling.domain.formats.labelstudio_reading import PLAIN, is_flat, read_task
 from labeling.domain.formats.offsets import to_utf16
 from labeling.domain.formats.reading import json_list
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.forms import FormField
 
@@ -44,69 +44,6 @@ _CONTROLS = {
 }
 
 
-class Content(TypedDict):
-    """Where a region is, in UTF-16 units of a message, with its name or the value of a control."""
-
-    start: str
-    end: str
-    startOffset: int
-    endOffset: int
-    paragraphlabels: NotRequired[list[str]]
-    text: NotRequired[list[str]]
-    choices: NotRequired[list[str]]
-    number: NotRequired[float]
-
-
-class Result(TypedDict):
-    """A region, or a control of it, which has the same id."""
-
-    id: str
-    from_name: str
-    to_name: str
-    type: str
-    value: Content
-
-
-class Relation(TypedDict):
-    type: str
-    from_id: str
-    to_id: str
-    direction: str
-    labels: list[str]
-
-
-class Person(TypedDict):
-    email: str
-
-
-class TaskAnnotation(TypedDict):
-    completed_by: Person
-    result: list[Result | Relation]
-    was_cancelled: bool
-    ground_truth: bool
-    created_at: str | None
-    updated_at: str | None
-    lead_time: int
-
-
-class DialogueTurn(WrittenTurn):
-    author: str
-    text: str
-
-
-class TaskData(WrittenHead):
-    id: str
-    dialogue: list[DialogueTurn]
-
-
-class Task(TypedDict):
-    """A conversation with an annotation of everybody who answered it."""
-
-    id: int
-    data: TaskData
-    annotations: list[TaskAnnotation]
-
-
 class Span(NamedTuple):
     message: int
     start: int
@@ -115,14 +52,11 @@ class Span(NamedTuple):
 
 def write(labeled: FileConversation, *, number: int = 1) -> str:
     """One task as one line of text, without comma and line end."""
-    task: Task = {
+    task = {
         "id": number,
         "data": {
             "id": labeled.id,
-            "domain": labeled.domain,
-            "difficulty": labeled.difficulty,
-            "split": labeled.split,
-            **labeled.written_by,
+            **labeled.head,
             "dialogue": [
                 {
                     "author": author_of(turn),
@@ -139,7 +73,7 @@ def write(labeled: FileConversation, *, number: int = 1) -> str:
     return json.dumps(task, ensure_ascii=False, allow_nan=False)
 
 
-def _annotation(answer: FileAnswer, texts: Sequence[str]) -> TaskAnnotation:
+def _annotation(answer: FileAnswer, texts: Sequence[str]) -> Written:
     regions = _Regions(answer.payload, texts)
     return {
         "completed_by": {"email": answer.annotator},
@@ -158,14 +92,14 @@ class _Regions:
 
     payload: Payload
     texts: Sequence[str]
-    relations: list[Relation] = field(default_factory=list)
+    relations: list[Written] = field(default_factory=list)
 
-    def results(self) -> Iterator[Result]:
+    def results(self) -> Iterator[Written]:
         for name, layer in LAYERS.items():
             for label in self.payload.get(layer.key, []):
                 yield from self._label(name, layer.key, label)
 
-    def _label(self, layer: str, key: str, label: Mapping[str, Any]) -> Iterator[Result]:
+    def _label(self, layer: str, key: str, label: Mapping[str, Any]) -> Iterator[Written]:
         fields = form_fields(layer)
         kind = LAYERS[layer]
         heading = label[kind.type_field] if kind.project_types else kind.label.__name__
@@ -181,7 +115,7 @@ class _Regions:
 
     def _field(
         self, uid: str, key: str, asked: FormField, value: Any, place: Span
-    ) -> Iterator[Result]:
+    ) -> Iterator[Written]:
         name = f"{key}-{asked['name']}"
         if value is None or value == []:
             return
@@ -199,14 +133,14 @@ class _Regions:
             case "arguments":
                 yield from self._arguments(uid, value)
 
-    def _messages(self, uid: str, name: str, indices: Sequence[int]) -> Iterator[Result]:
+    def _messages(self, uid: str, name: str, indices: Sequence[int]) -> Iterator[Written]:
         """The label's own region is over the first one."""
         for index in indices[1:]:
             region = f"{uid}/{name}/{index}"
             yield _region(region, LINKS, "Message", self._value(self._whole(index)))
             self._relate(uid, region, name)
 
-    def _references(self, uid: str, name: str, value: Any, place: Span) -> Iterator[Result]:
+    def _references(self, uid: str, name: str, value: Any, place: Span) -> Iterator[Written]:
         """Labels that the file does not hold are named in text."""
         there = {label["uid"] for labels in self.payload.values() for label in labels}
         wanted = value if isinstance(value, list) else [value]
@@ -219,7 +153,7 @@ class _Regions:
 
     def _quote(
         self, uid: str, name: str, asked: FormField, value: Mapping[str, Any], place: Span
-    ) -> Iterator[Result]:
+    ) -> Iterator[Written]:
         """A span of a message is the region itself; one of a field is a text and its place."""
         if asked["within"] == "field":
             yield self._control(uid, name, "textarea", [value["text"]], place)
@@ -227,7 +161,7 @@ class _Regions:
 
     def _phases(
         self, uid: str, asked: FormField, phases: Sequence[Mapping[str, Any]]
-    ) -> Iterator[Result]:
+    ) -> Iterator[Written]:
         for phase in phases:
             place = self._place(phase, asked["fields"])
             yield _region(phase["uid"], "phases", "Phase", self._value(place))
@@ -235,7 +169,7 @@ class _Regions:
             for each in asked["fields"]:
                 yield from self._field(phase["uid"], "phases", each, phase.get(each["name"]), place)
 
-    def _arguments(self, uid: str, arguments: Sequence[Mapping[str, Any]]) -> Iterator[Result]:
+    def _arguments(self, uid: str, arguments: Sequence[Mapping[str, Any]]) -> Iterator[Written]:
         for number, argument in enumerate(arguments):
             span = argument["span"]
             place = Span(span["message"], span["start"], span["end"])
@@ -254,7 +188,7 @@ class _Regions:
             }
         )
 
-    def _control(self, uid: str, name: str, type_: str, value: Any, place: Span) -> Result:
+    def _control(self, uid: str, name: str, type_: str, value: Any, place: Span) -> Written:
         content = self._value(place)
         match type_:
             case "textarea":
@@ -297,7 +231,7 @@ class _Regions:
     def _whole(self, index: int) -> Span:
         return Span(index, 0, len(self.texts[index]))
 
-    def _value(self, place: Span) -> Content:
+    def _value(self, place: Span) -> Written:
         text = self.texts[place.message]
         return {
             "start": str(place.message),
@@ -313,7 +247,7 @@ def _control_value(widget: str, value: Any) -> Any:
     return [str(value)]
 
 
-def _region(uid: str, name: str, label: str, value: Content) -> Result:
+def _region(uid: str, name: str, label: str, value: Written) -> Written:
     value["paragraphlabels"] = [label]
     return {
         "id": uid,
@@ -333,7 +267,15 @@ def read(stream: BinaryIO, *, with_answers: bool = True, annotator: str = "") ->
         if isinstance(entry, LineFault):
             yield entry
         elif is_flat(entry[1]):
-            yield LineFault(entry[0], Fact("labelstudio.json_min"))
+            yield LineFault(
+                entry[0],
+                Fact(
+                    msgid(
+                        "this is JSON_MIN, which leaves out what labels belong to: export as "
+                        "JSON instead"
+                    )
+                ),
+            )
             return
         else:
             yield from read_task(*entry, with_answers=with_answers, annotator=annotator)

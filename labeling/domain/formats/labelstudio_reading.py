@@ -35,6 +35,7 @@ from labeling.domain.formats.answers import (
     quoted,
 )
 from labeling.domain.formats.offsets import from_utf16
+from labeling.domain.msgids import msgid
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.forms import FormField
@@ -61,7 +62,7 @@ def read_task(
     """
     name = task.get("id", line) if isinstance(task, dict) else line
     try:
-        document = as_dict(task, Fact("place.task"))
+        document = as_dict(task, Fact(msgid("a task")))
         conversation = _conversation(document)
         given = list(_annotations(document)) if with_answers else []
     except Unreadable as error:
@@ -85,7 +86,7 @@ def read_task(
 def _conversation(document: Unchecked) -> FileConversation:
     data = as_dict(document.get("data"), '"data"')
     dialogue = as_list(data.get("dialogue"), '"data.dialogue"')
-    paragraphs = [as_dict(value, Fact("place.paragraph")) for value in dialogue]
+    paragraphs = [as_dict(value, Fact(msgid("a paragraph"))) for value in dialogue]
     return FileConversation(
         id=str(as_id(data.get("id") or document.get("id"), '"data.id"')),
         turns=tuple(map(_turn, paragraphs)),
@@ -104,7 +105,13 @@ def _annotations(document: Unchecked) -> Iterator[tuple[str, Any]]:
     given = as_list(document.get(key, []), f'"{key}"')
     others = {name: _number_of(document, name) for name in ("drafts", "predictions")}
     if not given and any(others.values()):
-        raise Unreadable("labelstudio.nothing_submitted", **others)
+        raise Unreadable(
+            msgid(
+                "no annotation, but drafts: {drafts}, predictions: {predictions}; submit "
+                "them in Label Studio, and export again as JSON"
+            ),
+            **others,
+        )
     for number, value in enumerate(given):
         yield f"{key}[{number}]", value
 
@@ -116,14 +123,22 @@ def _number_of(document: Unchecked, name: str) -> int:
 
 def _drafts_left(document: Unchecked, name: Any, line: int) -> Iterator[FileNote]:
     if drafts := _number_of(document, "drafts"):
-        yield FileNote(line, in_task(name, Fact("labelstudio.drafts_left_out", drafts=drafts)))
+        yield FileNote(
+            line,
+            in_task(
+                name,
+                Fact(
+                    msgid("drafts that nobody has submitted are left out: {drafts}"), drafts=drafts
+                ),
+            ),
+        )
 
 
 def _turn(paragraph: Mapping[str, Any]) -> Turn:
     author = as_text(paragraph.get("author"), '"author"')
     role = as_text(paragraph.get("role"), '"role"') or author
     if not role:
-        raise Unreadable("labelstudio.no_author")
+        raise Unreadable(msgid("a paragraph names no author"))
     speaker = paragraph.get("speaker") if "role" in paragraph else author
     return Turn(
         role=role,
@@ -138,7 +153,7 @@ def _answer(value: Any, regions: _Regions, annotator: str) -> FileAnswer:
     skipped = bool(annotation.get("was_cancelled") or annotation.get("skipped"))
     results = annotation.get("result")
     if results is None and not skipped:
-        raise Unreadable("labelstudio.no_result")
+        raise Unreadable(msgid("it has no result, so it is no answer"))
     payload = regions.payload(as_list(results or [], '"result"'))
     return FileAnswer(
         annotator=_annotator(annotation.get("completed_by"), annotator),
@@ -178,7 +193,7 @@ def _seconds(value: Any) -> int:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        raise Unreadable("file.must_be_number", path='"lead_time"')
+        raise Unreadable(msgid("{path} must be a number from 0"), path='"lead_time"')
     return round(value)
 
 
@@ -236,11 +251,15 @@ class _Regions:
         control = as_text(result.get("from_name"), '"from_name"', required=True)
         if control not in layer_keys() and control not in _NESTED:
             known = [*layer_keys(), *sorted(_NESTED)]
-            raise Unreadable("labelstudio.unknown_control", control=control, known=known)
+            raise Unreadable(
+                msgid("unknown control “{control}”; known are {known}"),
+                control=control,
+                known=known,
+            )
         value = as_dict(result.get("value"), '"value"')
         headings = as_list(value.get("paragraphlabels"), '"paragraphlabels"')
         if len(headings) != 1:
-            raise Unreadable("labelstudio.region_labels")
+            raise Unreadable(msgid("a region must have one label"))
         uid = as_text(result.get("id"), '"id"', required=True)
         heading = as_text(headings[0], '"paragraphlabels"', required=True)
         self.by_id[uid] = _Region(control, heading, *self._place(value))
@@ -249,7 +268,7 @@ class _Regions:
         """Message, start and end in code points of the text with line feeds alone."""
         index = self._index(value.get("start"))
         if self._index(value.get("end")) != index:
-            raise Unreadable("labelstudio.several_messages")
+            raise Unreadable(msgid("a region reaches over several messages"))
         offsets = [as_number(value.get(name), name) for name in ("startOffset", "endOffset")]
         text = self.texts[index]
         start, end = (len(with_line_feeds(text[: from_utf16(text, offset)])) for offset in offsets)
@@ -271,14 +290,26 @@ class _Regions:
         away = [abs(place - start) for place in places[:2]]
         if not places or (len(places) > 1 and 2 * away[0] >= away[1]):
             here = shorten(text[start:end], 60)
-            raise Unreadable("labelstudio.other_text", text=shorten(quote, 60), here=here)
-        self.moved.append(Fact("labelstudio.moved", text=shorten(quote, 60)))
+            raise Unreadable(
+                msgid(
+                    "a region says “{text}”, and “{here}” lies between its offsets: "
+                    "export again with the text that was labeled"
+                ),
+                text=shorten(quote, 60),
+                here=here,
+            )
+        self.moved.append(
+            Fact(
+                msgid("“{text}” does not lie where its offsets say: it was found and moved"),
+                text=shorten(quote, 60),
+            )
+        )
         return places[0], places[0] + len(quote)
 
     def _index(self, value: Any) -> int:
         index = whole_number(str(value))
         if index is None or index >= len(self.texts):
-            raise Unreadable("labelstudio.no_message", value=ascii(value)[:40])
+            raise Unreadable(msgid("there is no message {value}"), value=ascii(value)[:40])
         return index
 
     def _belonging(self, result: Mapping[str, Any]) -> None:
@@ -289,19 +320,23 @@ class _Regions:
         if kind == "relation":
             names = as_list(result.get("labels"), '"labels"')
             if len(names) != 1:
-                raise Unreadable("labelstudio.relation_labels")
+                raise Unreadable(msgid("a relation must have one label"))
             target = str(as_id(result.get("to_id"), '"to_id"'))
             self._owner(target)
             self._owner(result.get("from_id")).links.append((str(names[0]), target))
             return
         if not isinstance(kind, str) or kind not in ("textarea", "choices", "number"):
-            raise Unreadable("labelstudio.unknown_type", type=ascii(kind))
+            raise Unreadable(msgid("results of type {type} cannot be read"), type=ascii(kind))
         value = as_dict(result.get("value"), '"value"')
         name = as_text(result.get("from_name"), '"from_name"', required=True)
         owner = self._owner(result.get("id"))
         control, _, field_ = name.partition("-")
         if control != owner.control:
-            raise Unreadable("labelstudio.other_control", name=name, control=owner.control)
+            raise Unreadable(
+                msgid("“{name}” does not belong to a {control} region"),
+                name=name,
+                control=owner.control,
+            )
         owner.values[field_] = self._plain_value(kind, value)
 
     def _plain_value(self, kind: str, value: Mapping[str, Any]) -> Any:
@@ -309,7 +344,7 @@ class _Regions:
         content = value.get("text" if kind == "textarea" else kind)
         if kind == "number":
             if isinstance(content, bool) or not isinstance(content, int | float):
-                raise Unreadable("labelstudio.number_missing")
+                raise Unreadable(msgid("a number is missing"))
             return content
         texts = [content] if isinstance(content, str) else as_list(content, f'"{kind}"')
         return [with_line_feeds(as_text(text, f'"{kind}"')) for text in texts]
@@ -317,7 +352,7 @@ class _Regions:
     def _owner(self, uid: Any) -> _Region:
         owner = self.by_id.get(str(as_id(uid, '"id"')))
         if owner is None:
-            raise Unreadable("labelstudio.no_region")
+            raise Unreadable(msgid("a value belongs to no region"))
         return owner
 
     def _label(self, uid: str, region: _Region, layer: str) -> StoredLabel:
@@ -335,7 +370,9 @@ class _Regions:
         known = {field_["name"] for field_ in fields} | {"span-start"}
         for name in [*region.values, *(name for name, _ in region.links)]:
             if name not in known:
-                raise Unreadable("labelstudio.no_field", control=region.control, name=name)
+                raise Unreadable(
+                    msgid("{control} have no field “{name}”"), control=region.control, name=name
+                )
 
     def _fields(self, region: _Region, fields: Sequence[FormField]) -> Iterator[tuple[str, Any]]:
         for field_ in fields:
@@ -404,7 +441,7 @@ def _first(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     if len(value) > 1:
-        raise Unreadable("labelstudio.several_values")
+        raise Unreadable(msgid("a field that holds one value has several"))
     return value[0]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, NotRequired, TypedDict
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.facts import Fact
@@ -17,6 +17,7 @@ from labeling.domain.formats.answers import (
     ReadLine,
     Unchecked,
     Unreadable,
+    Written,
     as_dict,
     as_list,
     as_number,
@@ -30,87 +31,26 @@ from labeling.domain.formats.answers import (
     written,
 )
 from labeling.domain.formats.reading import json_lines, read_each
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS, SCHEMA_VERSION
-from labeling.domain.schema.labels import Payload
-
-
-class LabeledMessage(TypedDict):
-    role: str
-    content: str
-    speaker: NotRequired[str]
-    time: NotRequired[str]
-
-
-class WrittenAnswer(TypedDict):
-    """One annotator's answer in a line of labels."""
-
-    annotator: str
-    round: int | None
-    guideline_version: int | None
-    status: str
-    empty: bool
-    skip_reason: str
-    created_at: str | None
-    submitted_at: str | None
-    active_seconds: int
-    labels: Payload
-    unanswered: NotRequired[list[str]]
-
-
-class ReasonCode(TypedDict, total=False):
-    reason_code: str
-
-
-class WrittenDecision(ReasonCode):
-    """A decision in a line of labels."""
-
-    layer: str
-    decided_by: str
-    decided_at: str | None
-    guideline_version: int | None
-    kind: str
-    reason: str
-    guideline_flag: bool
-    labels: Sequence[Mapping[str, Any]]
-
-
-class LabeledLine(TypedDict):
-    """A line: a conversation with every answer and every decision about it."""
-
-    schema_version: int
-    id: str
-    domain: str
-    difficulty: str
-    split: str
-    origin: NotRequired[str]
-    generator: NotRequired[str]
-    messages: list[LabeledMessage]
-    answers: list[WrittenAnswer]
-
-
-class DecidedLine(LabeledLine):
-    decisions: list[WrittenDecision]
 
 
 def write(labeled: FileConversation) -> str:
     """One line, without its end."""
-    line: LabeledLine = {
+    line = {
         "schema_version": SCHEMA_VERSION,
         "id": labeled.id,
-        "domain": labeled.domain,
-        "difficulty": labeled.difficulty,
-        "split": labeled.split,
-        **labeled.written_by,
+        **labeled.head,
         "messages": [_message(turn) for turn in labeled.turns],
         "answers": [_answer(answer) for answer in labeled.answers],
     }
-    decided: DecidedLine = {**line, "decisions": [_decision(each) for each in labeled.decisions]}
-    written_line = decided if labeled.decisions else line
-    return json.dumps(written_line, ensure_ascii=False, allow_nan=False)
+    if labeled.decisions:
+        line["decisions"] = [_decision(each) for each in labeled.decisions]
+    return json.dumps(line, ensure_ascii=False, allow_nan=False)
 
 
-def _message(turn: Turn) -> LabeledMessage:
-    message: LabeledMessage = {"role": turn.role, "content": turn.content}
+def _message(turn: Turn) -> Written:
+    message: Written = {"role": turn.role, "content": turn.content}
     if turn.speaker:
         message["speaker"] = turn.speaker
     if turn.time:
@@ -118,8 +58,8 @@ def _message(turn: Turn) -> LabeledMessage:
     return message
 
 
-def _answer(answer: FileAnswer) -> WrittenAnswer:
-    row: WrittenAnswer = {
+def _answer(answer: FileAnswer) -> Written:
+    row: Written = {
         "annotator": answer.annotator,
         "round": answer.round,
         "guideline_version": answer.guideline_version,
@@ -136,7 +76,7 @@ def _answer(answer: FileAnswer) -> WrittenAnswer:
     return row
 
 
-def _decision(decided: FileDecision) -> WrittenDecision:
+def _decision(decided: FileDecision) -> Written:
     return {
         "layer": decided.layer,
         "decided_by": decided.decided_by,
@@ -150,7 +90,7 @@ def _decision(decided: FileDecision) -> WrittenDecision:
     }
 
 
-def _reason_code(decided: FileDecision) -> ReasonCode:
+def _reason_code(decided: FileDecision) -> Written:
     return {"reason_code": decided.reason_code} if decided.reason_code else {}
 
 
@@ -164,7 +104,7 @@ def read(stream: BinaryIO) -> Iterator[ReadLine]:
 def _labeled(document: Unchecked) -> FileConversation:
     check_version(document)
     if "answers" not in document:
-        raise Unreadable("labels.no_answers")
+        raise Unreadable(msgid('"answers" is missing: this line holds no labels'))
     answers = as_list(document["answers"], '"answers"')
     decisions = as_list(document.get("decisions", []), '"decisions"')
     return FileConversation(
@@ -246,7 +186,7 @@ def _decided_label(value: Any, where: str) -> Unchecked:
 def _flag(document: Unchecked, key: str, where: str) -> bool:
     value = document.get(key, False)
     if not isinstance(value, bool):
-        raise Unreadable("file.must_be_bool", path=f"{where}.{key}")
+        raise Unreadable(msgid("{path} must be true or false"), path=f"{where}.{key}")
     return value
 
 

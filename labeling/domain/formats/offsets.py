@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labeling.domain.formats.answers import Unreadable
+from labeling.domain.msgids import msgid
 
 
 def to_utf16(text: str, offset: int) -> int:
@@ -26,8 +27,10 @@ def from_utf16(text: str, offset: int) -> int:
     """
     units = text.encode("utf-16-le", "surrogatepass")
     if not 0 <= offset * 2 <= len(units):
-        raise Unreadable("file.offset_outside", offset=offset)
+        raise Unreadable(msgid("offset {offset:d} lies outside of the text"), offset=offset)
     try:
         return len(units[: offset * 2].decode("utf-16-le"))
     except UnicodeDecodeError:
-        raise Unreadable("file.offset_within_character", offset=offset) from None
+        raise Unreadable(
+            msgid("offset {offset:d} lies inside of a character"), offset=offset
+        ) from None

@@ -21,6 +21,7 @@ from typing import IO, Any, BinaryIO
 
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 
 MEMORY = 2 * 1024**3
 """Bytes of addresses; some 700 MB of them are the library's own."""
@@ -70,7 +71,7 @@ def opened(stream: BinaryIO) -> Iterator[Rows]:
         shutil.copyfileobj(stream, copy)
         copy.flush()
         if copy.tell() < len(2 * MARK) or not (_at(copy, 0) == _at(copy, -len(MARK)) == MARK):
-            raise FileFault("file.not_parquet", why=Fact("file.broken_off"))
+            raise FileFault("file.not_parquet", why=Fact(msgid("its end is missing")))
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         process = subprocess.Popen(
             [sys.executable, "-m", __name__, str(copy.fileno())],

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, TypeVar
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import LineFault, Unreadable, in_task
+from labeling.domain.msgids import msgid
 from labeling.domain.strict_json import without_repeats
 
 MAX_BYTES = 64 * 1024 * 1024  # of one line or task: a conversation with everybody's labels
@@ -71,7 +72,7 @@ def _parsed(number: int, raw: bytes) -> tuple[int, Any] | LineFault:
 
 
 def _no_constant(name: str) -> Any:
-    raise FileFault("file.not_a_number", name=name)
+    raise FileFault(msgid("{name} is not a JSON number"), name=name)
 
 
 STRICT: dict[str, Any] = {"parse_constant": _no_constant, "object_pairs_hook": without_repeats}
@@ -107,7 +108,10 @@ def _refusing(
         why = Fact("file.not_utf8")
     except (FileFault, ValueError, RecursionError) as error:
         why = Fact("file.not_json", why=_why(error))
-    yield LineFault(pieces.line, why if is_first else Fact("file.rest_not_read", why=why))
+    yield LineFault(
+        pieces.line,
+        why if is_first else Fact(msgid("{why}; what follows in the file was not read"), why=why),
+    )
 
 
 def json_objects(
@@ -136,7 +140,14 @@ class _Pieces:
             yield LineFault(None, Fact("file.empty"))
             return
         if self._next() != "[":
-            yield LineFault(self.line, Fact("file.not_a_list"))
+            yield LineFault(
+                self.line,
+                Fact(
+                    msgid(
+                        "the file must hold one JSON list of tasks; in Label Studio, export as JSON"
+                    )
+                ),
+            )
             return
         self._pass(1)
         while self._next() != "]":

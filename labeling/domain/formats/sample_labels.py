@@ -42,6 +42,7 @@ from labeling.domain.formats.samples import (
     turns_in,
 )
 from labeling.domain.formats.talks import stem_of
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.forms import FormField
 from labeling.domain.schema.labels import StoredLabel
@@ -180,7 +181,9 @@ class _Conversion:
 
     def _section(self, section: _Section) -> list[StoredLabel]:
         if len(section.labels) > MOST_LABELS:
-            raise _Refused(section.place, Fact("sample.too_many_labels", most=MOST_LABELS))
+            raise _Refused(
+                section.place, Fact(msgid("more than {most} labels of one layer"), most=MOST_LABELS)
+            )
         taken = _ids_kept(section)
         return [
             self._label(section.layer, label, (*section.place, number), taken)

@@ -28,6 +28,7 @@ from labeling.domain.formats.talks import (
     is_storable,
     stem_of,
 )
+from labeling.domain.msgids import msgid
 
 ROW_BYTES = 1024 * 1024
 ROW_COST = 50  # characters that a row counts for besides its text
@@ -390,7 +391,11 @@ def _grouped(
             yield problem
             bad.add(problem.title)
         left_out = [
-            LeftOut(1, Fact("left_out.column", column=column[:60]), ", ".join(values))
+            LeftOut(
+                1,
+                Fact(msgid("the column “{column}” is not used"), column=column[:60]),
+                ", ".join(values),
+            )
             for column, values in seen.items()
         ]
         for conversation, group in groupby(
@@ -495,6 +500,6 @@ def _talk(
                 pass
             return Problem(first, Fact("file.conversation_too_long", limit=MAX_BYTES), id)
         if time and column.is_clock:
-            left_out.append(LeftOut(line, Fact("left_out.time_of_day"), time))
+            left_out.append(LeftOut(line, Fact(msgid("a time of day without its day")), time))
         turns.append(SaidTurn(name or role, text, column.time(time), role))
     return Talk(first, id, turns, left_out)

@@ -32,6 +32,7 @@ from labeling.domain.facts import Fact
 from labeling.domain.formats.times import BEGINNING as BEGINNING
 from labeling.domain.formats.times import month_first_in, time_in
 from labeling.domain.formats.times import shown_time as shown_time
+from labeling.domain.msgids import msgid
 
 MAX_BYTES = 16 * 1024 * 1024  # of one conversation, as of a line of a native file
 MAX_WRITTEN = 100_000  # characters of roles and columns
@@ -130,7 +131,11 @@ class HowToRead:
         chosen = _pairs(columns, "columns")
         unknown = next((what for what in chosen if what not in known), None)
         if unknown is not None:
-            raise FileFault("file.unknown_use", what=unknown[:60], known=sorted(known))
+            raise FileFault(
+                msgid("a column cannot be the {what}; it can be {known}"),
+                what=unknown[:60],
+                known=sorted(known),
+            )
         named = {name_of(name): role for name, role in _pairs(roles, "roles").items()}
         return cls(chosen, named, encoding)
 

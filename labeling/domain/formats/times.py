@@ -10,6 +10,7 @@ from typing import Any
 
 from labeling.domain.chats.files import natural_bytes
 from labeling.domain.errors import FileFault
+from labeling.domain.msgids import msgid
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 """Where a file counts time from the start of a recording, its times are on this day."""
@@ -270,7 +271,14 @@ def _are_thousands(texts: list[tuple[str, str]]) -> bool:
     numbers = {_grouped_numbers(text) for _, text in texts}
     if max(numbers) - min(numbers) + 1 == len(numbers):  # one after the other
         return True
-    raise FileFault("file.thousands_or_decimals", value=shown_time(signed[0]))
+    raise FileFault(
+        msgid(
+            "“{value}” in the column of the order may be a thousand or a number with "
+            "decimals: write whole numbers without a sign, or use the order of the rows "
+            "(order=-)"
+        ),
+        value=shown_time(signed[0]),
+    )
 
 
 def _steps_back(texts: list[tuple[str, str]], read: Callable[[str], Any]) -> int:

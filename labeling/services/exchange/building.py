@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from labeling.domain.errors import RuleError
+from labeling.domain.msgids import msgid
 
 
 class FolderInUse(RuleError):
@@ -31,7 +32,9 @@ def build(folder: Path, write: Callable[[Path], list[Path]], *, again: bool = Fa
     """
     folder = folder.absolute()
     if not again and folder.exists() and any(folder.iterdir()):
-        raise FolderInUse("export.folder_not_empty", folder=str(folder))
+        raise FolderInUse(
+            msgid("{folder} is not empty: choose an empty folder."), folder=str(folder)
+        )
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _alone(folder) as draft:
         try:

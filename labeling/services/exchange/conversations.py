@@ -21,6 +21,7 @@ from labeling.domain.fingerprints import fingerprint
 from labeling.domain.formats.conversations import read
 from labeling.domain.formats.talks import HowToRead
 from labeling.domain.gold.normal import same_text
+from labeling.domain.msgids import msgid
 from labeling.models import Conversation, Project, Transcript
 from labeling.services import events, near_duplicates, planner, projects
 from labeling.services.exchange import splits
@@ -249,7 +250,14 @@ def planned_project(slug: str, *, layers: Sequence[str] = ()) -> Project:
         validate_slug(slug)
         Project._meta.get_field("slug").run_validators(slug)
     except ValidationError:
-        raise BadProjectSlug("project.bad_slug", slug=slug, details={"slug": slug}) from None
+        raise BadProjectSlug(
+            msgid(
+                "“{slug}” cannot name a project: use up to 50 letters, digits, hyphens "
+                "and underscores."
+            ),
+            slug=slug,
+            details={"slug": slug},
+        ) from None
     stored = Project.objects.filter(slug=slug).first()
     return stored or Project(slug=slug, name=slug, **({"layers": list(layers)} if layers else {}))
 
@@ -296,7 +304,14 @@ class Reading:
 
     def _add(self, place: _RecordPlace, record: Record) -> None:
         if len(self.records) >= SQLITE_CONVERSATIONS and connection.vendor == "sqlite":
-            raise TooManyForSqlite("import.too_many_for_sqlite", most=SQLITE_CONVERSATIONS)
+            raise TooManyForSqlite(
+                msgid(
+                    "One import takes at most {most} conversations on SQLite; nothing was"
+                    " stored. Split the files into several imports, or let the server use"
+                    " PostgreSQL."
+                ),
+                most=SQLITE_CONVERSATIONS,
+            )
         self.n_left_out += len(record.left_out)
         listed = record.left_out[: MAX_LOSSES - len(self.left_out)]
         self.left_out += [_left_out_in(place.file, each) for each in listed]
@@ -415,7 +430,11 @@ class Plan:
             stored = known.get(record.id)
             if self._reading.split and record.split != self._reading.split:
                 wanted = self._reading.split
-                why = Fact("import.other_split", split=record.split, wanted=wanted)
+                why = Fact(
+                    msgid('names split "{split}", and "{wanted}" was asked for'),
+                    split=record.split,
+                    wanted=wanted,
+                )
                 self._refuse(each, why)
             elif stored is None:
                 known[record.id] = each.own
@@ -474,7 +493,10 @@ class Plan:
                 self._refuse(wanted[name], refusals[pk])
                 continue
             self._given[pk] = self.report.given[name] = wishes[pk]
-            self._note(wanted[name], Fact("import.gets_split", split=wishes[pk]))
+            self._note(
+                wanted[name],
+                Fact(msgid("had no split and is {split} from now on"), split=wishes[pk]),
+            )
 
     def _refuse(self, new: _New, reason: Fact) -> None:
         why = Fact("import.conversation", conversation=new.record.id, why=reason)

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from labeling.domain.errors import RuleError
 from labeling.domain.gold.content import GoldContent, SourceFile
 from labeling.domain.gold.corrections import Correction
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.labels import StoredLabel
 from labeling.models import GoldRelease
@@ -62,7 +63,11 @@ def read(path: Path) -> CorrectionFile:
             "corrections.broken", file=path.name, where=where, said=first["msg"]
         ) from error
     if document.format != FORMAT or document.layer not in LAYERS:
-        raise CorrectionsRefused("corrections.other_format", file=path.name, format=FORMAT)
+        raise CorrectionsRefused(
+            msgid("{file} has another format than {format}, or an unknown layer."),
+            file=path.name,
+            format=FORMAT,
+        )
     return document
 
 
@@ -79,7 +84,9 @@ def apply(path: Path, release: GoldRelease, *, by: User | None = None) -> GoldRe
         raise CorrectionsRefused("corrections.not_newest", release=str(release))
     if document.layer != release.layer:
         raise CorrectionsRefused(
-            "corrections.other_layer", release=str(release), layer=document.layer
+            msgid("The corrections are of the layer {layer}, {release} is not."),
+            release=str(release),
+            layer=document.layer,
         )
     source: SourceFile = {
         "file": path.name,

@@ -11,6 +11,7 @@ from labeling.domain import exporters
 from labeling.domain.errors import RuleError
 from labeling.domain.exporters import Exporter, GoldToExport
 from labeling.domain.gold.content import GoldContent
+from labeling.domain.msgids import msgid
 from labeling.domain.plugins import PluginRefused, Registry, said
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
@@ -63,7 +64,11 @@ def export(release: GoldRelease, *, format: str, folder: Path, license: str = ""
     ``license`` is what the metadata of a dataset says about its licence.
     """
     if format not in formats():
-        raise UnknownFormat("export.unknown_format", format=format, formats=formats())
+        raise UnknownFormat(
+            msgid("There is no format “{format}”. Available: {formats}."),
+            format=format,
+            formats=formats(),
+        )
     if format == "native":
         check_same(release, folder)
         return build(folder, lambda draft: write_native(release, draft), again=True)
@@ -97,8 +102,12 @@ def _write_by(exporter: Exporter, release: GoldRelease, folder: Path, license: s
         raise
     except Exception as error:  # other people's code: who asked reads what it said
         logger.exception("The exporter %s failed on %s.", exporter.name, release)
-        raise ExporterFailed("export.failed", format=exporter.name, text=said(error)) from error
+        raise ExporterFailed(
+            msgid("The exporter {format} failed: {text}"), format=exporter.name, text=said(error)
+        ) from error
     written = [path for path in sorted(folder.rglob("*")) if not path.is_dir()]
     if not written or any(path.is_symlink() for path in written):
-        raise ExporterFailed("export.no_files", format=exporter.name)
+        raise ExporterFailed(
+            msgid("The exporter {format} wrote no file into its folder."), format=exporter.name
+        )
     return written

@@ -38,6 +38,7 @@ from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import LineFault
 from labeling.domain.gold.normal import is_normal
 from labeling.domain.gold_files import GoldLine, conversations_named, read_duee, read_native_gold
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import published_as
 from labeling.domain.targets import stages_of
@@ -208,7 +209,13 @@ class _GoldImport:
 
     def _add(self, place: str, labels: Imported) -> None:
         if labels.conversation in self.names:
-            self._refuse(place, Fact("import.second_labels", conversation=labels.conversation))
+            self._refuse(
+                place,
+                Fact(
+                    msgid("a second set of labels for {conversation}"),
+                    conversation=labels.conversation,
+                ),
+            )
         else:
             self.imported.append(labels)
             self.names.add(labels.conversation)
@@ -217,7 +224,11 @@ class _GoldImport:
     def _take_cases(self, file: _File, kind: str) -> None:
         if not self._is_published("question cases", "arc cases"):
             layers = [*published_as("question cases"), *published_as("arc cases")]
-            raise ChatRefused("gold_file.cases_of_layers", layers=layers, layer=self.layer)
+            raise ChatRefused(
+                msgid("cases are of the layers {layers}, not {layer}"),
+                layers=layers,
+                layer=self.layer,
+            )
         chat, labeled, odd, questions = self._labeled(file, kind)
         gold = {LAYERS[self.layer].key: labeled.labels}
         self._add(file.source.file, Imported(chat.id, file.source, gold, labeled.origins))
@@ -233,7 +244,13 @@ class _GoldImport:
         document = parse(raw)
         if kind == "chat":
             if not self._is_published("chat"):
-                raise ChatRefused("gold_file.chat_has_questions", layers=list(published_as("chat")))
+                raise ChatRefused(
+                    msgid(
+                        "a chat brings questions: import them with one of these as "
+                        "--layer: {layers}"
+                    ),
+                    layers=list(published_as("chat")),
+                )
             chat = read_chat(file.source.file, raw, format=format_of(document))
             self._stored(chat.id)
             return chat, question_labels(chat, chat.questions), odd, chat.questions
@@ -254,11 +271,28 @@ class _GoldImport:
         named = [self.conversation] if self.conversation else conversations_named(file, ids)
         if len(named) != 1:
             if not named:
-                raise ChatRefused("gold_file.which_conversation")
-            raise ChatRefused("gold_file.which_of_conversations", fitting=list(named))
+                raise ChatRefused(
+                    msgid(
+                        "which conversation is it about? The file's name fits none; say "
+                        "it with --conversation ID"
+                    )
+                )
+            raise ChatRefused(
+                msgid(
+                    "which conversation is it about? The file's name fits {fitting}; say "
+                    "it with --conversation ID"
+                ),
+                fitting=list(named),
+            )
         chat = chats.stored_chat(self.project, self._stored(named[0]))
         if chat is None:
-            raise ChatRefused("gold_file.not_a_published_chat", conversation=named[0])
+            raise ChatRefused(
+                msgid(
+                    "{conversation} was not imported as a published chat, so its messages"
+                    " have no ids"
+                ),
+                conversation=named[0],
+            )
         return chat
 
     @property
@@ -270,13 +304,20 @@ class _GoldImport:
         stored = self._conversations.filter(external_id=name).first()
         if stored is None:
             raise ChatRefused(
-                "gold_file.no_conversation", conversation=name, project=self.project.slug
+                msgid(
+                    "there is no conversation {conversation} in {project}: import it "
+                    "first with import_conversations"
+                ),
+                conversation=name,
+                project=self.project.slug,
             )
         return stored
 
     def _take_lines(self, file: _File, kind: str) -> None:
         if kind == "duee" and not self._is_published("duee"):
-            raise ChatRefused("gold_file.duee_of_layers", layers=list(published_as("duee")))
+            raise ChatRefused(
+                msgid("DuEE files are of these layers: {layers}"), layers=list(published_as("duee"))
+            )
         items, number, faults = 0, 0, []
         for entry in self._lines(file, kind):
             if isinstance(entry, LineFault):

@@ -19,6 +19,7 @@ from labeling.domain.formats import gold_files, labelstudio, typed_rows
 from labeling.domain.formats.answers import FileAnswer, FileConversation
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.gold.content import GoldContent, GoldMessage
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
 from labeling.services.exchange import parquet
@@ -73,7 +74,14 @@ def json_list(documents: Iterator[str]) -> Iterator[str]:
 
 def _check_layer(release: GoldRelease) -> None:
     if release.layer not in LAYERS:
-        raise CannotCarry("export.no_place_for_layer", release=str(release), layer=release.layer)
+        raise CannotCarry(
+            msgid(
+                "{release} holds {layer} documents, which this format has no place for. "
+                "Use native, huggingface or croissant."
+            ),
+            release=str(release),
+            layer=release.layer,
+        )
 
 
 def _labeled(content: GoldContent) -> FileConversation:

@@ -16,6 +16,7 @@ from labeling.domain.facts import Fact
 from labeling.domain.gold.content import LabelOrigin, Provenance, SourceFile
 from labeling.domain.gold.normal import FORM, is_normal, moved
 from labeling.domain.gold.release import text_sha256
+from labeling.domain.msgids import msgid
 from labeling.domain.schema.labels import Payload
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import audit, events, projects
@@ -158,10 +159,18 @@ def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None
     check_free(project, layer, name)
     made_here = GoldItem.objects.filter(release__name=name).exclude(how__in=GoldItem.MADE_ELSEWHERE)
     if made_here.exists():
-        raise NameTaken("gold.name_of_labelled", name=name)
+        raise NameTaken(
+            msgid("“{name}” is gold that was labeled here: choose another name."), name=name
+        )
     in_another_way = GoldItem.objects.filter(release__name=name).exclude(how__in=hows)
     if hows and in_another_way.exists():
-        raise NameTaken("gold.name_of_other_origin", name=name)
+        raise NameTaken(
+            msgid(
+                "“{name}” holds gold that came about in another way (imported or "
+                "generated), and the two are never mixed: choose another name."
+            ),
+            name=name,
+        )
 
 
 def _item(conversation: Conversation, layer: str, labels: Imported) -> FrozenItem:
@@ -190,7 +199,11 @@ def _taken_over(conversation: Conversation, labels: Imported) -> FrozenItem:
     split = json.loads(labels.canonical)["split"]
     if split != conversation.split:
         why = Fact(
-            "gold_file.taken_over_split",
+            msgid(
+                "{conversation}: its split is “{split}” in the export and “{stored}” "
+                "here, so its item cannot be taken over as it is: import the file "
+                "items.jsonl instead of the folder"
+            ),
             conversation=conversation.external_id,
             split=split,
             stored=conversation.split,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from difflib import get_close_matches
 from itertools import takewhile
-from typing import IO, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -35,6 +33,7 @@ from labeling.domain.formats.answers import (
 from labeling.domain.gold.normal import moved, same_text
 from labeling.domain.gold.release import item_sha256
 from labeling.domain.lookalikes import folded
+from labeling.domain.msgids import msgid
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, check_payload
 from labeling.domain.schema.labels import Payload, StoredLabel
@@ -52,6 +51,7 @@ from labeling.services import events, pending, projects
 from labeling.services.exchange.conversations import MAX_LOSSES, MAX_PROBLEMS, ImportRefused
 from labeling.services.exchange.label_rounds import ImportedRounds
 from labeling.services.settling import adjudications
+from labeling.services.spool import Spool
 from labeling.services.work import rounds
 
 Reader = Callable[[BinaryIO, str, Unnamed], Iterator[ReadLine]]
@@ -151,68 +151,52 @@ def import_labels(
     needed while the gate is locked: imported labels pass it like an override, and it is recorded.
     ``unnamed`` says of samples whose labels they are, where their files do not.
     """
-    with tempfile.TemporaryFile() as file:
-        entries = _Entries(file)
-        entries.read(files, READERS[format], unnamed or Unnamed())
-        with transaction.atomic():
-            project = projects.lock(project)
-            if not project.guidelines.exists():
-                raise rounds.RoundImpossible("labels.no_guidelines")
-            people = People(project, may_create=create_annotators)
-            importing = _LabelImport(project, format, people, by, reason)
-            importing.take(entries)
-            importing.refuse()
-            report = importing.finish(entries.names)
-            if dry_run:
-                transaction.set_rollback(True)
-            elif report.needs_reason:
-                raise rounds.GateLocked("labels.gate_locked")
-            return report
+    entries, names = _spooled(files, READERS[format], unnamed or Unnamed())
+    with transaction.atomic():
+        project = projects.lock(project)
+        if not project.guidelines.exists():
+            raise rounds.RoundImpossible(
+                msgid("Write the guidelines first: labels count under a version.")
+            )
+        people = People(project, may_create=create_annotators)
+        importing = _LabelImport(project, format, people, by, reason)
+        importing.take(entries)
+        importing.refuse()
+        report = importing.finish(names)
+        if dry_run:
+            transaction.set_rollback(True)
+        elif report.needs_reason:
+            raise rounds.GateLocked(
+                msgid(
+                    "No calibration round has passed, and imported labels would pass "
+                    "the gate: say with a reason why they count."
+                )
+            )
+        return report
 
 
-class _Entries:
-    """What the files hold, read once and kept on disk: nothing is locked while they are read.
+def _spooled(
+    files: Iterable[tuple[str, BinaryIO]], reader: Reader, unnamed: Unnamed
+) -> tuple[Spool[tuple[str, ReadLine]], list[str]]:
+    """What the files hold, on disk, and their names: nothing is locked while they are read.
 
-    So it is known which conversations they name before the first of them is locked.
+    Ends early when there are too many problems.
     """
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.names: list[str] = []
-        self.ids: set[str] = set()
-
-    def read(
-        self,
-        files: Iterable[tuple[str, BinaryIO]],
-        reader: Reader,
-        unnamed: Unnamed,
-    ) -> None:
-        """Ends early when there are too many problems."""
-        faults = 0
-        for name, stream in files:
-            self.names.append(name)
-            for entry in reader(stream, name, unnamed):
-                entry = self._keep(name, entry)
-                if isinstance(entry, LineFault):
-                    faults += not entry.is_alone
-                else:
-                    self.ids.add(entry[1].id)
-                if faults == MAX_PROBLEMS:
-                    return
-
-    def _keep(self, name: str, entry: ReadLine) -> ReadLine:
-        try:
-            self._file.write(pickle.dumps((name, entry)))
-        except RecursionError:  # no label is so deep, but a line may be
-            line = None if isinstance(entry, LineFault) else entry[0]
-            return self._keep(name, LineFault(line, Fact("file.too_deep"), True))
-        return entry
-
-    def __iter__(self) -> Iterator[tuple[str, ReadLine]]:
-        end = self._file.tell()
-        self._file.seek(0)
-        while self._file.tell() < end:
-            yield pickle.load(self._file)  # noqa: S301  # written above, in a file without a name
+    entries: Spool[tuple[str, ReadLine]] = Spool()
+    names: list[str] = []
+    faults = 0
+    for name, stream in files:
+        names.append(name)
+        for entry in reader(stream, name, unnamed):
+            try:
+                entries.append((name, entry))
+            except RecursionError:  # no label is so deep, but a line may be
+                line = None if isinstance(entry, LineFault) else entry[0]
+                entries.append((name, LineFault(line, Fact("file.too_deep"), True)))
+            faults += isinstance(entry, LineFault) and not entry.is_alone
+            if faults == MAX_PROBLEMS:
+                return entries, names
+    return entries, names
 
 
 @dataclass(slots=True)
@@ -238,7 +222,7 @@ class _LabelImport:
         versions = self.project.guidelines.defer("body")
         self._guidelines = {guideline.version: guideline for guideline in versions}
 
-    def take(self, entries: _Entries) -> None:
+    def take(self, entries: Iterable[tuple[str, ReadLine]]) -> None:
         """Ends early when there are too many problems."""
         for name, entry in entries:
             if isinstance(entry, LineFault):
@@ -259,7 +243,11 @@ class _LabelImport:
             try:
                 taken.append((place, self._conversation(place, labeled, known)))
             except EntryRefused as refused:
-                why = Fact("labels.in_conversation", conversation=labeled.id, why=refused.fact)
+                why = Fact(
+                    msgid("conversation '{conversation}': {why}"),
+                    conversation=labeled.id,
+                    why=refused.fact,
+                )
                 self._leave_out(place, why)
         self._batch = taken
         if not self.problems:
@@ -274,7 +262,9 @@ class _LabelImport:
             problems = [*self.problems, *self.left_out][:MAX_PROBLEMS]
             raise LabelsRefused([place.says(why) for place, why in problems])
         if not report.has_read:
-            raise LabelsRefused([Fact("labels.nothing_read")])
+            raise LabelsRefused(
+                [Fact(msgid("the files hold no answer that anybody has submitted or skipped"))]
+            )
         report.n_left_out = len(self.left_out)
         report.left_out = [place.notes(why) for place, why in self.left_out[:MAX_LOSSES]]
 
@@ -288,7 +278,11 @@ class _LabelImport:
                 if taken.new:
                     self._refuse_open(conversation, known)
             except EntryRefused as refused:
-                why = Fact("labels.in_decision", conversation=labeled.id, why=refused.fact)
+                why = Fact(
+                    msgid("conversation '{conversation}', a decision: {why}"),
+                    conversation=labeled.id,
+                    why=refused.fact,
+                )
                 self.problems.append((place, why))
             else:
                 self.report.decisions += taken.new
@@ -296,14 +290,16 @@ class _LabelImport:
 
     def _refuse_open(self, conversation: Conversation, known: Known) -> None:
         if number := known.open_rounds.get(conversation.pk):
-            raise EntryRefused("labels.round_open", number=number)
+            raise EntryRefused(
+                msgid("is being labeled in round {number}; close that round first"), number=number
+            )
 
     def _conversation(
         self, place: _FilePlace, labeled: FileConversation, known: Known
     ) -> FileConversation:
         conversation = known.conversations.get(labeled.id)
         if conversation is None:
-            raise EntryRefused("labels.not_in_project")
+            raise EntryRefused(msgid("is not in the project; import the conversations first"))
         labeled = on_stored(labeled, known.texts[conversation.pk])
         self._note(place, labeled)
         for answer in labeled.answers:
@@ -311,7 +307,7 @@ class _LabelImport:
                 self._answer(conversation, answer, known)
             except EntryRefused as refused:
                 why = Fact(
-                    "labels.in_answer",
+                    msgid("conversation '{conversation}', {annotator}: {why}"),
                     conversation=labeled.id,
                     annotator=answer.annotator,
                     why=refused.fact,
@@ -360,7 +356,13 @@ class _LabelImport:
         if version is None:
             version = max(self._guidelines)
         if version not in self._guidelines:
-            raise EntryRefused("labels.no_such_guidelines", version=version)
+            raise EntryRefused(
+                msgid(
+                    "was made under version {version} of the guidelines, which the "
+                    "project does not have; write it first"
+                ),
+                version=version,
+            )
         return self._guidelines[version].pk
 
     def finish(self, files: list[str]) -> LabelReport:
@@ -486,7 +488,14 @@ def on_stored(labeled: FileConversation, texts: Sequence[str]) -> FileConversati
     both = zip(labeled.texts, stored, strict=False)
     same = len(list(takewhile(lambda two: same_text(*two), both)))
     if same < max(len(labeled.texts), len(stored)):
-        raise EntryRefused("labels.other_messages", message=same + 1)
+        raise EntryRefused(
+            msgid(
+                "its messages are not those of the project, from message {message:d} on: "
+                "import these as a conversation of its own, or export the labels of the "
+                "right one"
+            ),
+            message=same + 1,
+        )
     answers = tuple(
         replace(answer, payload=moved(answer.payload, labeled.texts, stored))
         for answer in labeled.answers
@@ -517,9 +526,9 @@ def check_answer(answer: FileAnswer, project: Project, texts: Sequence[str]) -> 
     """The payload as it will be stored."""
     payload = without_suggestions(answer.payload)
     if answer.status != SUBMITTED and not reason_in(answer.skip_reason):
-        raise EntryRefused("labels.skipped_without_reason")
+        raise EntryRefused(msgid("it was skipped without a reason"))
     if answer.active_seconds > MAX_SECONDS:
-        raise EntryRefused("labels.active_seconds_too_large")
+        raise EntryRefused(msgid("active_seconds is too large"))
     problems = check_payload(
         payload,
         layers=project.layers,
@@ -585,11 +594,11 @@ def _newest(conversation: Conversation) -> dict[str, datetime]:
 
 def _decision(conversation: Conversation, source: FileDecision, naming: Naming) -> Adjudication:
     if source.layer not in conversation.project.layers:
-        raise EntryRefused("labels.layer_not_in_project", layer=source.layer)
+        raise EntryRefused(msgid("the project does not label “{layer}”"), layer=source.layer)
     if not reason_in(source.reason) and not source.reason_code:
-        raise EntryRefused("labels.without_reason")
+        raise EntryRefused(msgid("it is without a reason"))
     if source.decided_at and source.decided_at > timezone.now():
-        raise EntryRefused("labels.in_the_future")
+        raise EntryRefused(msgid("it was made in the future"))
     return Adjudication(
         conversation=conversation,
         layer=source.layer,
@@ -623,7 +632,11 @@ def _named(label: Mapping[str, Any], person: Callable[[str], User]) -> StoredLab
 
 def _kind(kind: str) -> str:
     if kind and kind not in Adjudication.Kind.values:
-        raise EntryRefused("labels.unknown_kind", kind=kind, known=list(Adjudication.Kind.values))
+        raise EntryRefused(
+            msgid("“{kind}” is not a kind of decision; known are {known}"),
+            kind=kind,
+            known=list(Adjudication.Kind.values),
+        )
     return kind
 
 
@@ -642,7 +655,7 @@ def _is_known(decision: Adjudication, source: FileDecision) -> bool:
 def _store(decision: Adjudication) -> None:
     answers = Annotation.objects.filter(assignment__conversation=decision.conversation)
     if not answers.filter(status__in=FINISHED).exists():
-        raise EntryRefused("labels.no_answers_to_decide")
+        raise EntryRefused(msgid("there are no answers that it could be about"))
     try:
         adjudications.check(decision, base=None)
     except RuleError as error:
@@ -685,7 +698,15 @@ class People:
     def named(self, name: str) -> User:
         user = self._by_name.get(name) or self._by_email.get(name.lower())
         if user is None and (alike := self._by_looks.get(folded(name))):
-            raise PersonRefused("labels.looks_like", name=name, member=alike)
+            raise PersonRefused(
+                msgid(
+                    "“{name}” is not a member, but looks like one: did you mean "
+                    "“{member}”? Write the name as it is in the project; if it is "
+                    "somebody else, create that account first"
+                ),
+                name=name,
+                member=alike,
+            )
         if user is None:
             user = self._create(name) if self._may_create else self._refuse(name)
         self.used.add(user.get_username())
@@ -694,18 +715,27 @@ class People:
     def _refuse(self, name: str) -> User:
         near = get_close_matches(name, self._by_name, n=1)
         if near:
-            raise PersonRefused("labels.unknown_person_but", name=name, near=near[0])
-        raise PersonRefused("labels.unknown_person", name=name)
+            raise PersonRefused(
+                msgid("nobody called “{name}” is in the project; did you mean {near}?"),
+                name=name,
+                near=near[0],
+            )
+        raise PersonRefused(
+            msgid("nobody called “{name}” is in the project; add them as a member"), name=name
+        )
 
     def _create(self, name: str) -> User:
         if User.objects.filter(username=name).exists():
-            raise PersonRefused("labels.person_outside", name=name)
+            raise PersonRefused(
+                msgid("“{name}” has an account outside of the project; add them as a member"),
+                name=name,
+            )
         user = User(username=name, is_active=False)
         user.set_unusable_password()
         try:
             user.clean_fields(exclude=["password"])
         except ValidationError:
-            raise PersonRefused("labels.bad_user_name", name=name) from None
+            raise PersonRefused(msgid("“{name}” cannot be a user name"), name=name) from None
         user.save()
         self._by_name[name] = user
         self._by_looks[folded(name)] = name

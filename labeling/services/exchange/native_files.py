@@ -18,6 +18,7 @@ from labeling.domain.gold.statement import (
     MANIFEST_FILE,
     parsed,
 )
+from labeling.domain.msgids import msgid
 from labeling.models import GoldRelease
 from labeling.services.exchange.building import FolderInUse
 from labeling.words import worded_in_english
@@ -33,7 +34,9 @@ def check_same(release: GoldRelease, folder: Path) -> None:
     """A folder may be written again by the release that it holds."""
     path = folder / MANIFEST_FILE
     if path.exists() and name_of(parsed(path.read_text("utf-8"))) != str(release):
-        raise FolderInUse("export.other_release", folder=str(folder))
+        raise FolderInUse(
+            msgid("{folder} holds another release: choose an empty folder."), folder=str(folder)
+        )
 
 
 def name_of(manifest: Mapping[str, Any]) -> str:

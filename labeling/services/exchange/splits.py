@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from labeling.domain.batches import batches
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import near_duplicates
 
@@ -45,14 +46,36 @@ def decide(
             deciding.setdefault(copy.split, copy)
     if not deciding or set(deciding) == {wanted}:
         return Decision(wanted)
-    named = [Fact("import.copy", same=each.title, split=each.split) for each in deciding.values()]
+    named = [
+        Fact(msgid("{same} ({split})"), same=each.title, split=each.split)
+        for each in deciding.values()
+    ]
     if len(deciding) > 1:
-        return Decision("", Fact("import.copies_in_two_splits", copies=named), is_refused=True)
+        return Decision(
+            "",
+            Fact(
+                msgid(
+                    "is the same conversation as {copies:,}: whether it may be trained on is "
+                    "undecided"
+                ),
+                copies=named,
+            ),
+            is_refused=True,
+        )
     ((split, copy),) = deciding.items()
     if wanted and is_demanded:
-        why = Fact("import.copy_of_other_split", copy=named[0], wanted=wanted)
+        why = Fact(
+            msgid("is the same conversation as {copy}, so it cannot be {wanted}"),
+            copy=named[0],
+            wanted=wanted,
+        )
         return Decision("", why, is_refused=True)
-    return Decision(split, Fact("import.inherits_split", same=copy.title, split=split))
+    return Decision(
+        split,
+        Fact(
+            msgid("is {split}: it is the same conversation as {same}"), same=copy.title, split=split
+        ),
+    )
 
 
 def refusals_to_give(
@@ -73,7 +96,10 @@ def refusals_to_give(
         frozen = GoldItem.objects.filter(conversation__in=part).select_related("release")
         documents = [f"release__{name}" for name in GoldRelease.DOCUMENTS]
         for item in frozen.defer("canonical", *documents).order_by("pk"):
-            why = Fact("import.split_is_frozen", release=str(item.release))
+            why = Fact(
+                msgid("is in {release} without a split, so it cannot get one now"),
+                release=str(item.release),
+            )
             refusals[item.conversation_id] = why
     return refusals
 
@@ -101,9 +127,11 @@ def stored_copies(
     copies = {}
     for pk, split, origin, name, project_id, slug in rows.values_list(*columns):
         title = (
-            name if project_id == project.pk else Fact("import.of_project", name=name, project=slug)
+            name
+            if project_id == project.pk
+            else Fact(msgid("{name} of project {project}"), name=name, project=slug)
         )
-        shown = title if pk in visible else Fact("import.of_a_project")
+        shown = title if pk in visible else Fact(msgid("one of another project"))
         is_synthetic = origin == Conversation.Origin.SYNTHETIC
         copies[pk] = Copy(given.get(pk, split), is_synthetic, shown)
     return copies

@@ -17,6 +17,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
+from labeling.domain.msgids import msgid
 from labeling.domain.webhooks import make_webhook_secret, why_unusable
 from labeling.jobs import queue
 from labeling.models import Project, Webhook, WebhookDelivery
@@ -67,7 +68,9 @@ def _number(deliveries: QuerySet[WebhookDelivery]) -> Coalesce:
 def add(*, project: Project, url: str, verbs: Sequence[str] = (), by: User) -> CreatedWebhook:
     projects.lock(project)  # or two at once exceed the limit
     if of_project(project).count() >= MOST:
-        raise WebhookRefused("webhook.too_many", most=MOST)
+        raise WebhookRefused(
+            msgid("A project has {most} webhooks at most: remove one first."), most=MOST
+        )
     _check(url)
     secret = make_webhook_secret()
     webhook = Webhook.objects.create(
