@@ -31,14 +31,14 @@ def sent(request: HttpRequest) -> Any:
 
 
 def form_page(
-    request: HttpRequest, template: str, form: forms.Form, *, status: int = 0, **context: Any
+    request: HttpRequest, template: str, form: forms.BaseForm, *, status: int = 0, **context: Any
 ) -> HttpResponse:
     """A page with a form: 400 where the form says what is wrong."""
     status = status or (400 if form.errors else 200)
     return render(request, f"labeling/{template}.html", {**context, "form": form}, status=status)
 
 
-def said_by(form: forms.Form) -> str:
+def said_by(form: forms.BaseForm) -> str:
     """All that is wrong, in one text."""
     return " ".join(str(error) for errors in form.errors.values() for error in errors)
 
@@ -53,7 +53,7 @@ def refusals_told(request: HttpRequest) -> Iterator[None]:
 
 
 @contextmanager
-def refusals_in(form: forms.Form, field: str | None = None) -> Iterator[None]:
+def refusals_in(form: forms.BaseForm, field: str | None = None) -> Iterator[None]:
     """What a rule refuses is said in the form."""
     try:
         yield

@@ -95,7 +95,7 @@ def member_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             )
             return _after(request, project, membership, handed_on, text)
     work = _open_work(project, membership)
-    context = {"project": project, "membership": membership, "work": work}
+    context: dict[str, Any] = {"project": project, "membership": membership, "work": work}
     return form_page(request, "member_role", form, **context)
 
 
@@ -107,7 +107,7 @@ def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = TakerForm(membership, sent(request))
     if request.method == "GET" or not form.is_valid():
         work = _open_work(project, membership)
-        context = {"project": project, "membership": membership, "work": work}
+        context: dict[str, Any] = {"project": project, "membership": membership, "work": work}
         return form_page(request, "member_remove", form, **context)
     with refusals_told(request):
         handed_on = service.remove_member(

@@ -36,7 +36,7 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
             opened = _open(project, form, person(request))
             messages.success(request, _("Round {number} is open.").format(number=opened.number))
             return redirect(project)
-    context = {
+    context: dict[str, Any] = {
         "project": project,
         "gate": gates([project])[project.pk],
         "unplanned": service.unplanned(project).count(),
@@ -90,7 +90,7 @@ def round_batch(request: HttpRequest, slug: str, number: int) -> HttpResponse:
             messages.success(request, text.format(number=number, added=added))
             return redirect(project)
     left = service.unplanned(project).count()
-    context = {"project": project, "round": round_, "unplanned": left}
+    context: dict[str, Any] = {"project": project, "round": round_, "unplanned": left}
     return form_page(request, "round_batch", form, **context)
 
 
@@ -111,7 +111,7 @@ def work_move(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             return redirect(project)
     work = handovers.open_work(project, worker).select_related("round")
     by_round = Counter(assignment.round.number for assignment in work.only("round__number"))
-    context = {
+    context: dict[str, Any] = {
         "project": project,
         "person": worker,
         "open": sum(by_round.values()),

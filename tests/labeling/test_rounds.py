@@ -75,7 +75,7 @@ def test_one_calibration_round_at_a_time(project: Project) -> None:
 
 
 def test_an_overlap_beyond_the_annotators_is_refused_in_words(project: Project) -> None:
-    with pytest.raises(TooFewAnnotators, match="too_few_annotators overlap=4"):
+    with pytest.raises(TooFewAnnotators, match=r"add annotators.* overlap=4"):
         factories.open_full(project, overlap=4)
 
     assert not Round.objects.exists()

@@ -27,7 +27,6 @@ from labeling.domain.formats.speakers import (
     who_speaks,
 )
 from labeling.domain.formats.talks import MAX_BYTES, HowToRead, SaidTurn, Talk, name_of, stem_of
-from labeling.domain.msgids import msgid
 
 SPEAKER = "speaker"
 BEFORE = Fact("left_out.before_anybody")
@@ -263,7 +262,7 @@ def _cues(lines: Sequence[str], turns: _Turns, *, is_vtt: bool) -> list[_Cue]:
             cues.append(_Cue(at + 1, seconds_of(times[1]), seconds_of(times[2]), []))
             block, text = None, _unless_settings(line[times.end() :])
         elif is_vtt and at and not lines[at - 1].strip() and _BLOCK.match(text):
-            block = Fact(msgid("a note, a style sheet or a region"))
+            block = Fact("left_out.note")
         elif not text:
             block = None if cues else BEFORE
         if not text or at in names:
@@ -315,7 +314,7 @@ def _names(lines: Sequence[str], starts: Sequence[int], turns: _Turns, *, is_vtt
         if has_digits or are_usual:
             names.add(at)
             if not (has_digits and are_usual):
-                turns.leave_out(at + 1, Fact(msgid("the name of a cue")), before[at])
+                turns.leave_out(at + 1, Fact("left_out.cue_name"), before[at])
     return names
 
 

@@ -28,7 +28,6 @@ from labeling.domain.formats.talks import (
     is_storable,
     stem_of,
 )
-from labeling.domain.msgids import msgid
 
 ROW_BYTES = 1024 * 1024
 ROW_COST = 50  # characters that a row counts for besides its text
@@ -393,7 +392,7 @@ def _grouped(
         left_out = [
             LeftOut(
                 1,
-                Fact(msgid("the column “{column}” is not used"), column=column[:60]),
+                Fact("left_out.column", column=column[:60]),
                 ", ".join(values),
             )
             for column, values in seen.items()
@@ -500,6 +499,6 @@ def _talk(
                 pass
             return Problem(first, Fact("file.conversation_too_long", limit=MAX_BYTES), id)
         if time and column.is_clock:
-            left_out.append(LeftOut(line, Fact(msgid("a time of day without its day")), time))
+            left_out.append(LeftOut(line, Fact("left_out.time_of_day"), time))
         turns.append(SaidTurn(name or role, text, column.time(time), role))
     return Talk(first, id, turns, left_out)

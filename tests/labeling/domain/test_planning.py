@@ -131,5 +131,5 @@ def test_percents_become_numbers_that_add_up(percents: list[int], places: int) -
 
 
 def test_percents_that_are_not_a_hundred_are_refused() -> None:
-    with pytest.raises(UnfairQuotas, match="wrong_percents total=90"):
+    with pytest.raises(UnfairQuotas, match=r"The percents add up.* total=90"):
         quotas_of_percents({1: 50, 2: 40}, places=10)
