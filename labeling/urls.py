@@ -46,6 +46,7 @@ from labeling.views.gold import (
     gold_item,
     gold_release,
     gold_verify,
+    gold_version,
 )
 from labeling.views.gold_compare import gold_compare
 from labeling.views.guideline_worklist import guideline_check, guideline_worklist
@@ -201,6 +202,7 @@ of_a_project = [
     path("review/next/", review_next, name="review-next"),
     path("gold/", gold, name="gold"),
     path("gold/freeze/", gold_freeze, name="gold-freeze"),
+    path("gold/version/", gold_version, name="gold-version"),
     path("gold/lint/", gold_lint, name="gold-lint"),
     path("gold/lint/run/", gold_lint_run, name="gold-lint-run"),
     path("gold/lint/waive/", gold_lint_waive, name="gold-lint-waive"),

@@ -112,7 +112,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     }
     for names, arguments in [
         (
-            "project guidelines guideline-new conversations gold gold-freeze",
+            "project guidelines guideline-new conversations gold gold-freeze gold-version",
             of_project,
         ),
         ("round-new member-add api-project api-conversations", of_project),

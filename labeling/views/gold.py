@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.gold import statement
 from labeling.domain.gold.names import in_figures
-from labeling.domain.gold.statement import LeftOutRow, Waiver
+from labeling.domain.gold.statement import LeftOutRow, SettledAnew, Waiver
 from labeling.domain.schema.layers import published_as
 from labeling.domain.targets import stages_of
 from labeling.forms.gold import FreezeForm
@@ -43,6 +44,7 @@ from labeling.services.exchange.export import (
 )
 from labeling.services.exchange.native_files import export_lines
 from labeling.services.gold import corrections, gold_requests, looks, signing, verification
+from labeling.services.gold.gold import proposed
 from labeling.services.gold.gold_requests import OUTCOMES
 from labeling.services.gold.looks import Sight
 from labeling.services.settling.settling import TO_DECIDE
@@ -109,6 +111,40 @@ def _what_happens(asked: gold_requests.Asked) -> str:
     if asked.after:
         return _("Another freeze of this project is under way; a worker makes yours after it.")
     return _("A worker is freezing the release; it appears here.")
+
+
+MOST_TO_SETTLE = 2000
+"""Conversations that a page settles to say the next version; for more, freezing says it."""
+
+
+@require_GET
+def gold_version(request: HttpRequest, slug: str) -> HttpResponse:
+    """A part of the page: the version that the next freeze would get, and why."""
+    project = access.led(request.user, slug)
+    layer, name = request.GET.get("layer", ""), request.GET.get("name", "") or project.slug
+    context: dict[str, Any] = {"project": project}
+    if project.conversations.count() <= MOST_TO_SETTLE:
+        try:
+            preview = proposed(project, layer, name)
+            context["proposal"] = preview and preview.proposal
+            context["settled_anew"] = anew_rows(preview.settled_anew if preview else [])
+        except RuleError as error:
+            context["refusal"] = error.fact
+        context["parent"] = GoldRelease.objects.filter(name=name).order_by("-version").first()
+    return render(request, "labeling/_gold_version.html", context)
+
+
+def anew_rows(rows: Sequence[SettledAnew]) -> list[dict[str, Any]]:
+    """For a table: the outcomes and the fields in words."""
+    return [
+        {
+            "item": row["item"],
+            "before": GoldItem.How(row["before"]).label,
+            "after": GoldItem.How(row["after"]).label if row["after"] else "",
+            "fields": [Fact(f"field.{name}") for name in row["fields"]],
+        }
+        for row in rows
+    ]
 
 
 @require_GET
@@ -306,6 +342,7 @@ def _release_page(
         "sealed": _ask_url(release) if is_sealed else "",
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
         "waivers": [_waiver(row, names) for row in release.waivers],
+        "settled_anew": anew_rows(statement.parsed(release.header).get("settled_anew", [])),
         "left_out": _left_out(part_of(release.left_out, start=request.GET.get("left"))),
         "rounds": rounds,
         "synthetic": synthetic.count(),

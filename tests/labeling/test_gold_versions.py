@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Conversation, Event, GoldRelease, Guideline, Project
+from labeling.services import processing
 from labeling.services.gold import gold, gold_requests
 from labeling.services.settling import adjudications
 from tests import factories
@@ -84,10 +85,16 @@ def test_a_version_can_be_raised_but_not_lowered(first: GoldRelease) -> None:
     assert freeze(first.project, at_least="patch").meaning == "2.1.0"
 
 
-def test_the_lead_raises_the_version_in_the_form(
+def test_the_lead_sees_the_version_before_and_raises_it_in_the_form(
     signed_in: Any, rita: Any, first: GoldRelease
 ) -> None:
     factories.answer_all(factories.open_full(first.project, 1))
+
+    processing.catch_up(first.project, ruler=lambda: RULER)
+    address = reverse("gold-version", args=["orders"])
+    shown = signed_in(rita).get(address, {"layer": "extraction"}).content.decode()
+    assert "orders@1 is version 1.0.0." in shown
+    assert "<strong>version 1.1.0</strong>: items new or in another split: 1" in shown
 
     fields = {"layer": "extraction", "name": "orders", "at_least": "major"}
     signed_in(rita).post(reverse("gold-freeze", args=["orders"]), fields)

@@ -232,6 +232,7 @@ EXPECTED = {
     "guideline-start": Row(302, 404, 404, 403, 302, post=True),
     "invitation-revoke": Row(302, 404, 404, 403, 200),
     "gold-freeze": Row(302, 404, 404, 403, 400, post=True),
+    "gold-version": Row(302, 404, 404, 403, 200),
     "webhooks": Row(302, 404, 404, 403, 200),
     "webhook": Row(302, 404, 404, 403, 200),
     "webhook-test": Row(302, 404, 404, 403, 302, post=True),

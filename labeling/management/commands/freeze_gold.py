@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from labeling.domain.gold.meaning import LEVELS
+from labeling.domain.gold.statement import parsed
 from labeling.domain.schema import DEFAULT_LAYER
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.base import AssayCommand
@@ -69,6 +70,10 @@ class Command(AssayCommand):
             self.stdout.write(waiver_line(waiver))
         for override in release.overrides:
             self.stdout.write(f"Gate overridden in round {override['round']}: {override['reason']}")
+        for row in parsed(release.header).get("settled_anew", []):
+            fields = f" ({', '.join(row['fields'])})" if row["fields"] else ""
+            now = row["after"] or "disputed, left out"
+            self.stdout.write(f"settled differently {row['item']}: {row['before']} → {now}{fields}")
         for row in release.left_out:
             self.stdout.write(f"left out {row['conversation']}: {words_of(row['reason'])}")
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -24,6 +24,7 @@ from labeling.domain.gold.statement import (
     MeasuredRound,
     Override,
     OwnStatement,
+    SettledAnew,
 )
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.numbers import whole_number
@@ -35,7 +36,7 @@ from labeling.jobs import queue
 from labeling.models import GoldRelease, LintReport, Project, Round
 from labeling.services import acting, audit, events, processing, projects, pseudonyms
 from labeling.services.agreement import agreement, measurements
-from labeling.services.gold import lint, releases
+from labeling.services.gold import anew, lint, releases
 from labeling.services.gold.staging import FrozenItem, Items
 from labeling.services.settling import merges, settling
 from labeling.services.snapshots import snapshot
@@ -111,6 +112,41 @@ def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRel
             raise UnknownRelease("gold.no_release_yet", address=address)
         raise UnknownRelease("gold.unknown_release", address=address, known=newest)
     return release
+
+
+class Preview(NamedTuple):
+    """The version that a freeze of what is stored now would get, and what it settles anew."""
+
+    proposal: releases.Proposal
+    settled_anew: list[SettledAnew]
+
+
+def proposed(project: Project, layer: str, name: str = "") -> Preview | None:
+    """None while workers have yet to merge answers: what is settled is then not known."""
+    name = name or project.slug
+    check_name(project, layer, name)
+    draft = releases.draft(project, layer, name, by=None)
+    is_anew = anew.applies(draft.parent)
+    splits: list[tuple[str, str]] = []
+    now: list[anew.Now] = []
+    try:
+        for conversation, outcome in settling.outcomes_of_project(
+            project, layer, fitting=_fitting(project, layer)
+        ):
+            if not isinstance(outcome, Fact):
+                splits.append((conversation.external_id, conversation.split))
+            if is_anew:
+                now.append((conversation.external_id, _now(outcome)))
+    except settling.NotMerged:
+        return None
+    proposal = draft.proposal(splits, guideline=project.guidelines.first())
+    return Preview(proposal, list(anew.rows(draft.parent, now)))
+
+
+def _now(outcome: settling.SettledConversation | Fact) -> Mapping[str, Any] | Fact:
+    if isinstance(outcome, Fact):
+        return outcome
+    return {"gold": outcome.payload, "provenance": outcome.provenance}
 
 
 def freeze(
@@ -221,6 +257,8 @@ def _settled(chosen: Chosen, ruler: Ruler, names: pseudonyms.Names) -> Ready:
         "settling": merges.VERSION,
         **counted,
     }
+    if settled_anew := anew.of_items(draft.parent, items, settled.left_out):
+        own["settled_anew"] = settled_anew
     contents = releases.Contents(
         items,
         draft.proposal(items.splits(), guideline=guideline),

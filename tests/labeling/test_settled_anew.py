@@ -1,0 +1,128 @@
+"""A release after the rule has changed says which items it settles otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from labeling.domain.gold.statement import parsed
+from labeling.domain.matching import consensus
+from labeling.domain.matching.agreed import AgreedLabel
+from labeling.domain.matching.similarity import Ruler
+from labeling.models import Merge
+from labeling.services import processing
+from labeling.services.gold import gold
+from labeling.services.gold.verification import verify
+from labeling.services.settling import adjudications, merges
+from tests import factories
+from tests.fakes import WordOverlap
+from tests.pages import page
+
+pytestmark = pytest.mark.django_db
+RULER = Ruler(WordOverlap())
+PRIORITIES = {
+    "c-001": ("must", "must", "must"),
+    "c-002": ("must", "should", "must"),
+    "c-003": ("must", "should", "could"),
+    "c-004": ("must", "should", "could"),
+}
+
+
+@pytest.fixture
+def first(project, monkeypatch):
+    """A release by the rule before: the chosen holder's label, and everybody counts as for it."""
+    opened = factories.open_full(project, len(PRIORITIES))
+    for assignment in opened.assignments.select_related("annotator", "conversation"):
+        at = ["ana", "ben", "cleo"].index(assignment.annotator.username)
+        priority = PRIORITIES[assignment.conversation.external_id][at]
+        label = factories.requirement(priority=priority)
+        factories.answer_with(assignment, {"requirements": [label]})
+    with monkeypatch.context() as before:
+        before.setattr(merges, "VERSION", 1)
+        before.setattr(
+            consensus,
+            "agreed_label",
+            lambda layer, holders, chosen, rules: AgreedLabel(dict(holders[chosen]), {}, []),
+        )
+        release = gold.freeze(project=project, layer="extraction", ruler=RULER)
+    assert {item.how for item in release.items.all()} == {"unanimous"}
+    return release
+
+
+def freeze(project):
+    return gold.freeze(project=project, layer="extraction", ruler=RULER)
+
+
+def test_merges_of_the_older_rule_are_made_again_and_the_release_stays_as_it_is(first):
+    project, before = first.project, [item.sha256 for item in first.items.all()]
+    assert merges.due(project, "extraction")  # until then they are not shown
+
+    second = freeze(project)
+
+    states = Merge.objects.order_by("conversation__external_id").values_list("state", flat=True)
+    assert list(states) == ["unanimous", "majority", "disputed", "disputed"]
+    assert verify(first) == verify(second) == []
+    assert [item.sha256 for item in first.items.all()] == before
+
+
+def test_the_next_release_says_what_is_settled_anew_and_in_which_fields(signed_in, rita, first):
+    second = freeze(first.project)
+
+    shown = page(signed_in(rita), second.get_absolute_url())
+
+    assert parsed(second.header)["settled_anew"] == [
+        {"item": "c-002", "before": "unanimous", "after": "majority", "fields": []},
+        {"item": "c-003", "before": "unanimous", "after": None, "fields": ["priority"]},
+        {"item": "c-004", "before": "unanimous", "after": None, "fields": ["priority"]},
+    ]
+    assert "Settled differently" in shown
+    assert "c-003 Unanimous disputed, left out priority" in shown
+    assert "Settled differently" not in page(signed_in(rita), first.get_absolute_url())
+
+
+def test_it_is_said_before_freezing(signed_in, rita, first):
+    project = first.project
+    processing.catch_up(project, ruler=lambda: RULER)
+
+    client, address = signed_in(rita), "/projects/orders/gold/version/?layer=extraction"
+    shown = client.get(address).content.decode()
+    preview = gold.proposed(project, "extraction")
+
+    assert "3 items of orders@1 are settled differently" in shown
+    assert preview
+    freeze(project)
+    assert parsed(project.gold_releases.first().header)["settled_anew"] == preview.settled_anew
+    assert "settled differently" not in client.get(address).content.decode()
+
+
+def test_what_people_changed_since_is_not_the_rules_doing(first, rita):
+    project = first.project
+    decided = project.conversations.get(external_id="c-003")
+    adjudications.decide(
+        conversation=decided, layer="extraction", payload=factories.labels([0]), reason="x", by=rita
+    )
+
+    second = freeze(project)
+
+    items = [row["item"] for row in parsed(second.header)["settled_anew"]]
+    assert items == ["c-002", "c-004"]
+
+
+def test_what_was_accepted_by_the_older_rule_is_to_decide_again(first, rita):
+    project = first.project
+    disputed = project.conversations.get(external_id="c-004")
+    accepted = adjudications.Adjudication(
+        conversation=disputed,
+        layer="extraction",
+        version=1,
+        guideline=project.guidelines.all()[0],
+        payload=factories.labels([0]),
+        kind="accepted",
+        decided_by=rita,
+    )
+    accepted.save()
+    processing.catch_up(project, ruler=lambda: RULER)
+
+    work = adjudications.workload(project, "extraction")
+
+    assert [case.external_id for case in work.cases("disputed", most=9)] == ["c-003", "c-004"]
+    assert work.cases("decided", most=9) == []
