@@ -121,7 +121,7 @@ def test_only_the_pick_list_is_sent_while_somebody_types(
 
     part = signed_in("noor").get(url, headers={"HX-Request": "true", "HX-Target": "run-choices"})
 
-    assert part.content.decode().strip().startswith('<ul class="run-choices">')
+    assert part.content.decode().strip().startswith("<ul")
     assert "new" in part.content.decode()
 
 
