@@ -303,6 +303,13 @@ def test_a_try_without_parts_is_begun_again_and_uses_nothing_up(
     assert Qualification.objects.get(pk=tried.pk).tries == 1
 
 
+def test_a_try_from_before_outcomes_were_kept_is_tried_again(project: Project, dan: User) -> None:
+    newcomers.begin(project, dan)
+    Qualification.objects.update(outcomes={})
+
+    assert calibrate(dan, project).state == State.BETWEEN
+
+
 def test_a_try_is_held_to_the_outcomes_and_layers_it_began_with(
     project: Project, dan: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

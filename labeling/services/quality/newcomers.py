@@ -279,7 +279,7 @@ def _compared(tried: Qualification, ruler: Ruler) -> dict[str, LayerResult]:
     parts = list(parts_of(user, project).select_related("conversation", "annotation"))
     kept: dict[str, Outcomes] = tried.outcomes
     settled = {int(pk): by_layer for pk, by_layer in kept.items()}
-    layers = list(next(iter(settled.values())))
+    layers = list(next(iter(settled.values()), {}))
     answered = [
         part
         for part in parts
