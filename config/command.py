@@ -63,26 +63,6 @@ DJANGO = {
 CHECK = ["--deploy", "--database", "default"]
 """Of the command of that name: all that can be missing, also in the database."""
 ON_SERVERS = ("create_user", "create_token", "backup", "restore")
-FORMER = {
-    "apply_corrections": ("import_gold",),
-    "carry_run": ("steer_run", "carry"),
-    "generate_conversations": ("generate", "conversations"),
-    "generate_questions": ("generate", "questions"),
-    "label_schema": ("export_labels", "--schema"),
-    "lint_gold": ("freeze_gold", "--lint"),
-}
-"""Commands of version 0.4.0 by what they are called now; they go with the next release."""
-TAKEN_UP = {"label_schema": "--format"}
-"""An option that the new name says itself."""
-GONE = {
-    "build_layers": "the button Layers on the page of a conversation, and runs that need them",
-    "experiments": "the list of runs, which is also a file: /runs/experiments.csv",
-    "newcomers": "the page Members of the project",
-    "suspects": "the page of a run: /runs/RUN/suspects/",
-    "verify_gold": "assay verify --release RELEASE, or --folder DIR",
-    "verify_log": "assay verify",
-}
-"""Commands of version 0.4.0 by what does it now."""
 PAUSE = re.compile(r"(?<! and)[,;:] (?![^(]*\))")
 GROUPS = {"labeling": "Labels and gold", "evaluation": "Pipelines and runs"}
 
@@ -232,9 +212,6 @@ def manage(program: str, name: str, options: list[str]) -> None:
 
     if name != "runserver":
         os.environ[ASIDE] = "1"
-    if name in GONE:
-        sys.exit(f"{program}: there is no {name} any more. Instead: {GONE[name]}.")
-    name, options = renamed(name, options)
     load()
     if program != "manage.py":  # which knows no other commands than Django does
         require_known(name)
@@ -252,15 +229,6 @@ def manage(program: str, name: str, options: list[str]) -> None:
         if why is None:
             raise
         sys.exit(f"{program}: {why}")
-
-
-def renamed(name: str, options: list[str]) -> tuple[str, list[str]]:
-    """What a former name is called now, and says on standard error."""
-    if name not in FORMER:
-        return name, options
-    new, *first = FORMER[name]
-    print(f"Write “assay {' '.join([new, *first])}”.", file=sys.stderr)
-    return new, [*first, *(word for word in options if word != TAKEN_UP.get(name))]
 
 
 def what_is_missing(error: Exception, program: str) -> str | None:

@@ -20,7 +20,6 @@ from evaluation.services.run.comparisons import MOST_RUNS, Compared, compare_wit
 from evaluation.services.run.gold_changes import is_other_gold, split
 from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
 from labeling.api.records import serializer_with
 from labeling.domain.numbers import whole_number
 
@@ -115,7 +114,7 @@ class ComparisonView(ApiView):
                 "slices", OpenApiTypes.STR, description="A metric with values by case"
             ),
         ],
-        responses={200: ComparisonOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+        responses=ComparisonOut,
     )
     def get(self, request: Request) -> Response:
         """Runs next to a baseline: verdict, sentence, and every metric; corrected together."""

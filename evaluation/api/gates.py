@@ -12,7 +12,6 @@ from evaluation.services import looks
 from evaluation.services.run import gates
 from labeling.api.base import RUNNING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
 from labeling.api.records import serializer_of
 
 
@@ -40,16 +39,14 @@ class LastGateOut(serializers.Serializer[Any]):
 class RunGateView(ApiView):
     scopes = RUNNING
 
-    @extend_schema(responses={200: LastGateOut, 403: ErrorOut, 404: ErrorOut})
+    @extend_schema(responses=LastGateOut)
     def get(self, request: Request, pk: int) -> Response:
         """What the gate said last of the run's figures; null also where they have been computed
         again since."""
         result = gates.last_of(_run(request, pk))
         return Response({"last": gates.as_json(result) if result else None})
 
-    @extend_schema(
-        request=GateIn, responses={201: GateOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut}
-    )
+    @extend_schema(request=GateIn, responses={201: GateOut})
     def post(self, request: Request, pk: int) -> Response:
         """Check the thresholds of a finished run, and what became worse since a baseline.
 

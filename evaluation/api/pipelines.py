@@ -11,45 +11,37 @@ from evaluation.access import require_reader
 from evaluation.layers import GOLD_LAYERS
 from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import OLDEST_FIRST, PageOut, listed
+from labeling.api.paging import OLDEST_FIRST, listed, page_of
+from labeling.api.records import computed
 from labeling.translation import translated
 from pipelines.registry import PIPELINES, Entry
 
 
+def _defaults(entry: Entry) -> dict[str, Any]:
+    return entry.config().model_dump(mode="json")
+
+
 class PipelineOut(serializers.Serializer[Any]):
     name = serializers.CharField()
-    title = serializers.SerializerMethodField()
-    summary = serializers.SerializerMethodField()
+    title = computed(serializers.CharField, lambda entry: translated(entry.title))
+    summary = computed(serializers.CharField, lambda entry: translated(entry.summary))
     layers = serializers.ListField(child=serializers.CharField(), help_text="That it fits")
     needs_model = serializers.BooleanField(help_text="A language model, with any settings")
-    asks_model = serializers.SerializerMethodField()
+    asks_model = computed(
+        serializers.BooleanField,
+        lambda entry: entry.asks_model(_defaults(entry)),
+        help_text="Whether it asks a language model with its defaults",
+    )
     floor = serializers.BooleanField(help_text="A yardstick, not an attempt")
     suggests = serializers.BooleanField(help_text="Its labels can be suggested to annotators")
-    defaults = serializers.SerializerMethodField()
-    options = serializers.SerializerMethodField()
-
-    def get_title(self, entry: Entry) -> str:
-        return translated(entry.title)
-
-    def get_summary(self, entry: Entry) -> str:
-        return translated(entry.summary)
-
-    def get_asks_model(self, entry: Entry) -> bool:
-        """Whether it asks a language model with its defaults"""
-        return entry.asks_model(_defaults(entry))
-
-    def get_defaults(self, entry: Entry) -> dict[str, Any]:
-        """Its settings as they are where a launch names none"""
-        return _defaults(entry)
-
-    def get_options(self, entry: Entry) -> dict[str, Any]:
-        """Its settings as JSON Schema: names, types, limits and what they mean"""
-        return entry.config.model_json_schema()
-
-
-class PipelinePageOut(PageOut):
-    results = PipelineOut(many=True)
+    defaults = computed(
+        serializers.DictField, _defaults, help_text="Its settings where a launch names none"
+    )
+    options = computed(
+        serializers.DictField,
+        lambda entry: entry.config.model_json_schema(),
+        help_text="Its settings as JSON Schema: names, types, limits and what they mean",
+    )
 
 
 class PipelinesView(ApiView):
@@ -57,7 +49,7 @@ class PipelinesView(ApiView):
 
     @extend_schema(
         parameters=[*OLDEST_FIRST, OpenApiParameter("layer", str, enum=list(GOLD_LAYERS))],
-        responses={200: PipelinePageOut, 400: ErrorOut, 404: ErrorOut},
+        responses=page_of(PipelineOut),
     )
     def get(self, request: Request) -> Response:
         """The pipelines that can be launched, with their settings and the layers they fit."""
@@ -66,7 +58,3 @@ class PipelinesView(ApiView):
         if layer := request.query_params.get("layer"):
             entries = [entry for entry in entries if layer in entry.layers]
         return listed(request, entries, PipelineOut)
-
-
-def _defaults(entry: Entry) -> dict[str, Any]:
-    return entry.config().model_dump(mode="json")

@@ -16,7 +16,6 @@ from evaluation.report.reading import FORMS, Reading
 from evaluation.services import looks
 from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
 
 
 class ReportIn(serializers.Serializer[Any]):
@@ -43,9 +42,6 @@ class RunReportView(ApiView):
             (200, "application/xml"): OpenApiTypes.STR,
             (200, "text/csv"): OpenApiTypes.STR,
             (200, "application/x-ndjson"): OpenApiTypes.STR,
-            400: ErrorOut,
-            403: ErrorOut,
-            404: ErrorOut,
         },
     )
     def get(self, request: Request, pk: int) -> HttpResponseBase:

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Prefetch
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers, status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -19,21 +18,20 @@ from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, Answer, CaseRun, Run, RunNote, RunTag, Score
 from evaluation.services import job_kinds, looks
 from evaluation.services.judging import corrections
+from evaluation.services.language_models import budgets
 from evaluation.services.launch import launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
 from evaluation.services.run import exposures, lists, planning, results
 from evaluation.services.work import steering
 from labeling.api.base import ASKING, READING, RUNNING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, page
+from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, page, page_of
 from labeling.api.parsing import ShallowJSONParser
-from labeling.api.records import serializer_of
+from labeling.api.records import FactField, computed, row_of, serializer_of, username
 from labeling.api.requests import asked, sent
 from labeling.models import Conversation, GoldRelease
 from labeling.services import blindness, health
 from labeling.services.gold import gold
-from labeling.words import words_of
 from pipelines.chat.endpoint import DEFAULT
 
 _SPLITS = f"{', '.join(Conversation.Split.values)}; open or empty: all but test; all: every one"
@@ -97,207 +95,108 @@ class ControlIn(serializers.Serializer[Any]):
     budget_tokens = serializers.IntegerField(required=False, min_value=1, max_value=2**53)
 
 
-class WordsField(serializers.CharField):
-    """The sentence of a fact; empty where there is none."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs, read_only=True)
-
-    def get_attribute(self, instance: Any) -> Any:
-        return words_of(super().get_attribute(instance))
-
-
-class AggregateOut(serializers.ModelSerializer[Aggregate]):
-    reason = WordsField()
-    over_chance = serializers.FloatField(
+AggregateOut = row_of(
+    "AggregateOut",
+    Aggregate,
+    *("metric", "metric_version", *FIGURES, "chance"),
+    reason=FactField(),
+    over_chance=serializers.FloatField(
         allow_null=True, help_text="(mean − chance)/(1 − chance); null without a chance level"
-    )
-    yardsticks = serializers.SerializerMethodField(
+    ),
+    yardsticks=computed(
+        serializers.DictField,
+        results.yardsticks_as_json,
         help_text="Floors (floors_awaited: a worker is measuring these), people, skill and the "
-        "figure without empty gold, as in results.json"
-    )
-
-    class Meta:
-        model = Aggregate
-        fields = [
-            *("metric", "metric_version", *FIGURES),
-            *("chance", "over_chance", "reason", "yardsticks"),
-        ]
-
-    def get_yardsticks(self, row: Aggregate) -> dict[str, Any]:
-        return dict(results.yardsticks_as_json(row))
-
-
-class RunOut(serializers.ModelSerializer[Run]):
-    gold = serializers.CharField(source="release")
-    status = serializers.CharField(help_text="Follows from the cases; it is not stored")
-    n_cases = serializers.IntegerField()
-    n_done = serializers.IntegerField()
-    n_failed = serializers.IntegerField()
-    requested_by = serializers.CharField(
-        source="requested_by.username", default=None, allow_null=True
-    )
-
-    class Meta:
-        model = Run
-        fields = [
-            "id",
-            "gold",
-            "name",
-            "pipeline",
-            "pipeline_version",
-            "split",
-            "repetitions",
-            "status",
-            "n_cases",
-            "n_done",
-            "n_failed",
-            "requested_by",
-            "created_at",
-            "scored_at",
-        ]
-
-
-class TestLookOut(serializers.Serializer[Any]):
-    number = serializers.IntegerField()
-    n_items = serializers.IntegerField()
-    looks = serializers.IntegerField(help_text="At these test items, in whatever release")
-    budget = serializers.IntegerField(allow_null=True, help_text="null: no limit")
-
-
-class ExposureOut(serializers.Serializer[Any]):
-    seen = serializers.IntegerField(help_text="Cases about conversations that were trained on")
-    left_out = serializers.IntegerField(help_text="Answered with weights fitted without them")
-    unseen = serializers.IntegerField()
-    unknown = serializers.IntegerField()
+        "figure without empty gold, as in results.json",
+    ),
+)
+RunOut = row_of(
+    "RunOut",
+    Run,
+    *("id", "name", "pipeline", "pipeline_version", "split", "repetitions"),
+    *("created_at", "scored_at"),
+    gold=serializers.CharField(source="release"),
+    status=serializers.CharField(help_text="Follows from the cases; it is not stored"),
+    n_cases=serializers.IntegerField(),
+    n_done=serializers.IntegerField(),
+    n_failed=serializers.IntegerField(),
+    requested_by=username("requested_by"),
+)
+TestLookOut = serializer_of(looks.TestLook)
+ExposureOut = serializer_of(exposures.Exposures)
+RunDetailOut = row_of(
+    "RunDetailOut",
+    Run,
+    *("reason", "budget_cost", "budget_tokens", "concurrency", "config"),
+    base=RunOut,
+    spec=serializers.DictField(source="spec.as_json"),
+    test_look=computed(
+        TestLookOut,
+        looks.test_look,
+        allow_null=True,
+        help_text="Which look at its test items it was; null: it has none",
+    ),
+    exposure=computed(
+        ExposureOut,
+        lambda run: exposures.of_run(run.pk),
+        help_text="Cases by what the weights had to do with their conversation",
+    ),
+    failure=FactField(read_only=True),
+    pause_reason=FactField(read_only=True),
+    waiting_since=computed(
+        serializers.DateTimeField,
+        job_kinds.waiting_since,
+        allow_null=True,
+        help_text="Since when it waits for a worker; null: it does not",
+    ),
+    has_worker=computed(
+        serializers.BooleanField,
+        lambda run: health.has_worker(),
+        help_text="Whether any worker runs: without one, nothing that waits begins",
+    ),
+    aggregates=AggregateOut(many=True),
+    people_corrected=computed(
+        serializers.DictField,
+        corrections.as_json,
+        help_text="By metric the judged mean corrected by people, where its judge is certified",
+    ),
+)
 
 
-class RunDetailOut(RunOut):
-    spec = serializers.DictField(source="spec.as_json")
-    test_look = serializers.SerializerMethodField(
-        help_text="Which look at its test items it was; null: it has none"
-    )
-    aggregates = AggregateOut(many=True)
-    failure = WordsField()
-    pause_reason = WordsField()
-    waiting_since = serializers.SerializerMethodField(
-        help_text="Since when it waits for a worker; null: it does not"
-    )
-    has_worker = serializers.SerializerMethodField(
-        help_text="Whether any worker runs: without one, nothing that waits begins"
-    )
-    people_corrected = serializers.SerializerMethodField(
-        help_text="By metric the judged mean corrected by people, where its judge is certified"
-    )
-
-    exposure = serializers.SerializerMethodField(
-        help_text="Cases by what the weights had to do with their conversation"
-    )
-
-    def get_waiting_since(self, run: Run) -> datetime | None:
-        return job_kinds.waiting_since(run)
-
-    def get_has_worker(self, run: Run) -> bool:
-        return health.has_worker()
-
-    @extend_schema_field(ExposureOut)
-    def get_exposure(self, run: Run) -> exposures.Exposures:
-        return exposures.of_run(run.pk)
-
-    @extend_schema_field(TestLookOut(allow_null=True))
-    def get_test_look(self, run: Run) -> looks.TestLook | None:
-        return looks.test_look(run)
-
-    def get_people_corrected(self, run: Run) -> dict[str, Any]:
-        return corrections.as_json(run)
-
-    class Meta(RunOut.Meta):
-        fields = [
-            *RunOut.Meta.fields,
-            "reason",
-            "test_look",
-            "exposure",
-            "failure",
-            "pause_reason",
-            "waiting_since",
-            "has_worker",
-            "budget_cost",
-            "budget_tokens",
-            "concurrency",
-            "config",
-            "spec",
-            "aggregates",
-            "people_corrected",
-        ]
-
-
-class RunPageOut(PageOut):
-    results = RunOut(many=True)
-
-
-class ScoreOut(serializers.ModelSerializer[Score]):
-    reason = WordsField()
-
-    class Meta:
-        model = Score
-        fields = ["metric", "metric_version", "value", "reason"]
-
-
-class CaseOut(serializers.ModelSerializer[CaseRun]):
-    case_id = serializers.CharField()
-    error = WordsField()
-    scores = ScoreOut(many=True)
-
-    class Meta:
-        model = CaseRun
-        fields = [
-            "id",
-            "case_id",
-            "repetition",
-            "state",
-            "exposure",
-            "attempts",
-            "error_class",
-            "error",
-            "earlier_failures",
-            "seconds",
-            "scores",
-        ]
-
-
-class CasePageOut(PageOut):
-    results = CaseOut(many=True)
-
-
-class CaseScoreOut(ScoreOut):
-    detail = serializers.DictField(help_text="What the metric looked at, pair by pair")
-
-    class Meta(ScoreOut.Meta):
-        fields = [*ScoreOut.Meta.fields, "chance", "numerator", "weight", "detail"]
-
-
-class WrittenAnswerOut(serializers.ModelSerializer[Answer]):
-    class Meta:
-        model = Answer
-        fields = ["state", "text"]
-
-
-class CaseDetailOut(CaseOut):
-    item_id = serializers.CharField(source="item.item_id")
-    split = serializers.CharField(source="item.split", allow_blank=True)
-    output = serializers.DictField(allow_null=True, help_text="null: there is none")
-    gold = serializers.DictField(source="item.content.gold", help_text="The labels of the item")
-    scores = CaseScoreOut(many=True)
-    answer = serializers.SerializerMethodField()
-
-    class Meta(CaseOut.Meta):
-        fields = [*CaseOut.Meta.fields, "item_id", "split", "output", "gold", "answer"]
-
-    @extend_schema_field(WrittenAnswerOut(allow_null=True))
-    def get_answer(self, case: CaseRun) -> dict[str, Any] | None:
-        """What was written from the messages; null unless the run evaluates answers"""
-        answer = Answer.objects.filter(case=case).first()
-        return dict(WrittenAnswerOut(answer).data) if answer else None
+ScoreOut = row_of("ScoreOut", Score, *("metric", "metric_version", "value"), reason=FactField())
+CaseScoreOut = row_of(
+    "CaseScoreOut",
+    Score,
+    *("chance", "numerator", "weight"),
+    base=ScoreOut,
+    detail=serializers.DictField(help_text="What the metric looked at, pair by pair"),
+)
+CaseOut = row_of(
+    "CaseOut",
+    CaseRun,
+    *("id", "repetition", "state", "exposure", "attempts", "error_class"),
+    *("earlier_failures", "seconds"),
+    case_id=serializers.CharField(),
+    error=FactField(read_only=True),
+    scores=ScoreOut(many=True),
+)
+WrittenAnswerOut = row_of("WrittenAnswerOut", Answer, "state", "text")
+CaseDetailOut = row_of(
+    "CaseDetailOut",
+    CaseRun,
+    base=CaseOut,
+    item_id=serializers.CharField(source="item.item_id"),
+    split=serializers.CharField(source="item.split", allow_blank=True),
+    output=serializers.DictField(allow_null=True, help_text="null: there is none"),
+    gold=serializers.DictField(source="item.content.gold", help_text="The labels of the item"),
+    scores=CaseScoreOut(many=True),
+    answer=computed(
+        WrittenAnswerOut,
+        lambda case: Answer.objects.filter(case=case).first(),
+        allow_null=True,
+        help_text="What was written from the messages; null unless the run evaluates answers",
+    ),
+)
 
 
 class MineIn(serializers.Serializer[Any]):
@@ -318,7 +217,7 @@ class RunListView(ApiView):
             OpenApiParameter("search", str, description="In names, pipelines and tags"),
             MineIn,
         ],
-        responses={200: RunPageOut, 400: ErrorOut, 404: ErrorOut},
+        responses=page_of(RunOut),
     )
     def get(self, request: Request) -> Response:
         """The runs I may read, newest first."""
@@ -327,19 +226,14 @@ class RunListView(ApiView):
         rows = rows.defer("spec", "config")
         return page(request, rows, RunOut, newest_first=True)
 
-    @extend_schema(request=RunIn, responses={201: RunDetailOut, 400: ErrorOut, 403: ErrorOut})
+    @extend_schema(request=RunIn, responses={201: RunDetailOut})
     def post(self, request: Request) -> Response:
         """Launch a run, of a pipeline or on predictions; a worker carries it out."""
         run = launch.launch(_asked(request))
         return Response(_detail(request, run.pk), status=status.HTTP_201_CREATED)
 
 
-class CostOut(serializers.Serializer[Any]):
-    cases = serializers.IntegerField()
-    prompt_tokens = serializers.IntegerField()
-    completion_tokens = serializers.IntegerField()
-    cost = serializers.FloatField(allow_null=True, help_text="null: no prices are set")
-    basis = WordsField()
+CostOut = serializer_of(budgets.Estimate)
 
 
 class ForeseenOut(serializers.Serializer[Any]):
@@ -350,7 +244,7 @@ class ForeseenOut(serializers.Serializer[Any]):
 class RunEstimateView(ApiView):
     scopes = ASKING
 
-    @extend_schema(request=RunIn, responses={200: ForeseenOut, 400: ErrorOut})
+    @extend_schema(request=RunIn, responses=ForeseenOut)
     def post(self, request: Request) -> Response:
         """What a run would probably cost, and which differences it could show. Launches nothing."""
         asked = _asked(request)
@@ -367,7 +261,7 @@ class RunEstimateView(ApiView):
 class RunView(ApiView):
     scopes = RUNNING
 
-    @extend_schema(responses={200: RunDetailOut, 403: ErrorOut, 404: ErrorOut})
+    @extend_schema(responses=RunDetailOut)
     def get(self, request: Request, pk: int) -> Response:
         """One run with its aggregates and everything needed to repeat it."""
         return Response(_detail(request, pk))
@@ -376,9 +270,7 @@ class RunView(ApiView):
 class RunCasesView(ApiView):
     scopes = READING
 
-    @extend_schema(
-        parameters=OLDEST_FIRST, responses={200: CasePageOut, 403: ErrorOut, 404: ErrorOut}
-    )
+    @extend_schema(parameters=OLDEST_FIRST, responses=page_of(CaseOut))
     def get(self, request: Request, pk: int) -> Response:
         """The cases of a run with their scores, 100 at a time."""
         run = get_object_or_404(_runs(request), pk=pk)
@@ -391,7 +283,7 @@ class RunCasesView(ApiView):
 class RunCaseView(ApiView):
     scopes = READING
 
-    @extend_schema(responses={200: CaseDetailOut, 403: ErrorOut, 404: ErrorOut})
+    @extend_schema(responses=CaseDetailOut)
     def get(self, request: Request, pk: int, case: int) -> Response:
         """One case: what came out, the gold next to it, and every score with its detail."""
         run = get_object_or_404(_runs(request), pk=pk)
@@ -426,7 +318,7 @@ class RunPredictionsView(ApiView):
 
     @extend_schema(
         request={"multipart/form-data": PredictionsIn},
-        responses={201: RunDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+        responses={201: RunDetailOut},
     )
     def post(self, request: Request) -> Response:
         """Launch a run on the predictions of a file, of at most 100 MB."""
@@ -448,7 +340,7 @@ class RunControlView(ApiView):
 
     @extend_schema(
         request=ControlIn,
-        responses={200: RunDetailOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+        responses=RunDetailOut,
     )
     def post(self, request: Request, pk: int) -> Response:
         """Pause, resume or cancel; try again what failed; change the concurrency; or compute the

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -12,7 +11,7 @@ from rest_framework.response import Response
 
 from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
+from labeling.api.records import FactField, computed, row_of, serializer_with
 from labeling.api.requests import sent, user_of
 from labeling.domain.facts import Fact
 from labeling.domain.matching.merging import Cluster
@@ -20,7 +19,6 @@ from labeling.models import Adjudication, Conversation, Membership, Merge, Proje
 from labeling.services import blindness
 from labeling.services.gold import looks, reopenings
 from labeling.services.settling import adjudications, merges
-from labeling.words import words_of
 
 Kind = Adjudication.Kind
 Role = Membership.Role
@@ -52,57 +50,32 @@ class DecisionIn(serializers.Serializer[Any]):
     )
 
 
-class DecisionOut(serializers.ModelSerializer[Adjudication]):
-    decided_by = serializers.CharField(source="decided_by.username")
-    reason = serializers.SerializerMethodField()
-    reason_code = serializers.SerializerMethodField()
-
-    class Meta:
-        model = Adjudication
-        fields = [
-            "layer",
-            "version",
-            "payload",
-            "kind",
-            "reason",
-            "reason_code",
-            "guideline_flag",
-            "decided_by",
-            "decided_at",
-        ]
-
-    def get_reason(self, decision: Adjudication) -> str:
-        """What the adjudicator wrote, or what is known without that"""
-        return words_of(decision.why)
-
-    def get_reason_code(self, decision: Adjudication) -> str | None:
-        """null where the adjudicator wrote the reason"""
-        return decision.why.code if isinstance(decision.why, Fact) else None
-
-
-class SideOut(serializers.Serializer[Any]):
-    annotator = serializers.CharField()
-    label = serializers.DictField(  # type: ignore[assignment]  # a field, not the base's label
-        allow_null=True, help_text="null: has no such label"
-    )
-
-
-class ClusterOut(serializers.Serializer[Any]):
-    how = serializers.CharField(help_text="unanimous, majority, single or disputed")
-    label = serializers.DictField(  # type: ignore[assignment]
-        help_text="What stands if nothing else is decided"
-    )
-    sides = SideOut(many=True)
-    differs = serializers.ListField(child=serializers.CharField())
-    by_field = serializers.DictField(
+ShortDecisionOut = row_of(
+    "ShortDecisionOut",
+    Adjudication,
+    *("layer", "version", "kind", "guideline_flag", "decided_at"),
+    decided_by=serializers.CharField(source="decided_by.username"),
+    reason=FactField(
+        source="why", help_text="What the adjudicator wrote, or what is known without that"
+    ),
+    reason_code=computed(
+        serializers.CharField,
+        lambda decision: decision.why.code if isinstance(decision.why, Fact) else None,
+        allow_null=True,
+        help_text="null where the adjudicator wrote the reason",
+    ),
+)
+DecisionOut = row_of("DecisionOut", Adjudication, "payload", base=ShortDecisionOut)
+ClusterOut = serializer_with(
+    "ClusterOut",
+    Cluster,
+    fields=None,
+    by_field=serializers.DictField(
         source="fields",
         child=serializers.ListField(child=serializers.CharField()),
         help_text="Of each compared field in which they differ, who says what the label says",
-    )
-    tied = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="The fields that are disputed: no majority of those who have the label agrees",
-    )
+    ),
+)
 
 
 class MergeOut(serializers.Serializer[Any]):
@@ -123,7 +96,7 @@ class AdjudicationView(ApiView):
 
     scopes = LEADING
 
-    @extend_schema(responses={200: MergeOut, 404: ErrorOut})
+    @extend_schema(responses=MergeOut)
     def get(self, request: Request, pk: int, layer: str) -> Response:
         """The labels in clusters, with the newest decision."""
         conversation = self._conversation(request, pk, layer)
@@ -133,7 +106,7 @@ class AdjudicationView(ApiView):
 
     @extend_schema(
         request=DecisionIn,
-        responses={201: DecisionOut, 400: ErrorOut, 404: ErrorOut, 409: ErrorOut},
+        responses={201: DecisionOut},
     )
     def post(self, request: Request, pk: int, layer: str) -> Response:
         """Decide. An earlier decision is kept; the newest one counts."""
@@ -167,7 +140,7 @@ def _reopened(desk: reopenings.Desk, request: Request) -> dict[str, Any]:
         "state": "reopened",
         "answers": desk.answers_sha256 if is_judge else None,
         "agreement": None,
-        "clusters": _clusters(desk.clusters) if is_judge else [],
+        "clusters": desk.clusters if is_judge else [],
         "decision": None,
     }
 
@@ -192,12 +165,5 @@ def _merged(merge: Merge) -> dict[str, Any]:
         "state": merge.state,
         "answers": merge.answers_sha256,
         "agreement": merge.agreement,
-        "clusters": _clusters(merges.read(merge).clusters),
+        "clusters": merges.read(merge).clusters,
     }
-
-
-def _clusters(clusters: Sequence[Cluster]) -> list[dict[str, Any]]:
-    return [
-        {**cluster._asdict(), "sides": [side._asdict() for side in cluster.sides]}
-        for cluster in clusters
-    ]

@@ -13,7 +13,6 @@ from rest_framework.response import Response
 
 from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
 from labeling.api.records import serializer_with
 from labeling.api.requests import asked
 from labeling.domain.agreement.agreement import Agreement, read_agreement
@@ -41,7 +40,7 @@ class AgreementView(ApiView):
 
     @extend_schema(
         parameters=[LAYER],
-        responses={200: AgreementOut, 403: ErrorOut, 404: ErrorOut, 409: ErrorOut},
+        responses=AgreementOut,
     )
     def get(self, request: Request, slug: str, number: int) -> Response:
         """Agreement of one round (leads and researchers)."""
@@ -62,13 +61,7 @@ class RatingsView(ApiView):
 
     @extend_schema(
         parameters=[LAYER, RatingsIn],
-        responses={
-            (200, "text/csv"): OpenApiTypes.STR,
-            400: ErrorOut,
-            403: ErrorOut,
-            404: ErrorOut,
-            409: ErrorOut,
-        },
+        responses={(200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request, slug: str, number: int) -> StreamingHttpResponse:
         """What annotators said, unit by unit, as CSV (leads and researchers)."""

@@ -1,6 +1,6 @@
 import re
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 from uuid import UUID
 
 from django.shortcuts import get_object_or_404
@@ -10,11 +10,10 @@ from rest_framework.response import Response
 
 from labeling.api.base import OWN_WORK, ApiViewSet
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import NEWEST_FIRST, PageOut, page
+from labeling.api.paging import NEWEST_FIRST, page, page_of
+from labeling.api.records import computed, row_of, serializer_of
 from labeling.api.requests import sent, user_of
 from labeling.domain.facts import Fact
-from labeling.domain.hints import KINDS
 from labeling.domain.schema import LAYERS
 from labeling.models import Annotation, AnnotationRevision, Assignment
 from labeling.services.work import annotations, hints, history, ownership
@@ -46,24 +45,15 @@ class SkipIn(SaveIn):
     reason = serializers.CharField(max_length=2000)
 
 
-class AnnotationOut(serializers.ModelSerializer[Annotation]):
-    saved_at = serializers.DateTimeField(
+AnnotationOut = row_of(
+    "AnnotationOut",
+    Annotation,
+    *("status", "version", "payload", "empty", "unanswered", "skip_reason"),
+    *("active_seconds", "locked_at"),
+    saved_at=serializers.DateTimeField(
         source="updated_at", allow_null=True, help_text="null: nothing was saved yet"
-    )
-
-    class Meta:
-        model = Annotation
-        fields = [
-            "status",
-            "version",
-            "saved_at",
-            "payload",
-            "empty",
-            "unanswered",
-            "skip_reason",
-            "active_seconds",
-            "locked_at",
-        ]
+    ),
+)
 
 
 def annotation_out(annotation: Annotation) -> dict[str, Any]:
@@ -82,10 +72,10 @@ def annotation_out(annotation: Annotation) -> dict[str, Any]:
 
 
 class SentHint(TypedDict):
-    uid: str
+    uid: Annotated[str, "The label that it is about"]
     field: str
     kind: str
-    text: str
+    text: Annotated[str, "In the language of the request"]
 
 
 def hints_out(assignment: Assignment, payload: Mapping[str, Any]) -> list[SentHint]:
@@ -103,43 +93,30 @@ def hints_out(assignment: Assignment, payload: Mapping[str, Any]) -> list[SentHi
 _TIME: Any = serializers.DateTimeField()
 
 
-class HintOut(serializers.Serializer[Any]):
-    uid = serializers.CharField(help_text="The label that it is about")
-    field = serializers.CharField()
-    kind = serializers.ChoiceField(list(KINDS))
-    text = serializers.CharField(help_text="In the language of the request")
-
-
-class SavedOut(AnnotationOut):
-    hints = HintOut(many=True, help_text="Notes on the wording; none in calibration")
-
-    class Meta(AnnotationOut.Meta):
-        fields = [*AnnotationOut.Meta.fields, "hints"]
-
-
-class SkippedOut(AnnotationOut):
-    can_reopen = serializers.SerializerMethodField(
-        help_text="Whether the skip can be taken back: nobody else has got the conversation"
-    )
-
-    class Meta(AnnotationOut.Meta):
-        fields = [*AnnotationOut.Meta.fields, "can_reopen"]
-
-    def get_can_reopen(self, annotation: Annotation) -> bool:
-        return not annotations.why_skip_stands(annotation)
-
-
-class RevisionOut(serializers.ModelSerializer[AnnotationRevision]):
-    author = serializers.CharField(source="author.username")
-    labels = serializers.IntegerField(source="n_labels", help_text="How many labels it holds")
-
-    class Meta:
-        model = AnnotationRevision
-        fields = ["version", "kind", "saved_at", "author", "labels", "empty"]
-
-
-class RevisionPageOut(PageOut):
-    results = RevisionOut(many=True)
+HintOut = serializer_of(SentHint)
+SavedOut = row_of(
+    "SavedOut",
+    Annotation,
+    base=AnnotationOut,
+    hints=HintOut(many=True, help_text="Notes on the wording; none in calibration"),
+)
+SkippedOut = row_of(
+    "SkippedOut",
+    Annotation,
+    base=AnnotationOut,
+    can_reopen=computed(
+        serializers.BooleanField,
+        lambda annotation: not annotations.why_skip_stands(annotation),
+        help_text="Whether the skip can be taken back: nobody else has got the conversation",
+    ),
+)
+RevisionOut = row_of(
+    "RevisionOut",
+    AnnotationRevision,
+    *("version", "kind", "saved_at", "empty"),
+    author=serializers.CharField(source="author.username"),
+    labels=serializers.IntegerField(source="n_labels", help_text="How many labels it holds"),
+)
 
 
 class PartOut(serializers.Serializer[Any]):
@@ -168,15 +145,15 @@ class DifferenceOut(serializers.Serializer[Any]):
     empty = serializers.BooleanField(help_text="“Nothing here” was said in one of the two only")
 
 
-class RevisionDetailOut(serializers.Serializer[Any]):
-    version = serializers.IntegerField(source="revision.version")
-    kind = serializers.CharField(source="revision.kind")
-    saved_at = serializers.DateTimeField(source="revision.saved_at")
-    author = serializers.CharField(source="revision.author.username")
-    payload = serializers.DictField(source="revision.payload")
-    empty = serializers.BooleanField(source="revision.empty")
-    current_version = serializers.IntegerField()
-    since = DifferenceOut(help_text="What has changed from this revision to the current version")
+RevisionDetailOut = row_of(
+    "RevisionDetailOut",
+    AnnotationRevision,
+    *("version", "kind", "saved_at", "empty"),
+    author=serializers.CharField(source="author.username"),
+    payload=serializers.DictField(),
+    current_version=serializers.IntegerField(),
+    since=DifferenceOut(help_text="What has changed from this revision to the current version"),
+)
 
 
 class RestoreIn(serializers.Serializer[Any]):
@@ -190,36 +167,33 @@ class RestoreIn(serializers.Serializer[Any]):
     )
 
 
-CONFLICT = {200: AnnotationOut, 400: ErrorOut, 404: ErrorOut, 409: ErrorOut}
-
-
 class AnnotationViewSet(ApiViewSet):
     """One's own answer to an assignment, addressed by the assignment's id."""
 
     scopes = OWN_WORK
 
-    @extend_schema(responses={200: AnnotationOut, 404: ErrorOut})
+    @extend_schema(responses=AnnotationOut)
     def retrieve(self, request: Request, pk: int) -> Response:
         """The answer so far; version 0 when nothing was saved yet."""
         assignment = self._assignment(request, pk)
         annotation = Annotation.with_checks.filter(assignment=assignment).first()
         return Response(AnnotationOut(annotation or Annotation(assignment=assignment)).data)
 
-    @extend_schema(request=SaveIn, responses={**CONFLICT, 200: SavedOut})
+    @extend_schema(request=SaveIn, responses=SavedOut)
     def update(self, request: Request, pk: int) -> Response:
         """Save a draft. Repeated and late saves of one page are ignored with 200."""
         assignment = annotations.opened(user_of(request), pk)  # access first, then input
         stored = annotations.save_draft(assignment, _save(request), as_opened=True)
         return Response(annotation_out(stored) | {"hints": hints_out(assignment, stored.payload)})
 
-    @extend_schema(request=SaveIn, responses=CONFLICT)
+    @extend_schema(request=SaveIn, responses=AnnotationOut)
     def submit(self, request: Request, pk: int) -> Response:
         """Submit the final, complete answer."""
         assignment = annotations.opened(user_of(request), pk)
         stored = annotations.submit(assignment, _save(request), as_opened=True)
         return Response(annotation_out(stored))
 
-    @extend_schema(request=SkipIn, responses={**CONFLICT, 200: SkippedOut})
+    @extend_schema(request=SkipIn, responses=SkippedOut)
     def skip(self, request: Request, pk: int) -> Response:
         """Put the conversation aside with a reason."""
         assignment = self._assignment(request, pk)
@@ -228,13 +202,13 @@ class AnnotationViewSet(ApiViewSet):
         save = annotations.Save(**fields)
         return Response(SkippedOut(annotations.skip(assignment, save, reason=reason)).data)
 
-    @extend_schema(request=None, responses={200: AnnotationOut, 404: ErrorOut, 409: ErrorOut})
+    @extend_schema(request=None, responses=AnnotationOut)
     def reopen(self, request: Request, pk: int) -> Response:
         """Take a submission or a skip back: it is a draft again, until it is locked."""
         reopened = annotations.reopen(self._assignment(request, pk))
         return Response(AnnotationOut(reopened).data)
 
-    @extend_schema(request=RestoreIn, responses=CONFLICT)
+    @extend_schema(request=RestoreIn, responses=AnnotationOut)
     def restore(self, request: Request, pk: int) -> Response:
         """Make the labels of an earlier revision the newest draft."""
         assignment = self._assignment(request, pk)
@@ -243,20 +217,24 @@ class AnnotationViewSet(ApiViewSet):
         save = annotations.Save(**fields, payload={})
         return Response(AnnotationOut(annotations.restore(assignment, version, save)).data)
 
-    @extend_schema(parameters=NEWEST_FIRST, responses={200: RevisionPageOut, 404: ErrorOut})
+    @extend_schema(parameters=NEWEST_FIRST, responses=page_of(RevisionOut))
     def revisions(self, request: Request, pk: int) -> Response:
         """Every accepted save, newest first, 100 at a time, without its labels."""
         revisions = history.revisions(self._assignment(request, pk))
         return page(request, revisions, RevisionOut, key="version", newest_first=True)
 
-    @extend_schema(responses={200: RevisionDetailOut, 404: ErrorOut})
+    @extend_schema(responses=RevisionDetailOut)
     def revision(self, request: Request, pk: int, version: int) -> Response:
         """One revision with its labels, and what has changed since."""
         annotation = get_object_or_404(
             Annotation.with_checks.all(), assignment=self._assignment(request, pk)
         )
-        revision = get_object_or_404(annotation.revisions.select_related("author"), version=version)
-        return Response(RevisionDetailOut(history.compared(revision, annotation)).data)
+        revision: Any = get_object_or_404(
+            annotation.revisions.select_related("author"), version=version
+        )
+        compared = history.compared(revision, annotation)
+        revision.current_version, revision.since = compared.current_version, compared.since
+        return Response(RevisionDetailOut(revision).data)
 
     def _assignment(self, request: Request, pk: int) -> Assignment:
         return ownership.own(user_of(request), pk, "round__project", "conversation")

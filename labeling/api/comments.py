@@ -12,8 +12,8 @@ from rest_framework.response import Response
 
 from labeling.api.base import OWN_WORK, ApiView, Scopes
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
 from labeling.api.paging import OLDEST_FIRST, PageOut, page
+from labeling.api.records import row_of, username
 from labeling.api.requests import sent, user_of
 from labeling.domain.scopes import Scope
 from labeling.models import Assignment, Comment, Conversation, Project
@@ -36,29 +36,14 @@ class ResolveIn(serializers.Serializer[Any]):
     resolved = serializers.BooleanField(default=True, help_text="false takes it up again")
 
 
-class CommentOut(serializers.ModelSerializer[Comment]):
-    author = serializers.CharField(source="author.username")
-    mentions: serializers.SlugRelatedField[User] = serializers.SlugRelatedField(
-        slug_field="username", many=True, read_only=True
-    )
-    resolved_by = serializers.CharField(
-        source="resolved_by.username", default=None, allow_null=True
-    )
-
-    class Meta:
-        model = Comment
-        fields = [
-            "id",
-            "parent",
-            "message_index",
-            "label_uid",
-            "body",
-            "author",
-            "mentions",
-            "created_at",
-            "resolved_by",
-            "resolved_at",
-        ]
+CommentOut = row_of(
+    "CommentOut",
+    Comment,
+    *("id", "parent", "message_index", "label_uid", "body", "created_at", "resolved_at"),
+    author=serializers.CharField(source="author.username"),
+    mentions=serializers.SlugRelatedField[User](slug_field="username", many=True, read_only=True),
+    resolved_by=username("resolved_by"),
+)
 
 
 class CommentPageOut(PageOut):
@@ -73,7 +58,7 @@ class CommentsView(ApiView):
 
     scopes = OWN_WORK
 
-    @extend_schema(parameters=OLDEST_FIRST, responses={200: CommentPageOut, 404: ErrorOut})
+    @extend_schema(parameters=OLDEST_FIRST, responses=CommentPageOut)
     def get(self, request: Request, pk: int) -> Response:
         """What I may read about this conversation, oldest first, 100 at a time."""
         assignment = _assignment(request, pk)
@@ -81,7 +66,7 @@ class CommentsView(ApiView):
         named = comments.people(assignment.round.project)
         return page(request, readable, CommentOut, people=[user.get_username() for user in named])
 
-    @extend_schema(request=CommentIn, responses={201: CommentOut, 400: ErrorOut, 404: ErrorOut})
+    @extend_schema(request=CommentIn, responses={201: CommentOut})
     def post(self, request: Request, pk: int) -> Response:
         """Begin a thread, or answer in one. Sent twice within a minute, it is one comment."""
         assignment = _assignment(request, pk)
@@ -93,7 +78,7 @@ class CommentsView(ApiView):
 class ResolveView(ApiView):
     scopes: ClassVar[Scopes] = {"POST": (Scope.LABEL, Scope.LEAD)}
 
-    @extend_schema(request=ResolveIn, responses={200: CommentOut, 403: ErrorOut, 404: ErrorOut})
+    @extend_schema(request=ResolveIn, responses=CommentOut)
     def post(self, request: Request, pk: int) -> Response:
         """Settle the thread of a comment, or take it up again."""
         comment = get_object_or_404(_visible(request), pk=pk)

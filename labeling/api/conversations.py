@@ -14,10 +14,11 @@ from labeling.api import conversation_files
 from labeling.api.base import LEADING, ApiView
 from labeling.api.conversation_files import ConversationsIn, ImportOut
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import ORDERED, PageOut, ordered_page
+from labeling.api.paging import ORDERED, ordered_page, page_of
 from labeling.api.parsing import ShallowJSONParser
+from labeling.api.records import row_of, serializer_of
 from labeling.api.requests import asked
+from labeling.domain.transcripts import Message
 from labeling.models import Conversation, Round
 from labeling.services import access, blindness
 from labeling.services.gold import looks
@@ -38,31 +39,18 @@ class FilterIn(serializers.Serializer[Any]):
     stage = serializers.ChoiceField(STAGES, help_text="The last one that it reached", **BLANK)
 
 
-class ConversationOut(serializers.ModelSerializer[Conversation]):
-    stage = serializers.ChoiceField(
+ConversationOut = row_of(
+    "ConversationOut",
+    Conversation,
+    *("id", "external_id", "domain", "difficulty", "split", "origin", "generator"),
+    *("priority", "n_messages", "imported_at"),
+    stage=serializers.ChoiceField(
         STAGES,
         help_text="The last one that it reached; gold, which releases know, is not among them",
-    )
-    answers = serializers.IntegerField(source="n_answers", help_text="Submitted, in all rounds")
-
-    class Meta:
-        model = Conversation
-        fields = [
-            *("id", "external_id", "domain", "difficulty", "split", "origin", "generator"),
-            *("priority", "n_messages", "stage", "answers", "imported_at"),
-        ]
-
-
-class ConversationPageOut(PageOut):
-    results = ConversationOut(many=True)
-
-
-class MessageOut(serializers.Serializer[Any]):
-    index = serializers.IntegerField(help_text="Its position, from 0: labels point to it")
-    role = serializers.CharField()
-    speaker = serializers.CharField(help_text="May be empty")
-    content = serializers.CharField()
-    time = serializers.DateTimeField(allow_null=True)
+    ),
+    answers=serializers.IntegerField(source="n_answers", help_text="Submitted, in all rounds"),
+)
+MessageOut = serializer_of(Message)
 
 
 class RoundOfOut(serializers.Serializer[Any]):
@@ -71,12 +59,16 @@ class RoundOfOut(serializers.Serializer[Any]):
     state = serializers.ChoiceField(Round.State.choices)
 
 
-class ConversationDetailOut(ConversationOut):
-    messages = MessageOut(many=True)
-    rounds = RoundOfOut(many=True, help_text="Newest first")
-
-    class Meta(ConversationOut.Meta):
-        fields = [*ConversationOut.Meta.fields, "content_sha256", "messages", "rounds"]
+ConversationDetailOut = row_of(
+    "ConversationDetailOut",
+    Conversation,
+    "content_sha256",
+    base=ConversationOut,
+    messages=MessageOut(many=True),
+    rounds=serializers.ListSerializer(
+        child=RoundOfOut(), source="newest_rounds", help_text="Newest first"
+    ),
+)
 
 
 class AnswerOut(serializers.Serializer[Any]):
@@ -112,7 +104,7 @@ class ConversationsView(ApiView):
 
     @extend_schema(
         parameters=[FilterIn, *ORDERED],
-        responses={200: ConversationPageOut, 400: ErrorOut, 404: ErrorOut},
+        responses=page_of(ConversationOut),
     )
     def get(self, request: Request, slug: str) -> Response:
         """The conversations of a project, by id (leads and researchers)."""
@@ -123,7 +115,7 @@ class ConversationsView(ApiView):
 
     @extend_schema(
         request={"multipart/form-data": ConversationsIn},
-        responses={200: ImportOut, 201: ImportOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+        responses={200: ImportOut, 201: ImportOut},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Store the conversations of files, all or none (leads); with `dry_run` only say what."""
@@ -133,29 +125,20 @@ class ConversationsView(ApiView):
 class ConversationView(ApiView):
     scopes = LEADING
 
-    @extend_schema(responses={200: ConversationDetailOut, 404: ErrorOut})
+    @extend_schema(responses=ConversationDetailOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """One conversation with its messages (leads and researchers)."""
         project = access.readable(request.user, slug)
         rows = with_stage(with_answers(project.conversations.select_related("transcript")))
         conversation: Any = get_object_or_404(rows, pk=pk)
-        body = ConversationOut(conversation).data
-        messages = [message._asdict() for message in conversation.messages]
-        rounds = conversation.rounds.order_by("-number")
-        return Response(
-            {
-                **body,
-                "content_sha256": conversation.content_sha256,
-                "messages": MessageOut(messages, many=True).data,
-                "rounds": RoundOfOut(rounds.only("number", "kind", "state"), many=True).data,
-            }
-        )
+        conversation.newest_rounds = conversation.rounds.order_by("-number")
+        return Response(ConversationDetailOut(conversation).data)
 
 
 class AnswersView(ApiView):
     scopes = LEADING
 
-    @extend_schema(responses={200: AnswersOut, 403: ErrorOut, 404: ErrorOut})
+    @extend_schema(responses=AnswersOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """What everybody answered about a conversation, side by side (leads and researchers)."""
         project = access.readable(request.user, slug)

@@ -9,10 +9,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from labeling.api.adjudications import DecisionOut
+from labeling.api.adjudications import ShortDecisionOut
 from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
 from labeling.api.paging import LIMIT, PageOut, address, limit
 from labeling.api.requests import asked, sent, user_of
 from labeling.domain.schema import LAYERS
@@ -47,11 +46,6 @@ class AcceptIn(serializers.Serializer[Any]):
     )
 
 
-class AdjudicationDecisionOut(DecisionOut):
-    class Meta(DecisionOut.Meta):
-        fields = [name for name in DecisionOut.Meta.fields if name != "payload"]
-
-
 class AdjudicationCaseOut(serializers.Serializer[Any]):
     conversation = serializers.IntegerField(help_text="Its `id`: names it for adjudication")
     external_id = serializers.CharField()
@@ -59,7 +53,7 @@ class AdjudicationCaseOut(serializers.Serializer[Any]):
     round = serializers.IntegerField()
     state = serializers.CharField(help_text="unanimous, majority, single or disputed")
     agreement = serializers.FloatField()
-    decision = AdjudicationDecisionOut(allow_null=True, help_text="The newest, without its labels")
+    decision = ShortDecisionOut(allow_null=True, help_text="The newest, without its labels")
 
 
 class CaseCountsOut(serializers.Serializer[Any]):
@@ -94,7 +88,7 @@ class CasesView(ApiView):
 
     @extend_schema(
         parameters=[CasesIn, LIMIT],
-        responses={200: AdjudicationPageOut, 400: ErrorOut, 404: ErrorOut},
+        responses=AdjudicationPageOut,
     )
     def get(self, request: Request, slug: str) -> Response:
         """What is disputed, agreed or decided, lowest agreement first (leads and researchers)."""
@@ -131,7 +125,7 @@ class AcceptView(ApiView):
 
     @extend_schema(
         request=AcceptIn,
-        responses={200: AcceptedOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut, 409: ErrorOut},
+        responses=AcceptedOut,
     )
     def post(self, request: Request, slug: str) -> Response:
         """Accept what is agreed on a layer, all at once (leads)."""

@@ -12,7 +12,6 @@ from rest_framework.response import Response
 
 from labeling.api.base import LEADING, ApiView, Scopes
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
 from labeling.api.paging import LIMIT, PageOut, address, limit
 from labeling.api.requests import asked, sent, user_of
 from labeling.domain.agreement.disagreements import Split
@@ -114,14 +113,10 @@ class DisagreementDetailOut(DisagreementOut):
     )
 
 
-READ = {403: ErrorOut, 404: ErrorOut, 409: ErrorOut}
-WRITE = {400: ErrorOut, **READ}
-
-
 class DisagreementsView(ApiView):
     scopes = DISCUSSING
 
-    @extend_schema(parameters=[ListIn, LIMIT], responses={200: DisagreementPageOut, **WRITE})
+    @extend_schema(parameters=[ListIn, LIMIT], responses=DisagreementPageOut)
     def get(self, request: Request, slug: str, number: int) -> Response:
         """What was marked differently in a closed round (readers, and who labeled it)."""
         _project, round_ = discussed.round_for(request.user, slug, number)
@@ -163,7 +158,7 @@ class DisagreementsView(ApiView):
 class DisagreementView(ApiView):
     scopes = DISCUSSING
 
-    @extend_schema(responses={200: DisagreementDetailOut, **READ})
+    @extend_schema(responses=DisagreementDetailOut)
     def get(self, request: Request, slug: str, number: int, place: str) -> Response:
         """One disagreement with everybody's labels and what was said about it."""
         _project, round_ = discussed.round_for(request.user, slug, number)
@@ -174,7 +169,7 @@ class DisagreementView(ApiView):
 class RemarksView(ApiView):
     scopes = DISCUSSING
 
-    @extend_schema(request=RemarkIn, responses={201: DisagreementDetailOut, **WRITE})
+    @extend_schema(request=RemarkIn, responses={201: DisagreementDetailOut})
     def post(self, request: Request, slug: str, number: int, place: str) -> Response:
         """Say something about it (leads, and who labeled the round)."""
         round_ = discussed.joined_round(request.user, slug, number)
@@ -186,7 +181,7 @@ class RemarksView(ApiView):
 class OutcomeView(ApiView):
     scopes = LEADING
 
-    @extend_schema(request=OutcomeIn, responses={200: DisagreementDetailOut, **WRITE})
+    @extend_schema(request=OutcomeIn, responses=DisagreementDetailOut)
     def put(self, request: Request, slug: str, number: int, place: str) -> Response:
         """Say what came of it, or open it again (leads). The last word counts."""
         round_ = discussed.led_round(request.user, slug, number)

@@ -18,42 +18,43 @@ def describe(endpoints: list[Any]) -> list[Any]:
     return endpoints
 
 
-ANYWHERE = {
+REFUSALS = {
     "400": "The request cannot be carried out: the code says why, the message what to do",
     "401": "The token is unknown, revoked or expired",
     "403": "Nobody is signed in, or the person may see this but not do it",
     "404": "It does not exist, or not for this person",
     "405": "The address takes another method",
+    "409": "Not now: what it is about is in another state, or somebody else was first",
     "503": "The database does not answer: try again after `Retry-After` seconds",
     "507": "A disk of the server is full",
 }
-WRITING = {
-    "409": "Not now: what it is about is in another state, or somebody else was first",
-}
-WITH_A_BODY = {
+OF_BODIES = {
     "413": "The body is larger than this server reads",
     "415": "The body is of a type that this operation does not read",
 }
-REFUSALS = ANYWHERE | WRITING | WITH_A_BODY
+ERROR = {
+    "type": "object",
+    "properties": {
+        "code": {"type": "string"},
+        "message": {"type": "string", "description": "What happened and what to do next"},
+        "details": {"type": "object", "additionalProperties": {}},
+    },
+    "required": ["code", "details", "message"],
+}
 
 
 def add_failures(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """What any operation may answer when it refuses or the server fails: each described once."""
     components = result.setdefault("components", {})
-    components["responses"] = {_name(status): _error(said) for status, said in REFUSALS.items()}
+    components.setdefault("schemas", {})["ErrorOut"] = ERROR
+    said = REFUSALS | OF_BODIES
+    components["responses"] = {f"Error{status}": _error(text) for status, text in said.items()}
     for operations in result["paths"].values():
-        for method, operation in operations.items():
-            answers = operation["responses"]
-            known = ANYWHERE if method == "get" else ANYWHERE | WRITING
-            known = known | WITH_A_BODY if "requestBody" in operation else known
-            for status in {*known, *(answers.keys() & REFUSALS.keys())}:
-                answers[status] = {"$ref": f"#/components/responses/{_name(status)}"}
-            operation["responses"] = dict(sorted(answers.items()))
+        for operation in operations.values():
+            known = said if "requestBody" in operation else REFUSALS
+            refs = {each: {"$ref": f"#/components/responses/Error{each}"} for each in known}
+            operation["responses"] = dict(sorted((operation["responses"] | refs).items()))
     return result
-
-
-def _name(status: str) -> str:
-    return f"Error{status}"
 
 
 def _error(description: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import Http404
 from django.utils.translation import gettext
-from rest_framework import exceptions, serializers
+from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
@@ -39,12 +39,6 @@ STATUS = {
     "suggestions_hidden": 409,
 }
 """Everything not named here is a 400: the request itself has to change."""
-
-
-class ErrorOut(serializers.Serializer[Any]):
-    code = serializers.CharField()
-    message = serializers.CharField(help_text="What happened and what to do next")
-    details = serializers.DictField()
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:

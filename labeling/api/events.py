@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
@@ -12,31 +10,24 @@ from rest_framework.response import Response
 
 from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import NEWEST_FIRST, PageOut, page
+from labeling.api.paging import NEWEST_FIRST, page, page_of
+from labeling.api.records import computed, row_of, username
 from labeling.forms.audit import AuditFilter
 from labeling.models import Event
 from labeling.services import access
 from labeling.words import EVENTS, worded
 
-
-class EventOut(serializers.ModelSerializer[Event]):
-    actor = serializers.CharField(
-        source="actor.username", default=None, allow_null=True, help_text="null: a worker"
-    )
-    details = serializers.SerializerMethodField()
-
-    class Meta:
-        model = Event
-        fields = ["id", "at", "actor", "verb", "object_type", "object_id", "details"]
-
-    def get_details(self, event: Event) -> dict[str, Any]:
-        """What else there is to say, by verb: `conversation`, `reason`, …"""
-        return dict(worded(event.data, with_codes=True))
-
-
-class EventPageOut(PageOut):
-    results = EventOut(many=True)
+EventOut = row_of(
+    "EventOut",
+    Event,
+    *("id", "at", "verb", "object_type", "object_id"),
+    actor=username("actor", help_text="null: a worker"),
+    details=computed(
+        serializers.DictField,
+        lambda event: worded(event.data, with_codes=True),
+        help_text="What else there is to say, by verb: `conversation`, `reason`, …",
+    ),
+)
 
 
 FILTERS = [
@@ -54,7 +45,7 @@ class EventsView(ApiView):
 
     @extend_schema(
         parameters=[*FILTERS, *NEWEST_FIRST],
-        responses={200: EventPageOut, 400: ErrorOut, 404: ErrorOut},
+        responses=page_of(EventOut),
     )
     def get(self, request: Request, slug: str) -> Response:
         """Who did what, newest first (leads and researchers)."""

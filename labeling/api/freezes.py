@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.shortcuts import get_object_or_404
@@ -13,8 +13,8 @@ from rest_framework.response import Response
 
 from labeling.api.base import RELEASING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, part
+from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, page_of, part
+from labeling.api.records import FactField, computed, row_of, serializer_with, username
 from labeling.api.requests import asked, sent, user_of
 from labeling.domain.gold.lint import KINDS
 from labeling.domain.targets import target_layers
@@ -64,38 +64,19 @@ class FreezeOut(serializers.Serializer[Any]):
     reason_code = serializers.CharField(allow_null=True)
 
 
-class FreezePageOut(PageOut):
-    results = FreezeOut(many=True)
-
-
-class FreezeState(TypedDict):
-    id: int
-    state: str
-    layer: str
-    name: str
-    asked_by: str | None
-    asked_at: Any
-    ended_at: Any
-    release: str | None
-    reason: str
-    reason_code: str | None
-
-
 class FreezesView(ApiView):
     scopes = RELEASING
 
-    @extend_schema(
-        parameters=NEWEST_FIRST, responses={200: FreezePageOut, 400: ErrorOut, 404: ErrorOut}
-    )
+    @extend_schema(parameters=NEWEST_FIRST, responses=page_of(FreezeOut))
     def get(self, request: Request, slug: str) -> Response:
         """Who asked for gold and what came of it, newest first."""
         project = access.readable(request.user, slug)
         asked, following = part(request, _freezes(project), newest_first=True)
-        return Response(FreezePageOut({"next": following, "results": _states(asked)}).data)
+        return Response(page_of(FreezeOut)({"next": following, "results": _states(asked)}).data)
 
     @extend_schema(
         request=FreezeIn,
-        responses={202: FreezeOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut, 409: ErrorOut},
+        responses={202: FreezeOut},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Ask for a release (leads). A worker makes it; the address with its id says what came of
@@ -110,7 +91,7 @@ class FreezesView(ApiView):
 class FreezeView(ApiView):
     scopes = RELEASING
 
-    @extend_schema(responses={200: FreezeOut, 404: ErrorOut})
+    @extend_schema(responses=FreezeOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """Whether the release is there, or why not."""
         asked = get_object_or_404(_freezes(access.readable(request.user, slug)), pk=pk)
@@ -123,7 +104,7 @@ def _freezes(project: Project) -> QuerySet[Event]:
     return asked.select_related("project", "actor").order_by("-pk")
 
 
-def _states(asked: list[Event]) -> list[FreezeState]:
+def _states(asked: list[Event]) -> list[dict[str, Any]]:
     """Each request with its outcome, which is an event that names it."""
     keys = [event.pk for event in asked]
     outcomes = Event.objects.filter(
@@ -141,7 +122,7 @@ def _states(asked: list[Event]) -> list[FreezeState]:
 STATES = {"gold.frozen": "frozen", "gold.freeze_refused": "refused", "gold.linted": "linted"}
 
 
-def _state(asked: Event, outcome: Event | None, releases: dict[str, str]) -> FreezeState:
+def _state(asked: Event, outcome: Event | None, releases: dict[str, str]) -> dict[str, Any]:
     why = outcome.data.get("message") if outcome and outcome.verb != "gold.frozen" else None
     state = STATES[outcome.verb] if outcome else "waiting"
     if state == "waiting" and gold_requests.is_given_up(asked):
@@ -167,10 +148,7 @@ class LayerIn(serializers.Serializer[Any]):
     layer = serializers.CharField()
 
 
-class KindOut(serializers.Serializer[Any]):
-    kind = serializers.CharField()
-    number = serializers.IntegerField()
-    open = serializers.IntegerField(help_text="That nobody has accepted")
+KindOut = serializer_with("KindOut", lint.KindCount)
 
 
 class LintOut(serializers.Serializer[Any]):
@@ -181,30 +159,23 @@ class LintOut(serializers.Serializer[Any]):
     kinds = KindOut(many=True)
 
 
-class FindingOut(serializers.ModelSerializer[LintFinding]):
-    message = serializers.SerializerMethodField()
-    code = serializers.CharField(source="fact.code")
-    conversation = serializers.CharField(
+FindingOut = row_of(
+    "FindingOut",
+    LintFinding,
+    *("id", "kind", "key"),
+    message=FactField(source="fact"),
+    code=serializers.CharField(source="fact.code"),
+    conversation=serializers.CharField(
         source="conversation.external_id", default=None, allow_null=True
-    )
-    other = serializers.SerializerMethodField()
-    is_open = serializers.BooleanField(help_text="Nobody has accepted it")
-
-    class Meta:
-        model = LintFinding
-        fields = ["id", "kind", "key", "code", "message", "conversation", "other", "is_open"]
-
-    def get_message(self, finding: LintFinding) -> str:
-        return words_of(finding.fact)
-
-    def get_other(self, finding: LintFinding) -> str | None:
-        """The other conversation, where there is one and you may read it"""
-        is_shown: bool = finding.shows_other  # type: ignore[attr-defined]
-        return finding.other.external_id if finding.other and is_shown else None
-
-
-class FindingPageOut(PageOut):
-    results = FindingOut(many=True)
+    ),
+    other=computed(
+        serializers.CharField,
+        lambda row: row.other.external_id if row.other and row.shows_other else None,
+        allow_null=True,
+        help_text="The other conversation, where there is one and you may read it",
+    ),
+    is_open=serializers.BooleanField(help_text="Nobody has accepted it"),
+)
 
 
 class WaiveIn(LayerIn):
@@ -215,13 +186,13 @@ class WaiveIn(LayerIn):
     reason = serializers.CharField(max_length=2000)
 
 
-class WaiverOut(serializers.ModelSerializer[LintWaiver]):
-    by = serializers.CharField(source="by.username", default=None, allow_null=True)
-    withdrawn_at = serializers.DateTimeField(source="ended.at", default=None, allow_null=True)
-
-    class Meta:
-        model = LintWaiver
-        fields = ["id", "layer", "kind", "number", "reason", "by", "at", "withdrawn_at"]
+WaiverOut = row_of(
+    "WaiverOut",
+    LintWaiver,
+    *("id", "layer", "kind", "number", "reason", "at"),
+    by=username("by"),
+    withdrawn_at=serializers.DateTimeField(source="ended.at", default=None, allow_null=True),
+)
 
 
 LAYER = OpenApiParameter("layer", str, description="Default: the project's first")
@@ -230,7 +201,7 @@ LAYER = OpenApiParameter("layer", str, description="Default: the project's first
 class LintView(ApiView):
     scopes = RELEASING
 
-    @extend_schema(parameters=[LAYER], responses={200: LintOut, 400: ErrorOut, 404: ErrorOut})
+    @extend_schema(parameters=[LAYER], responses=LintOut)
     def get(self, request: Request, slug: str) -> Response:
         """What lint found the last time in labels that would be frozen, counted by kind."""
         project = access.readable(request.user, slug)
@@ -250,7 +221,7 @@ class LintFindingsView(ApiView):
             LAYER,
             FindingFilterIn,
         ],
-        responses={200: FindingPageOut, 400: ErrorOut, 404: ErrorOut},
+        responses=page_of(FindingOut),
     )
     def get(self, request: Request, slug: str) -> Response:
         """The findings of the last report of a layer."""
@@ -269,15 +240,13 @@ class LintFindingsView(ApiView):
         covered = lint.covered(project, _layer(request, project))
         for row in shown:
             row.is_open = row.key not in covered
-        return Response(FindingPageOut({"next": following, "results": shown}).data)
+        return Response(page_of(FindingOut)({"next": following, "results": shown}).data)
 
 
 class LintWaiversView(ApiView):
     scopes = RELEASING
 
-    @extend_schema(
-        request=WaiveIn, responses={201: WaiverOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut}
-    )
+    @extend_schema(request=WaiveIn, responses={201: WaiverOut})
     def post(self, request: Request, slug: str) -> Response:
         """Accept what is open of a kind, or one finding (leads). Releases state it."""
         project = access.led(request.user, slug)

@@ -16,8 +16,9 @@ from rest_framework.response import Response
 
 from labeling.api.base import READING, RELEASING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, listed, page
+from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, listed, page, page_of
+from labeling.api.records import computed, row_of, serializer_with, username
+from labeling.domain.gold.gold_changes import ItemChangeRow
 from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership, ReleaseCheck
 from labeling.services import blindness, pseudonyms
 from labeling.services.exchange.archives import zipped
@@ -30,68 +31,51 @@ from labeling.words import worded
 Role = Membership.Role
 
 
-class ListedItemOut(serializers.ModelSerializer[GoldItem]):
-    synthetic = serializers.SerializerMethodField()
-
-    class Meta:
-        model = GoldItem
-        fields = ["position", "item_id", "split", "how", "sha256", "signature", "synthetic"]
-
-    def get_synthetic(self, item: GoldItem) -> bool:
-        """Nobody has held the conversation, or nobody has labeled it"""
-        return item.conversation.is_synthetic or item.how == GoldItem.How.GENERATED
-
-
-class ItemPageOut(PageOut):
-    results = ListedItemOut(many=True)
-
-
-class ItemOut(ListedItemOut):
-    document = serializers.DictField(
+ListedItemOut = row_of(
+    "ListedItemOut",
+    GoldItem,
+    *("position", "item_id", "split", "how", "sha256", "signature"),
+    synthetic=computed(
+        serializers.BooleanField,
+        lambda item: item.conversation.is_synthetic or item.how == GoldItem.How.GENERATED,
+        help_text="Nobody has held the conversation, or nobody has labeled it",
+    ),
+)
+ItemOut = row_of(
+    "ItemOut",
+    GoldItem,
+    base=ListedItemOut,
+    document=serializers.DictField(
         help_text="The text, the labels and where each comes from, as hashed; leads read user "
         "names in place of pseudonyms"
-    )
-
-    class Meta(ListedItemOut.Meta):
-        fields = [*ListedItemOut.Meta.fields, "document"]
-
-
-class GoldOut(serializers.ModelSerializer[GoldRelease]):
-    project = serializers.CharField(source="project.slug")
-    n_items = serializers.IntegerField()
-
-    class Meta:
-        model = GoldRelease
-        fields = [
-            *("name", "version", "meaning", "project", "layer"),
-            *("n_items", "sha256", "signature", "public_key", "frozen_at"),
-        ]
-
-
-class GoldPageOut(PageOut):
-    results = GoldOut(many=True)
-
-
-class GoldDetailOut(GoldOut):
-    left_out = serializers.SerializerMethodField()
-    frozen_by = serializers.CharField(
-        source="frozen_by.username", default=None, allow_null=True, read_only=True
-    )
-    formats = serializers.SerializerMethodField()
-
-    class Meta(GoldOut.Meta):
-        fields = [
-            *GoldOut.Meta.fields,
-            *("frozen_by", "message", "overrides", "left_out", "formats"),
-        ]
-
-    def get_left_out(self, release: GoldRelease) -> list[dict[str, Any]]:
-        """Conversations not released, with reason"""
-        return worded(release.left_out, with_codes=True)
-
-    def get_formats(self, release: GoldRelease) -> list[str]:
-        """In which it can be downloaded, next to its lines alone"""
-        return formats_for(release)
+    ),
+)
+GoldOut = row_of(
+    "GoldOut",
+    GoldRelease,
+    *("name", "version", "meaning", "layer", "sha256", "signature", "public_key", "frozen_at"),
+    project=serializers.CharField(source="project.slug"),
+    n_items=serializers.IntegerField(),
+)
+GoldDetailOut = row_of(
+    "GoldDetailOut",
+    GoldRelease,
+    *("message", "overrides"),
+    base=GoldOut,
+    frozen_by=username("frozen_by"),
+    left_out=computed(
+        serializers.ListField,
+        lambda release: worded(release.left_out, with_codes=True),
+        child=serializers.DictField(),
+        help_text="Conversations not released, with reason",
+    ),
+    formats=computed(
+        serializers.ListField,
+        formats_for,
+        child=serializers.CharField(),
+        help_text="In which it can be downloaded, next to its lines alone",
+    ),
+)
 
 
 class GoldListView(ApiView):
@@ -103,7 +87,7 @@ class GoldListView(ApiView):
             OpenApiParameter("project", str, description="Only of this project"),
             OpenApiParameter("name", str, description="Only of this name"),
         ],
-        responses={200: GoldPageOut, 400: ErrorOut},
+        responses=page_of(GoldOut),
     )
     def get(self, request: Request) -> Response:
         """The gold releases I may read, newest first."""
@@ -118,7 +102,7 @@ class GoldListView(ApiView):
 class GoldView(ApiView):
     scopes = READING
 
-    @extend_schema(responses={200: GoldDetailOut, 404: ErrorOut})
+    @extend_schema(responses=GoldDetailOut)
     def get(self, request: Request, name: str, version: int) -> Response:
         """One release; its items have an address of their own."""
         return Response(GoldDetailOut(_release(request, name, version)).data)
@@ -132,7 +116,7 @@ class GoldItemsView(ApiView):
             *OLDEST_FIRST,
             OpenApiParameter("split", str, description="Only of this split"),
         ],
-        responses={200: ItemPageOut, 400: ErrorOut, 404: ErrorOut},
+        responses=page_of(ListedItemOut),
     )
     def get(self, request: Request, name: str, version: int) -> Response:
         """The items of a release in their order, without their labels."""
@@ -145,7 +129,7 @@ class GoldItemsView(ApiView):
 class GoldItemView(ApiView):
     scopes = READING
 
-    @extend_schema(responses={200: ItemOut, 403: ErrorOut, 404: ErrorOut})
+    @extend_schema(responses=ItemOut)
     def get(self, request: Request, name: str, version: int, item_id: str) -> Response:
         """One item with its conversation, its labels and where each label comes from."""
         release, item = _item(request, name, version, item_id)
@@ -168,9 +152,6 @@ class GoldExportView(ApiView):
         responses={
             (200, "application/x-ndjson"): OpenApiTypes.STR,
             (200, "application/zip"): OpenApiTypes.BINARY,
-            400: ErrorOut,
-            403: ErrorOut,
-            404: ErrorOut,
         },
     )
     def get(self, request: Request, name: str, version: int) -> HttpResponseBase:
@@ -198,20 +179,19 @@ class GoldExportView(ApiView):
 # --- verifying ------------------------------------------------------------------------------------
 
 
-class VerifiedOut(serializers.Serializer[Any]):
-    at = serializers.DateTimeField()
-    by = serializers.CharField(
-        source="by.username", default=None, allow_null=True, help_text="null: a worker or a command"
-    )
-    intact = serializers.SerializerMethodField()
-    n_faults = serializers.IntegerField()
-    faults = serializers.SerializerMethodField(help_text="The first of them")
-
-    def get_intact(self, check: ReleaseCheck) -> bool:
-        return check.n_faults == 0
-
-    def get_faults(self, check: ReleaseCheck) -> list[dict[str, Any]]:
-        return worded(check.faults, with_codes=True)
+VerifiedOut = row_of(
+    "VerifiedOut",
+    ReleaseCheck,
+    *("at", "n_faults"),
+    by=username("by", help_text="null: a worker or a command"),
+    intact=computed(serializers.BooleanField, lambda check: check.n_faults == 0),
+    faults=computed(
+        serializers.ListField,
+        lambda check: worded(check.faults, with_codes=True),
+        child=serializers.DictField(),
+        help_text="The first of them",
+    ),
+)
 
 
 class VerifiedLastOut(serializers.Serializer[Any]):
@@ -221,14 +201,12 @@ class VerifiedLastOut(serializers.Serializer[Any]):
 class GoldVerifyView(ApiView):
     scopes = RELEASING
 
-    @extend_schema(responses={200: VerifiedLastOut, 404: ErrorOut})
+    @extend_schema(responses=VerifiedLastOut)
     def get(self, request: Request, name: str, version: int) -> Response:
         """When the release was verified last, and what came of it."""
         return Response(_last_check(_release(request, name, version)))
 
-    @extend_schema(
-        request=None, responses={200: VerifiedLastOut, 202: VerifiedLastOut, 404: ErrorOut}
-    )
+    @extend_schema(request=None, responses={200: VerifiedLastOut, 202: VerifiedLastOut})
     def post(self, request: Request, name: str, version: int) -> Response:
         """Compute every hash again. 202: a worker does it, and GET has it a while later."""
         release = _release(request, name, version)
@@ -247,19 +225,7 @@ def _last_check(release: GoldRelease) -> dict[str, Any]:
 # --- what differs ---------------------------------------------------------------------------------
 
 
-class ChangeOut(serializers.Serializer[Any]):
-    item_id = serializers.CharField()
-    kind = serializers.ChoiceField(["added", "removed", "changed"])
-    how = serializers.ListField(
-        child=serializers.CharField(), allow_null=True, help_text="Before and after, if it differs"
-    )
-    split = serializers.ListField(
-        child=serializers.CharField(), allow_null=True, help_text="Before and after, if it differs"
-    )
-    text = serializers.BooleanField(help_text="The conversation differs")
-    messages = serializers.ListField(child=serializers.DictField())
-    labels = serializers.ListField(child=serializers.DictField())
-    other = serializers.ListField(child=serializers.CharField(), help_text="Further keys")
+ChangeOut = serializer_with("ChangeOut", ItemChangeRow)
 
 
 class DiffOut(PageOut):
@@ -278,7 +244,7 @@ class GoldDiffView(ApiView):
             *OLDEST_FIRST,
             OpenApiParameter("with", str, description="name@version; default: its parent"),
         ],
-        responses={200: DiffOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+        responses=DiffOut,
     )
     def get(self, request: Request, name: str, version: int) -> Response:
         """What became of items and labels between this release and another, the older first."""
@@ -305,9 +271,6 @@ class GoldDiffView(ApiView):
             n_differing=len(diff.names),
             n_same=diff.same,
         )
-
-
-# --- corrections ----------------------------------------------------------------------------------
 
 
 def _release(request: Request, name: str, version: int) -> GoldRelease:

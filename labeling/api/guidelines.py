@@ -11,10 +11,10 @@ from rest_framework.response import Response
 
 from labeling.api.base import ApiView, reading_and
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import ORDERED, PageOut, ordered_page
+from labeling.api.paging import ORDERED, ordered_page, page_of
+from labeling.api.records import row_of, serializer_of, username
 from labeling.api.requests import asked, sent, user_of
-from labeling.domain.line_diffs import compare
+from labeling.domain.line_diffs import DiffLine, compare
 from labeling.domain.scopes import Scope
 from labeling.forms.guidelines import MOST_CHARACTERS
 from labeling.models import Guideline
@@ -47,42 +47,28 @@ class AgainstIn(serializers.Serializer[Any]):
     )
 
 
-class GuidelineOut(serializers.ModelSerializer[Guideline]):
-    created_by = serializers.CharField(
-        source="created_by.username", default=None, allow_null=True, help_text="null: a command"
-    )
-
-    class Meta:
-        model = Guideline
-        fields = ["version", "summary", "created_by", "created_at"]
-
-
-class GuidelinePageOut(PageOut):
-    results = GuidelineOut(many=True)
-
-
-class LineOut(serializers.Serializer[Any]):
-    kind = serializers.ChoiceField(["same", "added", "removed", "gap"])
-    old = serializers.IntegerField(allow_null=True, help_text="Its number in the older version")
-    new = serializers.IntegerField(allow_null=True)
-    text = serializers.CharField()
-
-
-class GuidelineDetailOut(GuidelineOut):
-    body = serializers.CharField(help_text="Markdown")
-    against = serializers.IntegerField(
+GuidelineOut = row_of(
+    "GuidelineOut",
+    Guideline,
+    *("version", "summary", "created_at"),
+    created_by=username("created_by", help_text="null: a command"),
+)
+GuidelineDetailOut = row_of(
+    "GuidelineDetailOut",
+    Guideline,
+    base=GuidelineOut,
+    body=serializers.CharField(help_text="Markdown"),
+    against=serializers.IntegerField(
         allow_null=True, help_text="The version that `changes` compares with; null: there is none"
-    )
-    changes = LineOut(many=True, help_text="Changed lines with three around them")
-
-    class Meta(GuidelineOut.Meta):
-        fields = [*GuidelineOut.Meta.fields, "body", "against", "changes"]
+    ),
+    changes=serializer_of(DiffLine)(many=True, help_text="Changed lines with three around them"),
+)
 
 
 class GuidelinesView(ApiView):
     scopes = READ_BY_MEMBERS
 
-    @extend_schema(parameters=ORDERED, responses={200: GuidelinePageOut, 404: ErrorOut})
+    @extend_schema(parameters=ORDERED, responses=page_of(GuidelineOut))
     def get(self, request: Request, slug: str) -> Response:
         """The versions of the guidelines, newest first, without their text (members)."""
         project = access.any_role(request.user, slug)
@@ -91,13 +77,7 @@ class GuidelinesView(ApiView):
 
     @extend_schema(
         request=GuidelineIn,
-        responses={
-            201: GuidelineOut,
-            400: ErrorOut,
-            403: ErrorOut,
-            404: ErrorOut,
-            409: ErrorOut,
-        },
+        responses={201: GuidelineOut},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Write the next version; new rounds follow it (leads)."""
@@ -118,9 +98,7 @@ class GuidelinesView(ApiView):
 class GuidelineView(ApiView):
     scopes = READ_BY_MEMBERS
 
-    @extend_schema(
-        parameters=[AgainstIn], responses={200: GuidelineDetailOut, 400: ErrorOut, 404: ErrorOut}
-    )
+    @extend_schema(parameters=[AgainstIn], responses=GuidelineDetailOut)
     def get(self, request: Request, slug: str, version: int) -> Response:
         """One version with its text, and what it changed (members)."""
         project = access.any_role(request.user, slug)
@@ -135,5 +113,5 @@ class GuidelineView(ApiView):
         guideline.changes = []
         if other:
             older, newer = sorted((other, guideline), key=lambda row: row.version)
-            guideline.changes = [line._asdict() for line in compare(older.body, newer.body)]
+            guideline.changes = compare(older.body, newer.body)
         return Response(GuidelineDetailOut(guideline).data)

@@ -13,9 +13,9 @@ from rest_framework.response import Response
 
 from labeling.api.base import LEADING, ApiView, Scopes
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
 from labeling.api.members import ROLES
-from labeling.api.paging import ORDERED, PageOut, ordered_page
+from labeling.api.paging import ORDERED, ordered_page, page_of
+from labeling.api.records import row_of
 from labeling.api.requests import sent, user_of
 from labeling.domain.scopes import Scope
 from labeling.models import Invitation
@@ -37,29 +37,21 @@ class SecretIn(serializers.Serializer[Any]):
     )
 
 
-class InvitationOut(serializers.ModelSerializer[Invitation]):
-    created_by = serializers.CharField(source="created_by.username")
-    works = serializers.BooleanField(
+InvitationOut = row_of(
+    "InvitationOut",
+    Invitation,
+    *("id", "role", "invitee", "uses_left", "created_at", "expires_at"),
+    created_by=serializers.CharField(source="created_by.username"),
+    works=serializers.BooleanField(
         default=True, help_text="false: who made it does not lead the project any more"
-    )
-
-    class Meta:
-        model = Invitation
-        fields = [
-            *("id", "role", "invitee", "uses_left", "created_by"),
-            *("created_at", "expires_at", "works"),
-        ]
-
-
-class InvitationPageOut(PageOut):
-    results = InvitationOut(many=True)
-
-
-class NewInvitationOut(InvitationOut):
-    link = serializers.CharField(help_text="Shown this once: only its digest is stored")
-
-    class Meta(InvitationOut.Meta):
-        fields = [*InvitationOut.Meta.fields, "link"]
+    ),
+)
+NewInvitationOut = row_of(
+    "NewInvitationOut",
+    Invitation,
+    base=InvitationOut,
+    link=serializers.CharField(help_text="Shown this once: only its digest is stored"),
+)
 
 
 class JoinedOut(serializers.Serializer[Any]):
@@ -67,21 +59,16 @@ class JoinedOut(serializers.Serializer[Any]):
     role = serializers.ChoiceField(ROLES)
 
 
-LED = {400: ErrorOut, 403: ErrorOut, 404: ErrorOut}
-
-
 class InvitationsView(ApiView):
     scopes = LEADING
 
-    @extend_schema(
-        parameters=ORDERED, responses={200: InvitationPageOut, 403: ErrorOut, 404: ErrorOut}
-    )
+    @extend_schema(parameters=ORDERED, responses=page_of(InvitationOut))
     def get(self, request: Request, slug: str) -> Response:
         """Invitations with uses and days left, newest first (leads)."""
         project = access.led(request.user, slug)
         return ordered_page(request, invitations.of_project(project), InvitationOut, by=["-pk"])
 
-    @extend_schema(request=InvitationIn, responses={201: NewInvitationOut, **LED})
+    @extend_schema(request=InvitationIn, responses={201: NewInvitationOut})
     def post(self, request: Request, slug: str) -> Response:
         """Make a link for one or several people; it is shown this once (leads)."""
         project = access.led(request.user, slug)
@@ -93,7 +80,7 @@ class InvitationsView(ApiView):
 class InvitationView(ApiView):
     scopes = LEADING
 
-    @extend_schema(responses={204: None, 403: ErrorOut, 404: ErrorOut})
+    @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
         """Withdraw a link; people who have joined stay (leads)."""
         project = access.led(request.user, slug)
@@ -105,7 +92,7 @@ class InvitationView(ApiView):
 class JoinView(ApiView):
     scopes: ClassVar[Scopes] = {"POST": (Scope.LABEL, Scope.LEAD)}
 
-    @extend_schema(request=SecretIn, responses={200: JoinedOut, 400: ErrorOut, 404: ErrorOut})
+    @extend_schema(request=SecretIn, responses=JoinedOut)
     def post(self, request: Request) -> Response:
         """Join a project by an invitation link. Who has the role already uses nothing up."""
         secret = sent(request, SecretIn)["secret"].rstrip("/").rpartition("/")[2]

@@ -15,7 +15,6 @@ from rest_framework.response import Response
 
 from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
 from labeling.api.parsing import ShallowJSONParser
 from labeling.api.records import FactField, serializer_with
 from labeling.api.requests import asked, checked_by, sent, user_of
@@ -70,9 +69,6 @@ class LabelFilesView(ApiView):
         responses={
             (200, "application/x-ndjson"): OpenApiTypes.STR,
             (200, "application/json"): {"type": "array", "items": {"type": "object"}},
-            400: ErrorOut,
-            403: ErrorOut,
-            404: ErrorOut,
         },
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:
@@ -83,7 +79,7 @@ class LabelFilesView(ApiView):
 
     @extend_schema(
         request={"multipart/form-data": LabelsIn},
-        responses={200: LabelsOut, 201: LabelsOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+        responses={200: LabelsOut, 201: LabelsOut},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Store the answers of a file that can be taken (leads); with `dry_run` only say what."""

@@ -9,8 +9,8 @@ from rest_framework.response import Response
 
 from labeling.api.base import ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import NEWEST_FIRST, PageOut, page
+from labeling.api.paging import NEWEST_FIRST, page, page_of
+from labeling.api.records import row_of, username
 from labeling.api.requests import sent
 from labeling.domain.scopes import Scope
 from labeling.models import GoldRelease, Look
@@ -26,22 +26,13 @@ class LookIn(serializers.Serializer[Any]):
     reason = serializers.CharField(max_length=LONGEST_REASON)
 
 
-class LookOut(serializers.ModelSerializer[Look]):
-    gold = serializers.CharField(source="release")
-    user = serializers.CharField(
-        source="user.username",
-        allow_null=True,
-        default=None,
-        help_text="null: somebody at the command line",
-    )
-
-    class Meta:
-        model = Look
-        fields = ["id", "gold", "user", "purpose", "subject", "named", "reason", "n_items", "at"]
-
-
-class LookPageOut(PageOut):
-    results = LookOut(many=True)
+LookOut = row_of(
+    "LookOut",
+    Look,
+    *("id", "purpose", "subject", "named", "reason", "n_items", "at"),
+    gold=serializers.CharField(source="release"),
+    user=username("user", help_text="null: somebody at the command line"),
+)
 
 
 class StandingOut(serializers.Serializer[Any]):
@@ -58,7 +49,7 @@ class LooksView(ApiView):
             *NEWEST_FIRST,
             OpenApiParameter("gold", str, description="Only of this release"),
         ],
-        responses={200: LookPageOut, 400: ErrorOut},
+        responses=page_of(LookOut),
     )
     def get(self, request: Request) -> Response:
         """The looks at test items of the releases that I may read, newest first."""
@@ -68,7 +59,7 @@ class LooksView(ApiView):
             rows = rows.filter(release=gold.find(named, among=visible))
         return page(request, rows.select_related("release", "user"), LookOut, newest_first=True)
 
-    @extend_schema(request=LookIn, responses={201: StandingOut, 400: ErrorOut, 403: ErrorOut})
+    @extend_schema(request=LookIn, responses={201: StandingOut})
     def post(self, request: Request) -> Response:
         """Say why I look at the test items of a release; what answered 403 opens for me."""
         asked = sent(request, LookIn)

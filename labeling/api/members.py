@@ -12,12 +12,12 @@ from rest_framework.response import Response
 
 from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import ORDERED, PageOut, ordered_page
+from labeling.api.paging import ORDERED, ordered_page, page_of
+from labeling.api.records import row_of, serializer_of
 from labeling.api.requests import asked, person, sent, user_of
 from labeling.models import Membership, Project
 from labeling.services import access, members
-from labeling.services.work import assignments
+from labeling.services.work import assignments, handovers
 
 ROLES = Membership.Role.choices
 
@@ -40,36 +40,26 @@ class RoleIn(TakerIn):
     role = serializers.ChoiceField(ROLES)
 
 
-class MemberOut(serializers.ModelSerializer[Membership]):
-    username = serializers.CharField(source="user.username")
-    name = serializers.CharField(source="user.get_full_name")
-
-    class Meta:
-        model = Membership
-        fields = ["id", "username", "name", "role", "by_invitation"]
-
-
-class MemberPageOut(PageOut):
-    results = MemberOut(many=True)
-
-
-class HandedOnOut(serializers.Serializer[Any]):
-    to = serializers.DictField(child=serializers.IntegerField(), help_text="By user name")
-    pool = serializers.IntegerField(help_text="Went back to a pool")
-    left_open = serializers.IntegerField(help_text="Nobody could take it: one answer fewer")
-
-
-class RoleOut(MemberOut):
-    handed_on = HandedOnOut(help_text="Where the open work went")
-
-    class Meta(MemberOut.Meta):
-        fields = [*MemberOut.Meta.fields, "handed_on"]
+MemberOut = row_of(
+    "MemberOut",
+    Membership,
+    *("id", "role", "by_invitation"),
+    username=serializers.CharField(source="user.username"),
+    name=serializers.CharField(source="user.get_full_name"),
+)
+HandedOnOut = serializer_of(handovers.HandedOn)
+RoleOut = row_of(
+    "RoleOut",
+    Membership,
+    base=MemberOut,
+    handed_on=HandedOnOut(help_text="Where the open work went"),
+)
 
 
 class MembersView(ApiView):
     scopes = LEADING
 
-    @extend_schema(parameters=ORDERED, responses={200: MemberPageOut, 404: ErrorOut})
+    @extend_schema(parameters=ORDERED, responses=page_of(MemberOut))
     def get(self, request: Request, slug: str) -> Response:
         """The members of a project, by user name; several roles are several rows."""
         project = access.readable(request.user, slug)
@@ -78,7 +68,7 @@ class MembersView(ApiView):
 
     @extend_schema(
         request=MemberIn,
-        responses={201: MemberOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+        responses={201: MemberOut},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Give somebody a role (leads). Giving it again changes nothing."""
@@ -93,7 +83,7 @@ class MemberView(ApiView):
 
     @extend_schema(
         request=RoleIn,
-        responses={200: RoleOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+        responses=RoleOut,
     )
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         """Another role in place of this one; open work of an annotator is handed on (leads)."""
@@ -107,7 +97,7 @@ class MemberView(ApiView):
 
     @extend_schema(
         parameters=[TakerIn],
-        responses={200: HandedOnOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut},
+        responses={200: HandedOnOut},
     )
     def delete(self, request: Request, slug: str, pk: int) -> Response:
         """Take a role away; open work of an annotator is handed on (leads)."""
@@ -115,7 +105,7 @@ class MemberView(ApiView):
         membership = _membership(project, pk)
         to = _taker(membership, asked(request, TakerIn)["to"])
         handed_on = members.remove_member(membership=membership, by=user_of(request), to=to)
-        return Response(HandedOnOut(handed_on._asdict()).data)
+        return Response(HandedOnOut(handed_on).data)
 
 
 def _membership(project: Project, pk: int) -> Membership:

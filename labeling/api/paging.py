@@ -11,6 +11,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -43,9 +44,16 @@ class NextField(serializers.URLField):
 
 
 class PageOut(serializers.Serializer[Any]):
-    """Derive the shape of a list from it, with ``results``."""
+    """Of a list that says more than its rows, derive the shape with ``results``."""
 
     next = NextField()
+
+
+@cache
+def page_of(row: Shape) -> type[PageOut]:
+    """What a page of such rows looks like."""
+    members = {"results": row(many=True), "__module__": __name__}
+    return type(f"{row.__name__.removesuffix('Out')}PageOut", (PageOut,), members)
 
 
 def page(

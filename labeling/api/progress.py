@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from rest_framework import serializers
@@ -10,7 +11,7 @@ from rest_framework.response import Response
 
 from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
+from labeling.api.records import serializer_with
 from labeling.api.round_shapes import RoundOut
 from labeling.models import Project
 from labeling.services import access, progress
@@ -44,30 +45,17 @@ class AgreesOut(serializers.Serializer[Any]):
     n = serializers.IntegerField()
 
 
-class PersonOut(serializers.Serializer[Any]):
-    username = serializers.CharField()
-    assigned = serializers.IntegerField()
-    pending = serializers.IntegerField()
-    draft = serializers.IntegerField()
-    submitted = serializers.IntegerField()
-    skipped = serializers.IntegerField()
-    returned = serializers.IntegerField(help_text="How often an answer was sent back")
-    minutes = serializers.FloatField(allow_null=True, help_text="Median per answer")
-    last_active = serializers.DateTimeField(allow_null=True)
-    group_round = serializers.IntegerField(
-        allow_null=True, help_text="The round that `group` is about"
-    )
-    group = AgreesOut(allow_null=True, help_text="Against the others of that round")
-    gold = AgreesOut(allow_null=True, help_text="Against the newest release, as measured last")
-    gold_awaited = serializers.BooleanField(
-        help_text="A worker has yet to measure `gold`: ask again in a moment"
-    )
-    still_held = serializers.SerializerMethodField()
-
-    def get_still_held(self, person: progress.Person) -> int:
-        """Open work of somebody who no longer annotates: move it"""
-        held: dict[int, int] = self.context["held"]
-        return held.get(person.pk, 0)
+PersonOut = serializer_with(
+    "PersonOut",
+    progress.Person,
+    pk=None,
+    checked=None,
+    group=AgreesOut(allow_null=True, help_text="Against the others of `group_round`"),
+    gold=AgreesOut(allow_null=True, help_text="Against the newest release, as measured last"),
+    still_held=serializers.IntegerField(
+        help_text="Open work of somebody who no longer annotates: move it"
+    ),
+)
 
 
 class ProjectProgressOut(serializers.Serializer[Any]):
@@ -79,7 +67,7 @@ class ProjectProgressOut(serializers.Serializer[Any]):
 class GateView(ApiView):
     scopes = LEADING
 
-    @extend_schema(responses={200: ProjectGateOut, 404: ErrorOut})
+    @extend_schema(responses=ProjectGateOut)
     def get(self, request: Request, slug: str) -> Response:
         """Whether full labeling can be opened, and which round says so (leads and researchers)."""
         project = access.readable(request.user, slug)
@@ -98,7 +86,7 @@ class GateView(ApiView):
 class ProgressView(ApiView):
     scopes = LEADING
 
-    @extend_schema(responses={200: ProjectProgressOut, 404: ErrorOut})
+    @extend_schema(responses=ProjectProgressOut)
     def get(self, request: Request, slug: str) -> Response:
         """Conversations by state, and who has done what (leads and researchers)."""
         project = access.readable(request.user, slug)
@@ -106,6 +94,13 @@ class ProgressView(ApiView):
         shown = {
             "blind": progress.is_blind(project),
             "conversations": progress.by_state(project),
-            "people": progress.people(project),
+            "people": [
+                {**_plain(person), "still_held": held.get(person.pk, 0)}
+                for person in progress.people(project)
+            ],
         }
-        return Response(ProjectProgressOut(shown, context={"held": held}).data)
+        return Response(ProjectProgressOut(shown).data)
+
+
+def _plain(person: progress.Person) -> dict[str, Any]:
+    return {field.name: getattr(person, field.name) for field in fields(person)}

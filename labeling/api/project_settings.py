@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
 from labeling.api.projects import LayersField
 from labeling.api.requests import checked_by, sent, user_of
 from labeling.domain.hints import KINDS
@@ -25,16 +24,10 @@ def _texts(**options: Any) -> serializers.ListField:
     return serializers.ListField(child=serializers.CharField(max_length=200), **options)
 
 
-class SettingsOut(serializers.Serializer[Any]):
-    name = serializers.CharField(max_length=200)
+class SettingsOut(serializers.ModelSerializer[Project]):
     description = serializers.CharField(allow_blank=True, max_length=20_000)
     layers = LayersField()
     overlap = serializers.IntegerField(min_value=1, max_value=100)
-    kappa_threshold = serializers.FloatField(min_value=-1, max_value=1)
-    kappa_statistic = serializers.ChoiceField(Project.Statistic.choices)
-    label_f1_threshold = serializers.FloatField(
-        min_value=0, max_value=1, help_text="Holds from the next round on"
-    )
     match_threshold = serializers.FloatField(
         min_value=0, help_text="Less than 1: texts more alike than this mean the same"
     )
@@ -48,9 +41,11 @@ class SettingsOut(serializers.Serializer[Any]):
         child=_texts(), help_text="By layer, fields that may stay empty from the next round on"
     )
     hints = serializers.ListField(child=serializers.ChoiceField(list(KINDS)))
-    hints_in_calibration = serializers.BooleanField()
     review_rate = serializers.FloatField(min_value=0, max_value=1)
-    publish_names = serializers.BooleanField()
+
+    class Meta:
+        model = Project
+        fields: ClassVar[Any] = project_settings.FIELDS
 
     def validate_match_threshold(self, threshold: float) -> float:
         return float(checked_by(below_one, threshold))
@@ -76,6 +71,9 @@ class SettingsIn(SettingsOut):
         default=dict, help_text="Settings as you know them: others by now are answered with 409"
     )
 
+    class Meta(SettingsOut.Meta):
+        fields = (*SettingsOut.Meta.fields, "base")
+
 
 class ChangedOut(serializers.Serializer[Any]):
     changed = serializers.ListField(child=serializers.CharField(), help_text="Names of settings")
@@ -85,14 +83,14 @@ class ChangedOut(serializers.Serializer[Any]):
 class SettingsView(ApiView):
     scopes = LEADING
 
-    @extend_schema(responses={200: SettingsOut, 403: ErrorOut, 404: ErrorOut})
+    @extend_schema(responses=SettingsOut)
     def get(self, request: Request, slug: str) -> Response:
         """The settings of a project (leads)."""
-        return Response(_settings(access.led(request.user, slug)))
+        return Response(SettingsOut(access.led(request.user, slug)).data)
 
     @extend_schema(
         request=SettingsIn(partial=True),
-        responses={200: ChangedOut, 400: ErrorOut, 403: ErrorOut, 404: ErrorOut, 409: ErrorOut},
+        responses=ChangedOut,
     )
     def patch(self, request: Request, slug: str) -> Response:
         """Change some settings (leads). What would change the meaning of labels is refused."""
@@ -111,8 +109,4 @@ class SettingsView(ApiView):
             by=user_of(request),
         )
         project.refresh_from_db()
-        return Response({"changed": changed, "settings": _settings(project)})
-
-
-def _settings(project: Project) -> Any:
-    return SettingsOut({name: getattr(project, name) for name in project_settings.FIELDS}).data
+        return Response({"changed": changed, "settings": SettingsOut(project).data})

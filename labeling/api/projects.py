@@ -13,8 +13,8 @@ from rest_framework.response import Response
 
 from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import ORDERED, PageOut, ordered_page
+from labeling.api.paging import ORDERED, ordered_page, page_of
+from labeling.api.records import row_of
 from labeling.api.requests import checked_by, sent, user_of
 from labeling.api.round_shapes import RoundOut, WorkCountsOut
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
@@ -63,46 +63,35 @@ class ProjectIn(serializers.Serializer[Any]):
         return slug
 
 
-class ProjectOut(serializers.ModelSerializer[Project]):
-    layers = serializers.ListField(child=serializers.ChoiceField(list(LAYERS)))
-    roles = serializers.ListField(
+ProjectOut = row_of(
+    "ProjectOut",
+    Project,
+    *("slug", "name", "description", "overlap", "created_at"),
+    *("kappa_threshold", "kappa_statistic", "label_f1_threshold"),
+    layers=serializers.ListField(child=serializers.ChoiceField(list(LAYERS))),
+    roles=serializers.ListField(
         child=serializers.ChoiceField(Membership.Role.choices), help_text="Yours"
-    )
-
-    class Meta:
-        model = Project
-        fields = [
-            *("slug", "name", "description", "layers", "overlap"),
-            *("kappa_threshold", "kappa_statistic", "label_f1_threshold"),
-            *("created_at", "roles"),
-        ]
-
-
-class ProjectDetailOut(ProjectOut):
-    gate_open = serializers.BooleanField()
-    guideline = serializers.IntegerField(
+    ),
+)
+ProjectDetailOut = row_of(
+    "ProjectDetailOut",
+    Project,
+    base=ProjectOut,
+    gate_open=serializers.BooleanField(),
+    guideline=serializers.IntegerField(
         allow_null=True, help_text="The newest version; null: none is written yet"
-    )
-    conversations = serializers.IntegerField()
-    unplanned = serializers.IntegerField(help_text="Conversations that are in no round yet")
-    progress = WorkCountsOut(help_text="Assignments by status")
-    rounds = RoundOut(many=True, help_text="Oldest first")
-
-    class Meta(ProjectOut.Meta):
-        fields = [
-            *ProjectOut.Meta.fields,
-            *("gate_open", "guideline", "conversations", "unplanned", "progress", "rounds"),
-        ]
-
-
-class ProjectPageOut(PageOut):
-    results = ProjectOut(many=True)
+    ),
+    conversations=serializers.IntegerField(),
+    unplanned=serializers.IntegerField(help_text="Conversations that are in no round yet"),
+    progress=WorkCountsOut(help_text="Assignments by status"),
+    rounds=RoundOut(many=True, help_text="Oldest first"),
+)
 
 
 class ProjectListView(ApiView):
     scopes = LEADING
 
-    @extend_schema(parameters=ORDERED, responses=ProjectPageOut)
+    @extend_schema(parameters=ORDERED, responses=page_of(ProjectOut))
     def get(self, request: Request) -> Response:
         """The projects I have a role in, by name."""
         return ordered_page(
@@ -113,7 +102,7 @@ class ProjectListView(ApiView):
             prepared=lambda rows: _with_roles(rows, user_of(request)),
         )
 
-    @extend_schema(request=ProjectIn, responses={201: ProjectOut, 400: ErrorOut, 403: ErrorOut})
+    @extend_schema(request=ProjectIn, responses={201: ProjectOut})
     def post(self, request: Request) -> Response:
         """Create a project, which you lead (staff, and leads of another project)."""
         user = user_of(request)
@@ -127,7 +116,7 @@ class ProjectListView(ApiView):
 class ProjectView(ApiView):
     scopes = LEADING
 
-    @extend_schema(responses={200: ProjectDetailOut, 404: ErrorOut})
+    @extend_schema(responses=ProjectDetailOut)
     def get(self, request: Request, slug: str) -> Response:
         """A project with its rounds and progress (leads and researchers)."""
         project: Any = access.readable(request.user, slug)

@@ -11,8 +11,8 @@ from rest_framework.response import Response
 
 from labeling.api.base import OWN_WORK, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import ORDERED, PageOut, ordered_page
+from labeling.api.paging import ORDERED, ordered_page, page_of
+from labeling.api.records import row_of
 from labeling.api.requests import user_of
 from labeling.models import Assignment
 from labeling.services.work import assignments, ownership
@@ -21,27 +21,15 @@ IN_ORDER = ("closed_at", "round__kind", "round_id", "position", "pk")
 STILL_OPEN = Value(datetime(1970, 1, 1, tzinfo=UTC), DateTimeField())
 
 
-class AssignmentOut(serializers.ModelSerializer[Assignment]):
-    status = serializers.CharField(help_text="pending, draft, submitted or skipped")
-    conversation = serializers.CharField(source="conversation.external_id")
-    project = serializers.CharField(source="round.project.slug")
-    round = serializers.IntegerField(source="round.number")
-
-    class Meta:
-        model = Assignment
-        fields = [
-            "id",
-            "project",
-            "round",
-            "conversation",
-            "status",
-            "returned_reason",
-            "lease_expires_at",
-        ]
-
-
-class QueuePageOut(PageOut):
-    results = AssignmentOut(many=True)
+AssignmentOut = row_of(
+    "AssignmentOut",
+    Assignment,
+    *("id", "returned_reason", "lease_expires_at"),
+    status=serializers.CharField(help_text="pending, draft, submitted or skipped"),
+    conversation=serializers.CharField(source="conversation.external_id"),
+    project=serializers.CharField(source="round.project.slug"),
+    round=serializers.IntegerField(source="round.number"),
+)
 
 
 class NextOut(serializers.Serializer[Any]):
@@ -51,7 +39,7 @@ class NextOut(serializers.Serializer[Any]):
 class QueueView(ApiView):
     scopes = OWN_WORK
 
-    @extend_schema(parameters=ORDERED, responses={200: QueuePageOut, 400: ErrorOut})
+    @extend_schema(parameters=ORDERED, responses=page_of(AssignmentOut))
     def get(self, request: Request) -> Response:
         """My work, in the order to work through; closed rounds last."""
         rows = assignments.queue(user_of(request))
@@ -81,12 +69,12 @@ class LeaseView(ApiView):
 
     scopes = OWN_WORK
 
-    @extend_schema(request=None, responses={200: LeaseOut, 404: ErrorOut})
+    @extend_schema(request=None, responses=LeaseOut)
     def post(self, request: Request, pk: int) -> Response:
         """Reserve unfinished work for longer; not held when others have taken the place."""
         return Response({"held": assignments.renew(_mine(request, pk))})
 
-    @extend_schema(responses={200: LeaseOut, 404: ErrorOut})
+    @extend_schema(responses={200: LeaseOut})
     def delete(self, request: Request, pk: int) -> Response:
         """Give the place back before an answer; a draft is kept."""
         assignments.give_back(_mine(request, pk))

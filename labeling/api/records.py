@@ -6,7 +6,7 @@ A record is a dataclass, a named tuple or a typed dictionary.
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from datetime import datetime
 from functools import cache
@@ -22,6 +22,7 @@ from typing import (
     is_typeddict,
 )
 
+from django.db.models import Model
 from rest_framework import serializers
 
 from labeling.domain.facts import Fact
@@ -29,7 +30,10 @@ from labeling.words import words_of
 
 
 class FactField(serializers.CharField):
-    """A fact, or the text of an older row, as a sentence."""
+    """A fact, or the text of an older row, as a sentence; empty where there is none."""
+
+    def get_attribute(self, instance: Any) -> str:
+        return words_of(super().get_attribute(instance))
 
     def to_representation(self, value: Any) -> str:
         return words_of(value)
@@ -62,14 +66,53 @@ def serializer_of(record: type) -> type[serializers.Serializer[Any]]:
 
 
 def serializer_with(
-    name: str, record: type, **more: serializers.Field[Any, Any, Any, Any] | None
+    name: str, record: type, /, **more: serializers.Field[Any, Any, Any, Any] | None
 ) -> type[serializers.Serializer[Any]]:
     """The same with what the API says beside the record, under a name for the description.
 
     What is None here the API leaves out.
     """
-    members = {**more, "__doc__": record.__doc__, "__module__": __name__}
-    return type(name, (serializer_of(record),), members)
+    own: Any = serializer_of(record)._declared_fields
+    shown = {key: field for key, field in (own | more).items() if field is not None}
+    members = {**shown, "__doc__": record.__doc__, "__module__": __name__}
+    return type(name, (serializers.Serializer,), members)
+
+
+def row_of(
+    name: str,
+    model: type[Model],
+    /,
+    *fields: str,
+    base: Any = None,
+    **more: serializers.Field[Any, Any, Any, Any],
+) -> type[serializers.Serializer[Any]]:
+    """A row of the database: fields of its model by their names, and what is said beside them.
+
+    ``base`` is a shorter shape of the same, whose fields come first.
+    """
+    shown = [*(base.Meta.fields if base else ()), *fields, *more]
+    meta = type("Meta", (), {"model": model, "fields": list(dict.fromkeys(shown))})
+    members = {**more, "Meta": meta, "__module__": __name__}
+    return type(name, (base or serializers.ModelSerializer,), members)
+
+
+def username(source: str, **options: Any) -> serializers.CharField:
+    """Of whoever did it; null where that is nobody."""
+    return serializers.CharField(
+        source=f"{source}.username", default=None, allow_null=True, read_only=True, **options
+    )
+
+
+def computed(
+    kind: type[serializers.Field[Any, Any, Any, Any]], how: Callable[[Any], Any], **options: Any
+) -> serializers.Field[Any, Any, Any, Any]:
+    """A field that is worked out from the whole row."""
+
+    def get_attribute(self: Any, row: Any) -> Any:
+        return how(row)
+
+    made = type(kind.__name__, (kind,), {"get_attribute": get_attribute, "__module__": __name__})
+    return made(read_only=True, **options)
 
 
 def _field(hint: Any, **said: Any) -> serializers.Field[Any, Any, Any, Any]:
@@ -82,8 +125,8 @@ def _field(hint: Any, **said: Any) -> serializers.Field[Any, Any, Any, Any]:
         (one,) = (each for each in inner if each is not type(None))
         return _field(one, **said, allow_null=True)
     if origin is Literal:
-        return serializers.CharField(**said)
-    if origin in (list, tuple, dict, Mapping):
+        return serializers.ChoiceField(inner, **said)
+    if origin in (list, tuple, Sequence, dict, Mapping):
         return _several(origin, inner, said)
     if hint in PLAIN:
         return PLAIN[hint](**said)

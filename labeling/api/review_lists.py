@@ -10,13 +10,12 @@ from rest_framework.response import Response
 
 from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
 from labeling.api.paging import LIMIT, PageOut, address, limit
+from labeling.api.records import serializer_with
 from labeling.api.requests import asked, user_of
-from labeling.models import Review
 from labeling.services import access, pending
 from labeling.services.settling import merges, reviews
-from labeling.services.settling.reviews import Choice
+from labeling.services.settling.reviews import Choice, ReviewLine
 
 MODES = ["sample", "lowest", "all"]
 STATES = ["open", "done"]
@@ -36,19 +35,13 @@ class ReviewListIn(serializers.Serializer[Any]):
     )
 
 
-class ReviewRowOut(serializers.Serializer[Any]):
-    annotation = serializers.IntegerField(help_text="Names it for reviews")
-    conversation_id = serializers.IntegerField()
-    conversation = serializers.CharField(help_text="Its `external_id`")
-    annotator = serializers.CharField()
-    round = serializers.IntegerField()
-    submitted_at = serializers.DateTimeField()
-    verdict = serializers.ChoiceField(
-        Review.Verdict.choices, allow_blank=True, help_text="The newest on this version"
-    )
-    agreement = serializers.FloatField(
-        allow_null=True, help_text="Lowest over the layers; null: not everybody has answered"
-    )
+ReviewRowOut = serializer_with(
+    "ReviewRowOut",
+    ReviewLine,
+    pk=None,
+    annotation=serializers.IntegerField(help_text="Names it for reviews"),
+    conversation_id=serializers.IntegerField(),
+)
 
 
 class ReviewCountsOut(serializers.Serializer[Any]):
@@ -56,7 +49,7 @@ class ReviewCountsOut(serializers.Serializer[Any]):
     done = serializers.IntegerField()
 
 
-class ReviewPageOut(PageOut):
+class ReviewsPageOut(PageOut):
     results = ReviewRowOut(many=True)
     counts = ReviewCountsOut()
 
@@ -66,7 +59,7 @@ class ReviewsView(ApiView):
 
     @extend_schema(
         parameters=[ReviewListIn, LIMIT],
-        responses={200: ReviewPageOut, 400: ErrorOut, 404: ErrorOut},
+        responses=ReviewsPageOut,
     )
     def get(self, request: Request, slug: str) -> Response:
         """Submitted answers of full labeling, without your own (leads and researchers)."""

@@ -7,8 +7,8 @@ from rest_framework.response import Response
 
 from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import OLDEST_FIRST, PageOut, page
+from labeling.api.paging import OLDEST_FIRST, page, page_of
+from labeling.api.records import row_of
 from labeling.api.requests import person, sent, user_of
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
 from labeling.services import access, blindness
@@ -36,16 +36,12 @@ class ReviewIn(serializers.Serializer[Any]):
     )
 
 
-class ReviewOut(serializers.ModelSerializer[Review]):
-    reviewer = serializers.CharField(source="reviewer.username")
-
-    class Meta:
-        model = Review
-        fields = ["version", "verdict", "comment", "payload", "reviewer", "reviewed_at"]
-
-
-class ReviewHistoryOut(PageOut):
-    results = ReviewOut(many=True)
+ReviewOut = row_of(
+    "ReviewOut",
+    Review,
+    *("version", "verdict", "comment", "payload", "reviewed_at"),
+    reviewer=serializers.CharField(source="reviewer.username"),
+)
 
 
 class ReviewView(ApiView):
@@ -53,15 +49,13 @@ class ReviewView(ApiView):
 
     scopes = LEADING
 
-    @extend_schema(parameters=OLDEST_FIRST, responses={200: ReviewHistoryOut, 404: ErrorOut})
+    @extend_schema(parameters=OLDEST_FIRST, responses=page_of(ReviewOut))
     def get(self, request: Request, pk: int) -> Response:
         """Every verdict, oldest first."""
         verdicts = self._annotation(request, pk).reviews.select_related("reviewer")
         return page(request, verdicts, ReviewOut)
 
-    @extend_schema(
-        request=ReviewIn, responses={201: ReviewOut, 400: ErrorOut, 404: ErrorOut, 409: ErrorOut}
-    )
+    @extend_schema(request=ReviewIn, responses={201: ReviewOut})
     def post(self, request: Request, pk: int) -> Response:
         """Accept, fix or return. The newest verdict about a version counts."""
         annotation = self._annotation(request, pk)

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from labeling.api.paging import PageOut
+from labeling.api.records import row_of, username
 from labeling.models import Round
 
 SOURCES = ("conversations", "number", "same_as")
@@ -20,22 +20,17 @@ class WorkCountsOut(serializers.Serializer[Any]):
     skipped = serializers.IntegerField()
 
 
-class RoundOut(serializers.ModelSerializer[Round]):
-    kind = serializers.ChoiceField(KINDS)
-    guideline = serializers.IntegerField(source="guideline.version")
-    opened_by = serializers.CharField(
-        source="opened_by.username", default=None, allow_null=True, help_text="null: a command"
-    )
-    conversations = serializers.IntegerField(source="n_conversations")
-    work = WorkCountsOut(help_text="Assignments by status")
-
-    class Meta:
-        model = Round
-        fields = [
-            *("number", "kind", "state", "guideline", "overlap", "pool", "seed", "order"),
-            *("skip_policy", "override_reason", "label_f1_threshold", "anonymous"),
-            *("opened_by", "opened_at", "closed_at", "conversations", "work"),
-        ]
+RoundOut = row_of(
+    "RoundOut",
+    Round,
+    *("number", "state", "overlap", "pool", "seed", "order", "skip_policy", "override_reason"),
+    *("label_f1_threshold", "anonymous", "opened_at", "closed_at"),
+    kind=serializers.ChoiceField(KINDS),
+    guideline=serializers.IntegerField(source="guideline.version"),
+    opened_by=username("opened_by", help_text="null: a command"),
+    conversations=serializers.IntegerField(source="n_conversations"),
+    work=WorkCountsOut(help_text="Assignments by status"),
+)
 
 
 class WorkOut(serializers.Serializer[Any]):
@@ -58,16 +53,13 @@ class RoundLayerOut(serializers.Serializer[Any]):
     )
 
 
-class RoundDetailOut(RoundOut):
-    people = WorkOut(many=True, help_text="Who has answered how much")
-    results = RoundLayerOut(many=True, help_text="What calibration closed with; empty before")
-
-    class Meta(RoundOut.Meta):
-        fields = [*RoundOut.Meta.fields, "people", "results"]
-
-
-class RoundPageOut(PageOut):
-    results = RoundOut(many=True)
+RoundDetailOut = row_of(
+    "RoundDetailOut",
+    Round,
+    base=RoundOut,
+    people=WorkOut(many=True, help_text="Who has answered how much"),
+    results=RoundLayerOut(many=True, help_text="What calibration closed with; empty before"),
+)
 
 
 class BatchIn(serializers.Serializer[Any]):

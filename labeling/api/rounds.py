@@ -12,8 +12,7 @@ from rest_framework.response import Response
 
 from labeling.api.base import LEADING, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
-from labeling.api.paging import ORDERED, ordered_page
+from labeling.api.paging import ORDERED, ordered_page, page_of
 from labeling.api.requests import people, sent, user_of
 from labeling.api.round_shapes import (
     AddedOut,
@@ -21,7 +20,6 @@ from labeling.api.round_shapes import (
     RoundDetailOut,
     RoundIn,
     RoundOut,
-    RoundPageOut,
     RoundPlanOut,
 )
 from labeling.domain.agreement.agreement import read_agreement
@@ -33,13 +31,11 @@ from labeling.services import access
 from labeling.services.work import assignments, batches, rounds
 from labeling.services.work.round_counts import counted, work_of_people
 
-LED = {400: ErrorOut, 403: ErrorOut, 404: ErrorOut}
-
 
 class RoundsView(ApiView):
     scopes = LEADING
 
-    @extend_schema(parameters=ORDERED, responses={200: RoundPageOut, 404: ErrorOut})
+    @extend_schema(parameters=ORDERED, responses=page_of(RoundOut))
     def get(self, request: Request, slug: str) -> Response:
         """The rounds of a project, newest first (leads and researchers)."""
         project = access.readable(request.user, slug)
@@ -47,9 +43,7 @@ class RoundsView(ApiView):
             request, rounds_of(project), RoundOut, by=["-number"], prepared=counted_rows
         )
 
-    @extend_schema(
-        request=RoundIn, responses={200: RoundPlanOut, 201: RoundOut, **LED, 409: ErrorOut}
-    )
+    @extend_schema(request=RoundIn, responses={200: RoundPlanOut, 201: RoundOut})
     def post(self, request: Request, slug: str) -> Response:
         """Open a round and hand out its work; with `dry_run` only say what (leads)."""
         project = access.led(request.user, slug)
@@ -63,7 +57,7 @@ class RoundsView(ApiView):
 class RoundView(ApiView):
     scopes = LEADING
 
-    @extend_schema(responses={200: RoundDetailOut, 404: ErrorOut})
+    @extend_schema(responses=RoundDetailOut)
     def get(self, request: Request, slug: str, number: int) -> Response:
         """One round, how far it is and what it closed with (leads and researchers)."""
         project = access.readable(request.user, slug)
@@ -76,7 +70,7 @@ class RoundView(ApiView):
 class BatchView(ApiView):
     scopes = LEADING
 
-    @extend_schema(request=BatchIn, responses={200: AddedOut, **LED})
+    @extend_schema(request=BatchIn, responses=AddedOut)
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Add conversations to open full labeling (leads)."""
         project = access.led(request.user, slug)
@@ -93,7 +87,7 @@ class BatchView(ApiView):
 class CloseView(ApiView):
     scopes = LEADING
 
-    @extend_schema(request=None, responses={200: RoundOut, **LED})
+    @extend_schema(request=None, responses=RoundOut)
     def post(self, request: Request, slug: str, number: int) -> Response:
         """End full labeling: open assignments can no longer be saved (leads)."""
         project = access.led(request.user, slug)

@@ -10,37 +10,29 @@ from rest_framework.response import Response
 
 from labeling.api.base import READING, ApiView
 from labeling.api.described import extend_schema
+from labeling.api.records import serializer_with
 from labeling.models import Membership, Project
 from labeling.models.projects import limit_of
 from labeling.services import jobs
 from labeling.services import status as service
 from labeling.services.jobs import Scope
-from labeling.words import words
 
 READER = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
 
 
-class JobOut(serializers.Serializer[Any]):
-    kind = serializers.CharField(help_text="run, freeze, answers, …")
-    key = serializers.IntegerField(help_text="Names it, with its kind")
-    project = serializers.CharField(source="project.slug", allow_null=True, default=None)
-    title = serializers.CharField()
-    is_at_work = serializers.BooleanField(help_text="false: it waits for a worker")
-    is_stuck = serializers.BooleanField(help_text="Its holder is gone, or holds it too long")
-    since = serializers.DateTimeField(help_text="Since when it waits, or is in work")
-    done = serializers.IntegerField(allow_null=True)
-    total = serializers.IntegerField(allow_null=True)
-
-
-class FailureOut(serializers.Serializer[Any]):
-    kind = serializers.CharField()
-    project = serializers.CharField(source="project.slug", allow_null=True, default=None)
-    title = serializers.CharField()
-    at = serializers.DateTimeField()
-    why = serializers.SerializerMethodField()
-
-    def get_why(self, failure: jobs.Failure) -> str:
-        return words(failure.why)
+PROJECT: dict[str, Any] = {"source": "project.slug", "allow_null": True, "default": None}
+JobOut = serializer_with(
+    "JobOut",
+    jobs.Job,
+    project=serializers.CharField(**PROJECT),
+    **dict.fromkeys(("url", "workers", "held_as")),
+)
+FailureOut = serializer_with(
+    "FailureOut",
+    jobs.Failure,
+    project=serializers.CharField(**PROJECT),
+    **dict.fromkeys(("key", "url")),
+)
 
 
 class StatusOut(serializers.Serializer[Any]):
@@ -59,7 +51,7 @@ class StatusOut(serializers.Serializer[Any]):
 class StatusView(ApiView):
     scopes = READING
 
-    @extend_schema(responses={200: StatusOut})
+    @extend_schema(responses=StatusOut)
     def get(self, request: Request) -> Response:
         """Background work: of the whole server for administrators, else of projects that I read."""
         return Response(StatusOut(service.of(_scope_of(request.user))).data)

@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from labeling.api.base import OWN_WORK, ApiView
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
 from labeling.api.records import serializer_of
 from labeling.api.requests import sent, user_of
 from labeling.domain.schema import LAYERS
@@ -64,12 +63,12 @@ class _OfAssignment(ApiView):
 
 
 class SuggestionsView(_OfAssignment):
-    @extend_schema(responses={200: SuggestionsOut, 404: ErrorOut})
+    @extend_schema(responses=SuggestionsOut)
     def get(self, request: Request, pk: int) -> Response:
         """What pipelines suggest; nothing before one's own first pass is declared done."""
         return self.answer(self.assignment(request, pk))
 
-    @extend_schema(request=DismissIn, responses={200: SuggestionsOut, 404: ErrorOut, 409: ErrorOut})
+    @extend_schema(request=DismissIn, responses=SuggestionsOut)
     def put(self, request: Request, pk: int) -> Response:
         """Say which suggested labels are not wanted. The newest list counts."""
         assignment = self.assignment(request, pk)
@@ -80,7 +79,7 @@ class SuggestionsView(_OfAssignment):
 class FirstPassView(_OfAssignment):
     @extend_schema(
         request=None,
-        responses={200: SuggestionsOut, 400: ErrorOut, 404: ErrorOut, 409: ErrorOut},
+        responses=SuggestionsOut,
     )
     def post(self, request: Request, pk: int) -> Response:
         """Declare one's own first pass done, once and for all, and see what is suggested."""

@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from labeling.api.base import OWN_WORK, ApiView
 from labeling.api.conversations import MessageOut
 from labeling.api.described import extend_schema
-from labeling.api.errors import ErrorOut
 from labeling.api.requests import user_of
 from labeling.models import Annotation, Round
 from labeling.services.work import admission, ownership
@@ -60,7 +59,7 @@ class WorkspaceOut(serializers.Serializer[Any]):
 class WorkspaceView(ApiView):
     scopes = OWN_WORK
 
-    @extend_schema(responses={200: WorkspaceOut, 403: ErrorOut, 404: ErrorOut, 409: ErrorOut})
+    @extend_schema(responses=WorkspaceOut)
     def get(self, request: Request, pk: int) -> Response:
         """The conversation of my assignment with what is needed to label it."""
         related = ("round__project", "round__guideline", "conversation__transcript")
@@ -81,7 +80,7 @@ class WorkspaceView(ApiView):
             "conversation": conversation.external_id,
             "blind": round_.is_blind,
             "read_only": is_submitted or round_.state != Round.State.OPEN,
-            "messages": [message._asdict() for message in conversation.messages],
+            "messages": conversation.messages,
             "guideline": guideline,
             "layers": translated_layers(
                 round_.project.layers, round_.project.event_schema, round_.open_fields

@@ -62,26 +62,6 @@ def test_a_command_is_called_with_dashes_or_underscores(name: str, capsys: Any) 
     assert '"$schema"' in capsys.readouterr().out
 
 
-def test_former_names_say_the_new_one(capsys: Any) -> None:
-    known = get_commands()
-    for name, (new, *_) in command.FORMER.items():
-        assert name not in known
-        assert new in known
-    assert command.renamed("label_schema", ["--format", "json"]) == (
-        "export_labels",
-        ["--schema", "json"],
-    )
-    assert command.renamed("carry_run", ["3", "--gold", "g@2"])[1] == [
-        "carry",
-        "3",
-        "--gold",
-        "g@2",
-    ]
-    assert "Write “assay steer_run carry”." in capsys.readouterr().err
-    with pytest.raises(SystemExit, match="no newcomers any more"):
-        command.run(["newcomers", "--project", "demo"])
-
-
 @pytest.mark.parametrize(
     ("name", "meant"),
     [

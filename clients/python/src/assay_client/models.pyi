@@ -32,17 +32,7 @@ class AdjudicationCase(Record):
     round: int
     state: str
     agreement: float
-    decision: AdjudicationDecision | None
-
-class AdjudicationDecision(Record):
-    layer: str
-    version: int
-    kind: str
-    reason: str
-    reason_code: str | None
-    guideline_flag: bool
-    decided_by: str
-    decided_at: datetime
+    decision: ShortDecision | None
 
 class Aggregate(Record):
     metric: str
@@ -59,11 +49,12 @@ class Aggregate(Record):
     n_failed: int
     conversations: int | None
     chance: float | None
-    over_chance: float | None
     reason: str
+    over_chance: float | None
     yardsticks: dict[str, Any]
 
 class Agreement(Record):
+    measured_at: datetime
     statistic: str
     value: float | None
     threshold: float
@@ -81,7 +72,6 @@ class Agreement(Record):
     ordinal: bool
     outcome: str
     content: ContentAgreement | None
-    measured_at: datetime
 
 class Agrees(Record):
     kappa: float | None
@@ -91,13 +81,13 @@ class Agrees(Record):
 class Annotation(Record):
     status: str
     version: int
-    saved_at: datetime | None
     payload: Any
     empty: bool
     unanswered: Any
     skip_reason: str
     active_seconds: int
     locked_at: datetime | None
+    saved_at: datetime | None
 
 class Answer(Record):
     annotation: int
@@ -117,12 +107,12 @@ class Answers(Record):
 
 class Assignment(Record):
     id: int
-    project: str
-    round: int
-    conversation: str
-    status: str
     returned_reason: str
     lease_expires_at: datetime | None
+    status: str
+    conversation: str
+    project: str
+    round: int
 
 class BatchIn(TypedDict, total=False):
     conversations: list[str] | None
@@ -139,15 +129,15 @@ class CaseCounts(Record):
 
 class CaseDetail(Record):
     id: int
-    case_id: str
     repetition: int
     state: str
     exposure: str
     attempts: int
     error_class: str
-    error: str
     earlier_failures: Any
     seconds: float | None
+    case_id: str
+    error: str
     scores: list[CaseScore]
     item_id: str
     split: str
@@ -157,15 +147,15 @@ class CaseDetail(Record):
 
 class Case(Record):
     id: int
-    case_id: str
     repetition: int
     state: str
     exposure: str
     attempts: int
     error_class: str
-    error: str
     earlier_failures: Any
     seconds: float | None
+    case_id: str
+    error: str
     scores: list[Score]
 
 class CaseScore(Record):
@@ -182,10 +172,10 @@ class Change(Record):
     item_id: str
     kind: str
     how: list[str] | None
-    split: list[str] | None
     text: bool
-    messages: list[dict[str, Any]]
-    labels: list[dict[str, Any]]
+    messages: list[MessageChangeRow]
+    split: list[str] | None
+    labels: list[LabelChangeRow]
     other: list[str]
 
 class Changed(Record):
@@ -197,11 +187,11 @@ class Choice(Record):
     choice: Any
 
 class Cluster(Record):
+    by_field: dict[str, list[str]]
     how: str
     label: dict[str, Any]
     sides: list[Side]
     differs: list[str]
-    by_field: dict[str, list[str]]
     tied: list[str]
 
 class CommentIn(TypedDict, total=False):
@@ -216,11 +206,11 @@ class Comment(Record):
     message_index: int | None
     label_uid: str
     body: str
+    created_at: datetime
+    resolved_at: datetime | None
     author: str
     mentions: list[str]
-    created_at: datetime
     resolved_by: str | None
-    resolved_at: datetime | None
 
 class Compared(Record):
     run: int
@@ -282,9 +272,9 @@ class ConversationDetail(Record):
     generator: str
     priority: int
     n_messages: int
+    imported_at: datetime
     stage: str
     answers: int
-    imported_at: datetime
     content_sha256: str
     messages: list[Message]
     rounds: list[RoundOf]
@@ -299,9 +289,9 @@ class Conversation(Record):
     generator: str
     priority: int
     n_messages: int
+    imported_at: datetime
     stage: str
     answers: int
-    imported_at: datetime
 
 class ConversationsIn(TypedDict, total=False):
     file: list[str]
@@ -312,13 +302,6 @@ class ConversationsIn(TypedDict, total=False):
     split: str
     leave_out: str
     dry_run: bool
-
-class Cost(Record):
-    cases: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
-    basis: str
 
 class Counts(Record):
     total: int
@@ -336,13 +319,19 @@ class DecisionIn(TypedDict, total=False):
 class Decision(Record):
     layer: str
     version: int
-    payload: Any
     kind: str
+    guideline_flag: bool
+    decided_at: datetime
+    decided_by: str
     reason: str
     reason_code: str | None
-    guideline_flag: bool
-    decided_by: str
-    decided_at: datetime
+    payload: Any
+
+class DiffLine(Record):
+    kind: str
+    old: int | None
+    new: int | None
+    text: str
 
 class Diff(Record):
     next: str | None
@@ -397,13 +386,20 @@ class Error(Record):
     message: str
     details: dict[str, Any]
 
+class Estimate(Record):
+    cases: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    basis: str
+
 class Event(Record):
     id: int
     at: datetime
-    actor: str | None
     verb: str
     object_type: str
     object_id: str
+    actor: str | None
     details: dict[str, Any]
 
 class Excluded(Record):
@@ -411,18 +407,18 @@ class Excluded(Record):
     annotator: str
     reason: str
 
-class Exposure(Record):
+class Exposures(Record):
     seen: int
     left_out: int
     unseen: int
     unknown: int
 
 class Failure(Record):
-    kind: str
     project: str | None
-    title: str
+    kind: str
     at: datetime
     why: str
+    title: str
 
 class FieldChange(Record):
     name: str
@@ -430,18 +426,24 @@ class FieldChange(Record):
     after: Any
     parts: list[Part]
 
+class FieldChangedRow(Record):
+    name: str
+    before: Any
+    after: Any
+    parts: list[PartRow]
+
 class Finding(Record):
     id: int
     kind: str
     key: str
-    code: str
     message: str
+    code: str
     conversation: str | None
     other: str | None
     is_open: bool
 
 class Foreseen(Record):
-    cost: Cost | None
+    cost: Estimate | None
     planning: PlanJson | None
 
 class FreezeIn(TypedDict, total=False):
@@ -482,16 +484,16 @@ class GoldDetail(Record):
     name: str
     version: int
     meaning: str
-    project: str
     layer: str
-    n_items: int
     sha256: str
     signature: str
     public_key: str
     frozen_at: datetime
-    frozen_by: str | None
+    project: str
+    n_items: int
     message: str
     overrides: Any
+    frozen_by: str | None
     left_out: list[dict[str, Any]]
     formats: list[str]
 
@@ -499,22 +501,22 @@ class Gold(Record):
     name: str
     version: int
     meaning: str
-    project: str
     layer: str
-    n_items: int
     sha256: str
     signature: str
     public_key: str
     frozen_at: datetime
+    project: str
+    n_items: int
 
 class GuidelineDetail(Record):
     version: int
     summary: str
-    created_by: str | None
     created_at: datetime
+    created_by: str | None
     body: str
     against: int | None
-    changes: list[Line]
+    changes: list[DiffLine]
 
 class GuidelineIn(TypedDict, total=False):
     body: str
@@ -525,8 +527,8 @@ class GuidelineIn(TypedDict, total=False):
 class Guideline(Record):
     version: int
     summary: str
-    created_by: str | None
     created_at: datetime
+    created_by: str | None
 
 class GuidelineText(Record):
     version: int
@@ -536,12 +538,6 @@ class HandedOn(Record):
     to: dict[str, int]
     pool: int
     left_open: int
-
-class Hint(Record):
-    uid: str
-    field: str
-    kind: str
-    text: str
 
 class ImportReport(Record):
     read: int
@@ -565,9 +561,9 @@ class Invitation(Record):
     role: str
     invitee: str
     uses_left: int
-    created_by: str
     created_at: datetime
     expires_at: datetime
+    created_by: str
     works: bool
 
 class Item(Record):
@@ -581,15 +577,15 @@ class Item(Record):
     document: dict[str, Any]
 
 class Job(Record):
+    project: str | None
     kind: str
     key: int
-    project: str | None
-    title: str
-    is_at_work: bool
-    is_stuck: bool
     since: datetime
+    is_at_work: bool
+    title: str
     done: int | None
     total: int | None
+    is_stuck: bool
 
 class Joined(Record):
     project: str
@@ -606,7 +602,15 @@ class LabelChange(Record):
     uid: str
     changes: list[FieldChange]
 
+class LabelChangeRow(Record):
+    kind: str
+    layer: str
+    uid: str
+    title: str
+    fields: list[FieldChangedRow]
+
 class LabelReport(Record):
+    notes: list[str]
     read: int
     new: int
     unchanged: int
@@ -620,7 +624,6 @@ class LabelReport(Record):
     needs_reason: bool
     n_left_out: int
     left_out: list[str]
-    notes: list[str]
 
 class LabelsIn(TypedDict, total=False):
     file: str
@@ -648,12 +651,6 @@ class LeftOutIn(Record):
     text: str
     is_whole: bool
 
-class Line(Record):
-    kind: str
-    old: int | None
-    new: int | None
-    text: str
-
 class Lint(Record):
     layer: str
     at: datetime | None
@@ -676,14 +673,14 @@ class LookIn(TypedDict, total=False):
 
 class Look(Record):
     id: int
-    gold: str
-    user: str | None
     purpose: str
     subject: str
     named: str
     reason: str
     n_items: int
     at: datetime
+    gold: str
+    user: str | None
 
 class MarkedSide(Record):
     annotator: str
@@ -696,10 +693,10 @@ class MemberIn(TypedDict, total=False):
 
 class Member(Record):
     id: int
-    username: str
-    name: str
     role: str
     by_invitation: bool
+    username: str
+    name: str
 
 class Merge(Record):
     layer: str
@@ -709,6 +706,11 @@ class Merge(Record):
     clusters: list[Cluster]
     decision: Decision | None
 
+class MessageChangeRow(Record):
+    kind: str
+    index: int
+    parts: list[PartRow]
+
 class Message(Record):
     index: int
     role: str
@@ -717,6 +719,14 @@ class Message(Record):
     time: datetime | None
 
 class MetricComparison(Record):
+    direction: str
+    role: str
+    p_value_corrected: float | None
+    level: float
+    margin: float | None
+    conversations_needed: int | None
+    verdict: str
+    sentence: str
     n: int
     n_undefined: int
     n_before: int
@@ -737,23 +747,15 @@ class MetricComparison(Record):
     wins: int
     losses: int
     ties: int
-    direction: str
-    role: str
-    p_value_corrected: float | None
-    level: float
-    margin: float | None
-    conversations_needed: int | None
-    verdict: str
-    sentence: str
 
 class NewInvitation(Record):
     id: int
     role: str
     invitee: str
     uses_left: int
-    created_by: str
     created_at: datetime
     expires_at: datetime
+    created_by: str
     works: bool
     link: str
 
@@ -790,6 +792,10 @@ class Part(Record):
     kind: str
     text: str
 
+class PartRow(Record):
+    kind: str
+    text: str
+
 class PatchedRoleIn(TypedDict, total=False):
     to: str
     role: str
@@ -797,22 +803,25 @@ class PatchedRoleIn(TypedDict, total=False):
 class PatchedSettingsIn(TypedDict, total=False):
     name: str
     description: str
-    layers: list[str]
     overlap: int
-    kappa_threshold: float
-    kappa_statistic: str
-    label_f1_threshold: float
-    match_threshold: float
-    actor_synonyms: list[list[str]]
-    event_schema: dict[str, list[str]]
-    open_fields: dict[str, list[str]]
-    hints: list[str]
-    hints_in_calibration: bool
     review_rate: float
     publish_names: bool
+    hints: list[str]
+    hints_in_calibration: bool
+    kappa_threshold: float
+    kappa_statistic: str
+    match_threshold: float
+    actor_synonyms: list[list[str]]
+    layers: list[str]
+    label_f1_threshold: float
+    open_fields: dict[str, list[str]]
+    event_schema: dict[str, list[str]]
     base: dict[str, Any]
 
 class Person(Record):
+    group: Agrees | None
+    gold: Agrees | None
+    still_held: int
     username: str
     assigned: int
     pending: int
@@ -823,10 +832,7 @@ class Person(Record):
     minutes: float | None
     last_active: datetime | None
     group_round: int | None
-    group: Agrees | None
-    gold: Agrees | None
     gold_awaited: bool
-    still_held: int
 
 class Pipeline(Record):
     name: str
@@ -868,12 +874,12 @@ class ProjectDetail(Record):
     slug: str
     name: str
     description: str
-    layers: list[str]
     overlap: int
+    created_at: datetime
     kappa_threshold: float
     kappa_statistic: str
     label_f1_threshold: float
-    created_at: datetime
+    layers: list[str]
     roles: list[str]
     gate_open: bool
     guideline: int | None
@@ -904,12 +910,12 @@ class Project(Record):
     slug: str
     name: str
     description: str
-    layers: list[str]
     overlap: int
+    created_at: datetime
     kappa_threshold: float
     kappa_statistic: str
     label_f1_threshold: float
-    created_at: datetime
+    layers: list[str]
     roles: list[str]
 
 class ProjectProgress(Record):
@@ -938,10 +944,6 @@ class ReviewCounts(Record):
     open: int
     done: int
 
-class ReviewHistory(Record):
-    next: str | None
-    results: list[Review]
-
 class ReviewIn(TypedDict, total=False):
     version: int
     verdict: str
@@ -954,16 +956,16 @@ class Review(Record):
     verdict: str
     comment: str
     payload: Any
-    reviewer: str
     reviewed_at: datetime
+    reviewer: str
 
 class ReviewRow(Record):
     annotation: int
     conversation_id: int
     conversation: str
     annotator: str
-    round: int
     submitted_at: datetime
+    round: int
     verdict: str
     agreement: float | None
 
@@ -971,9 +973,9 @@ class RevisionDetail(Record):
     version: int
     kind: str
     saved_at: datetime
+    empty: bool
     author: str
     payload: dict[str, Any]
-    empty: bool
     current_version: int
     since: Difference
 
@@ -981,23 +983,21 @@ class Revision(Record):
     version: int
     kind: str
     saved_at: datetime
+    empty: bool
     author: str
     labels: int
-    empty: bool
 
 class Role(Record):
     id: int
-    username: str
-    name: str
     role: str
     by_invitation: bool
+    username: str
+    name: str
     handed_on: HandedOn
 
 class RoundDetail(Record):
     number: int
-    kind: str
     state: str
-    guideline: int
     overlap: int
     pool: bool
     seed: int
@@ -1006,9 +1006,11 @@ class RoundDetail(Record):
     override_reason: str
     label_f1_threshold: float
     anonymous: bool
-    opened_by: str | None
     opened_at: datetime
     closed_at: datetime | None
+    kind: str
+    guideline: int
+    opened_by: str | None
     conversations: int
     work: WorkCounts
     people: list[Work]
@@ -1048,9 +1050,7 @@ class RoundOf(Record):
 
 class Round(Record):
     number: int
-    kind: str
     state: str
-    guideline: int
     overlap: int
     pool: bool
     seed: int
@@ -1059,9 +1059,11 @@ class Round(Record):
     override_reason: str
     label_f1_threshold: float
     anonymous: bool
-    opened_by: str | None
     opened_at: datetime
     closed_at: datetime | None
+    kind: str
+    guideline: int
+    opened_by: str | None
     conversations: int
     work: WorkCounts
 
@@ -1074,31 +1076,31 @@ class RoundPlan(Record):
 
 class RunDetail(Record):
     id: int
-    gold: str
     name: str
     pipeline: str
     pipeline_version: str
     split: str
     repetitions: int
+    created_at: datetime
+    scored_at: datetime | None
+    gold: str
     status: str
     n_cases: int
     n_done: int
     n_failed: int
     requested_by: str | None
-    created_at: datetime
-    scored_at: datetime | None
     reason: str
-    test_look: TestLook | None
-    exposure: Exposure
-    failure: str
-    pause_reason: str
-    waiting_since: datetime | None
-    has_worker: bool
     budget_cost: float | None
     budget_tokens: int | None
     concurrency: int
     config: Any
     spec: dict[str, Any]
+    test_look: TestLook | None
+    exposure: Exposures
+    failure: str
+    pause_reason: str
+    waiting_since: datetime | None
+    has_worker: bool
     aggregates: list[Aggregate]
     people_corrected: dict[str, Any]
 
@@ -1122,19 +1124,19 @@ class RunIn(TypedDict, total=False):
 
 class Run(Record):
     id: int
-    gold: str
     name: str
     pipeline: str
     pipeline_version: str
     split: str
     repetitions: int
+    created_at: datetime
+    scored_at: datetime | None
+    gold: str
     status: str
     n_cases: int
     n_done: int
     n_failed: int
     requested_by: str | None
-    created_at: datetime
-    scored_at: datetime | None
 
 class SaveIn(TypedDict, total=False):
     base_version: int
@@ -1148,14 +1150,14 @@ class SaveIn(TypedDict, total=False):
 class Saved(Record):
     status: str
     version: int
-    saved_at: datetime | None
     payload: Any
     empty: bool
     unanswered: Any
     skip_reason: str
     active_seconds: int
     locked_at: datetime | None
-    hints: list[Hint]
+    saved_at: datetime | None
+    hints: list[SentHint]
 
 class Score(Record):
     metric: str
@@ -1170,22 +1172,38 @@ class Selection(Record):
     runs: int
     p_value: float | None
 
+class SentHint(Record):
+    uid: str
+    field: str
+    kind: str
+    text: str
+
 class Settings(Record):
     name: str
     description: str
-    layers: list[str]
     overlap: int
-    kappa_threshold: float
-    kappa_statistic: str
-    label_f1_threshold: float
-    match_threshold: float
-    actor_synonyms: list[list[str]]
-    event_schema: dict[str, list[str]]
-    open_fields: dict[str, list[str]]
-    hints: list[str]
-    hints_in_calibration: bool
     review_rate: float
     publish_names: bool
+    hints: list[str]
+    hints_in_calibration: bool
+    kappa_threshold: float
+    kappa_statistic: str
+    match_threshold: float
+    actor_synonyms: list[list[str]]
+    layers: list[str]
+    label_f1_threshold: float
+    open_fields: dict[str, list[str]]
+    event_schema: dict[str, list[str]]
+
+class ShortDecision(Record):
+    layer: str
+    version: int
+    kind: str
+    guideline_flag: bool
+    decided_at: datetime
+    decided_by: str
+    reason: str
+    reason_code: str | None
 
 class ShownCheck(Record):
     metric: str
@@ -1227,13 +1245,13 @@ class SkipIn(TypedDict, total=False):
 class Skipped(Record):
     status: str
     version: int
-    saved_at: datetime | None
     payload: Any
     empty: bool
     unanswered: Any
     skip_reason: str
     active_seconds: int
     locked_at: datetime | None
+    saved_at: datetime | None
     can_reopen: bool
 
 class SplitMetric(Record):
@@ -1290,9 +1308,9 @@ class VerifiedLast(Record):
 
 class Verified(Record):
     at: datetime
+    n_faults: int
     by: str | None
     intact: bool
-    n_faults: int
     faults: list[dict[str, Any]]
 
 class WaiveIn(TypedDict, total=False):
@@ -1307,8 +1325,8 @@ class Waiver(Record):
     kind: str
     number: int
     reason: str
-    by: str | None
     at: datetime
+    by: str | None
     withdrawn_at: datetime | None
 
 class WorkCounts(Record):
