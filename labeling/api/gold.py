@@ -18,7 +18,7 @@ from labeling.api.base import READING, RELEASING, ApiView
 from labeling.api.described import extend_schema
 from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, listed, page, page_of
 from labeling.api.records import computed, row_of, serializer_with, username
-from labeling.domain.gold.gold_changes import ItemChangeRow
+from labeling.domain.gold.gold_changes import ItemChanged
 from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership, ReleaseCheck
 from labeling.services import blindness, pseudonyms
 from labeling.services.exchange.archives import zipped
@@ -225,7 +225,13 @@ def _last_check(release: GoldRelease) -> dict[str, Any]:
 # --- what differs ---------------------------------------------------------------------------------
 
 
-ChangeOut = serializer_with("ChangeOut", ItemChangeRow)
+ChangeOut = serializer_with(
+    "ChangeOut",
+    ItemChanged,
+    text=serializers.BooleanField(help_text="The conversation differs"),
+    messages=serializers.ListField(child=serializers.DictField()),
+    labels=serializers.ListField(child=serializers.DictField()),
+)
 
 
 class DiffOut(PageOut):

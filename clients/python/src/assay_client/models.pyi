@@ -169,13 +169,13 @@ class CaseScore(Record):
     detail: dict[str, Any]
 
 class Change(Record):
+    text: bool
+    messages: list[dict[str, Any]]
+    labels: list[dict[str, Any]]
     item_id: str
     kind: str
     how: list[str] | None
-    text: bool
-    messages: list[MessageChangeRow]
     split: list[str] | None
-    labels: list[LabelChangeRow]
     other: list[str]
 
 class Changed(Record):
@@ -426,12 +426,6 @@ class FieldChange(Record):
     after: Any
     parts: list[Part]
 
-class FieldChangedRow(Record):
-    name: str
-    before: Any
-    after: Any
-    parts: list[PartRow]
-
 class Finding(Record):
     id: int
     kind: str
@@ -602,13 +596,6 @@ class LabelChange(Record):
     uid: str
     changes: list[FieldChange]
 
-class LabelChangeRow(Record):
-    kind: str
-    layer: str
-    uid: str
-    title: str
-    fields: list[FieldChangedRow]
-
 class LabelReport(Record):
     notes: list[str]
     read: int
@@ -706,11 +693,6 @@ class Merge(Record):
     clusters: list[Cluster]
     decision: Decision | None
 
-class MessageChangeRow(Record):
-    kind: str
-    index: int
-    parts: list[PartRow]
-
 class Message(Record):
     index: int
     role: str
@@ -789,10 +771,6 @@ class PairAgreement(Record):
     intervals: dict[str, list[float]]
 
 class Part(Record):
-    kind: str
-    text: str
-
-class PartRow(Record):
     kind: str
     text: str
 
