@@ -11,6 +11,9 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from evaluation.models import Run
+from tests.browser.test_run_tables import floors
+
+__all__ = ["floors"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
