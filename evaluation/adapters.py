@@ -17,7 +17,7 @@ from typing import Any
 from django.conf import settings
 
 from evaluation.layers import Example, GoldLayer, MalformedOutput, Part, gold_layer
-from evaluation.models import CaseRun, Rating, RatingKind, RatingSample, Run, TrialConversation
+from evaluation.models import CaseRun, Rating, RatingKind, RatingSample, Run, RunConversation
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldContent
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS
@@ -43,12 +43,28 @@ def content_of(case: CaseRun) -> GoldContent:
 
 def to_case(case: CaseRun, layer: GoldLayer) -> Case:
     """What a pipeline may see: the conversation and what is asked, never the labels."""
+    if case.talk is not None:
+        return _case_of_talk(case, case.talk, layer)
     schema = _event_schema(case.run_id) if layer.project_types else None
     shown = case_of(case.item, Part(case.part, case.part_id), layer, schema)
     examples: tuple[Shown, ...] = ()
     if layer.exemplified and case.run.spec.model:
         examples = examples_for(case.item, case.run.release, layer)
     return replace(shown, repetition=case.repetition, examples=examples)
+
+
+def _case_of_talk(case: CaseRun, talk: RunConversation, layer: GoldLayer) -> Case:
+    """Of a run without gold: under the id that gold of this conversation would give it."""
+    spec = case.run.spec
+    return Case(
+        case_id=case.case_id,
+        domain=talk.domain,
+        messages=messages_of(talk),
+        question=spec.questions[case.part] if case.part else None,
+        conversation_id=talk.external_id,
+        task=layer.name,
+        event_schema=spec.event_schema if layer.project_types else None,
+    )
 
 
 def examples_for(item: GoldItem, release: GoldRelease, layer: GoldLayer) -> tuple[Shown, ...]:
@@ -125,7 +141,7 @@ def ratings_of(run: Run) -> Ratings | None:
     return ratings or None
 
 
-def messages_of(conversation: Conversation | TrialConversation) -> tuple[Message, ...]:
+def messages_of(conversation: Conversation | RunConversation) -> tuple[Message, ...]:
     """What is stored of a conversation without gold, as a pipeline reads it."""
     return tuple(
         Message(

@@ -15,7 +15,7 @@ from evaluation.services.language_models import replies
 from evaluation.services.launch import suggestions
 from evaluation.services.run import scoring, yardsticks
 from evaluation.services.run.dispatching import Dispatcher
-from evaluation.services.trials import trials
+from evaluation.services.unmeasured import launching
 from evaluation.services.work import leases
 from labeling.jobs import runner, tasks
 from labeling.jobs.tasks import Task
@@ -33,7 +33,6 @@ def measure_floors(*_: object) -> None:
 
 tasks.register(
     Task("suggestions", suggestions.work, suggestion_requests.due, is_apart=True),
-    Task("trial", trials.work, trials.due, is_apart=True),
     Task("layers", memory_builds.work, memory_builds.due, is_apart=True),
     Task("floors", measure_floors, yardsticks.due),
 )
@@ -73,6 +72,6 @@ def sweep() -> None:
     replies.sweep()
     leases.cap()
     assignments.cap_leases()
-    trials.forget()
+    launching.forget()
     tasks.find()
     uploads.sweep()

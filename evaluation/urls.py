@@ -44,17 +44,13 @@ from evaluation.views.suggestions import ask as suggestions_ask
 from evaluation.views.suggestions import overview as suggestions
 from evaluation.views.suggestions import switch as suggestions_switch
 from evaluation.views.suspects import case_reopen, run_suspects
-from evaluation.views.trials import (
-    trial_case,
-    trial_control,
-    trial_cost,
-    trial_document,
-    trial_labels,
-    trial_list,
-    trial_new,
-    trial_page,
-    trial_predictions,
-    trial_suggest,
+from evaluation.views.unmeasured import (
+    run_delete,
+    run_labels,
+    run_outputs,
+    run_suggest,
+    unmeasured_cost,
+    unmeasured_new,
 )
 
 urlpatterns = [
@@ -81,6 +77,8 @@ urlpatterns = [
     path("runs/mine/", runs_mine, name="runs-mine"),
     path("runs/views/", run_views, name="run-views"),
     path("runs/new/", run_new, name="run-new"),
+    path("runs/new/conversations/", unmeasured_new, name="unmeasured-new"),
+    path("runs/new/conversations/cost/", unmeasured_cost, name="unmeasured-cost"),
     path("runs/new/planning/", run_planning, name="run-planning"),
     path("runs/new/predictions/", run_predictions, name="run-predictions"),
     path("runs/compare/", run_compare, name="run-compare"),
@@ -95,6 +93,10 @@ urlpatterns = [
     path("runs/<int:pk>/progress/", run_progress, name="run-progress"),
     path("runs/<int:pk>/control/", run_control, name="run-control"),
     path("runs/<int:pk>/again/", run_again, name="run-again"),
+    path("runs/<int:pk>/delete/", run_delete, name="run-delete"),
+    path("runs/<int:pk>/suggest/", run_suggest, name="run-suggest"),
+    path("runs/<int:pk>/predictions.jsonl", run_outputs, name="run-outputs"),
+    path("runs/<int:pk>/labels.csv", run_labels, name="run-labels"),
     path("runs/<int:pk>/notes/", run_notes, name="run-notes"),
     path("runs/<int:pk>/results.json", run_results, name="run-results"),
     path("runs/<int:pk>/cases.csv", run_cases_csv, name="run-cases-csv"),
@@ -126,19 +128,5 @@ urlpatterns = [
         "runs/<int:run_pk>/cases/<int:pk>/document.<str:form>",
         case_document_file,
         name="run-case-document-file",
-    ),
-    path("trials/", trial_list, name="trials"),
-    path("trials/new/", trial_new, name="trial-new"),
-    path("trials/new/cost/", trial_cost, name="trial-cost"),
-    path("trials/<int:pk>/", trial_page, name="trial"),
-    path("trials/<int:pk>/control/", trial_control, name="trial-control"),
-    path("trials/<int:pk>/suggest/", trial_suggest, name="trial-suggest"),
-    path("trials/<int:pk>/predictions.jsonl", trial_predictions, name="trial-predictions"),
-    path("trials/<int:pk>/labels.csv", trial_labels, name="trial-labels"),
-    path("trials/<int:trial_pk>/cases/<int:pk>/", trial_case, name="trial-case"),
-    path(
-        "trials/<int:trial_pk>/cases/<int:pk>/document.<str:ending>",
-        trial_document,
-        name="trial-document",
     ),
 ]

@@ -995,12 +995,12 @@ TRIALS: dict[str, Text] = {
     ),
     "trial.no_conversation": _("There is no conversation to try the pipeline on."),
     "trial.no_layer": _(
-        "{project} has no layer that {pipeline} suggests labels of (the trial asked for “{layer}”)."
+        "{project} has no layer that {pipeline} suggests labels of (the run asked for “{layer}”)."
     ),
     "trial.no_project": _("Say of which project the conversations are."),
-    "trial.nothing_done": _("Nothing of this trial is done yet."),
+    "trial.nothing_done": _("Nothing of this run is done yet."),
     "trial.now_test": _(
-        "A conversation of this trial is in the test split by now, so that its results are closed."
+        "A conversation of this run is in the test split by now, so that its results are closed."
     ),
     "trial.one_source": _(
         "Give files, a pasted transcript, or conversations of a project: one of the three."
@@ -1012,10 +1012,12 @@ TRIALS: dict[str, Text] = {
         "launch a run on its gold, or wait for its round."
     ),
     "trial.too_large": _(
-        "A trial takes at most {conversations} conversations with {messages} messages. For more, "
-        "use assay run_pipeline."
+        "A run without gold takes at most {conversations} conversations with {messages} messages. "
+        "For more, use assay run_pipeline."
     ),
-    "trial.too_many_open": _("{most} of your trials are not finished. Wait for one, or cancel it."),
+    "trial.too_many_open": _(
+        "{most} of your runs without gold are not finished. Wait for one, or cancel it."
+    ),
     "trial.too_many_questions": _("At most {most} questions are asked of each conversation."),
     "trial.unreadable": _("The conversations cannot be read: {problems: ·}"),
 }

@@ -944,7 +944,8 @@ EVENTS: dict[str, Text] = {
     "run.tagged": _("tagged run {object_id}: {tags}"),
     "suggestions.broke_off": _("The suggestions of {pipeline} could not be made: {reason}"),
     "suggestions.adopted": _(
-        "{made} suggestions of {pipeline} came from a trial; {conversations} conversations are new"
+        "{made} suggestions of {pipeline} came from a run without gold; {conversations} "
+        "conversations are new"
     ),
     "suggestions.made": _("The suggestions of {pipeline} are ready: {conversations} conversations"),
     "suggestions.requested": _(

@@ -16,8 +16,7 @@ from evaluation.models import (
     RatingPanel,
     RatingSample,
     Run,
-    Trial,
-    TrialCase,
+    RunSpec,
 )
 from labeling.models import (
     Annotation,
@@ -62,7 +61,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     doubted = _doubt(release.items.all()[0], people["noor"])
     checks.choose(project, purpose="honeypot", by=people["rita"], number=1)
     check = project.check_conversations.get()
-    trial, tried = _trial(project, people["noor"])
+    unmeasured, _ = _unmeasured(project, people["noor"])
     about = {
         "invitation": [invited.secret],
         "invitation-revoke": [*of_project, invited.invitation.pk],
@@ -99,8 +98,6 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "import-report": [*of_project, report.pk],
         "run-case": [run.pk, case.pk],
         "api-run-case": [run.pk, case.pk],
-        "trial-case": [trial.pk, tried.pk],
-        "trial-document": [trial.pk, tried.pk, "md"],
         "run-case-answer": [run.pk, case.pk],
         "run-case-reopen": [run.pk, case.pk],
         "run-compare-case": [run.pk, run.pk, case.pk],
@@ -162,7 +159,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("run-notes run-again run-baseline api-run-gate", [run.pk]),
         ("run-report", [run.pk, "html"]),
         ("api-run api-run-cases api-run-control", [run.pk]),
-        ("trial trial-control trial-suggest trial-predictions trial-labels", [trial.pk]),
+        ("run-delete run-suggest run-outputs run-labels", [unmeasured.pk]),
         ("judge", [*of_project, "faithfulness", "1" * 64]),
         ("run-gate run-ratings run-ratings-change", [run.pk]),
         ("gate-thresholds gate-thresholds-store primary-metric-store", of_project),
@@ -179,23 +176,22 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     return about
 
 
-def _trial(project: Project, maker: User) -> tuple[Trial, TrialCase]:
-    """A trial in the project, as if a pipeline had returned something."""
-    trial = Trial.objects.create(
-        maker=maker,
+def _unmeasured(project: Project, by: User) -> tuple[Run, CaseRun]:
+    """A run without gold in the project, as if a pipeline had returned something."""
+    run = Run.objects.create(
+        requested_by=by,
         project=project,
         name="Interview",
         pipeline="requirements-agent",
-        layer="end_to_end",
+        spec=RunSpec(layer="end_to_end"),
         expires_at=timezone.now() + timedelta(days=1),
     )
-    talk = trial.conversations.create(
+    talk = run.conversations.create(
         position=0, external_id="said", n_messages=1, text='[{"content":"Hi","role":"user"}]'
     )
     document = {"title": "Document", "sections": []}
     output = {"requirements": [factories.requirement()], "document": document, "model": None}
-    case = trial.cases.create(conversation=talk, case_id="said", state="done", output=output)
-    return trial, case
+    return run, run.cases.create(talk=talk, state="done", output=output)
 
 
 def _waiver(project: Project) -> int:

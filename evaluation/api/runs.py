@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -22,6 +23,8 @@ from evaluation.services.language_models import budgets
 from evaluation.services.launch import launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
 from evaluation.services.run import exposures, lists, planning, results
+from evaluation.services.unmeasured import launching, predicting
+from evaluation.services.unmeasured.predicting import TrialRefused
 from evaluation.services.work import steering
 from labeling.api.base import ASKING, READING, RUNNING, ApiView
 from labeling.api.described import extend_schema
@@ -30,7 +33,7 @@ from labeling.api.parsing import ShallowJSONParser
 from labeling.api.records import FactField, computed, row_of, serializer_of, username
 from labeling.api.requests import asked, sent
 from labeling.models import Conversation, GoldRelease
-from labeling.services import blindness, health
+from labeling.services import access, blindness, health
 from labeling.services.gold import gold
 from pipelines.chat.endpoint import DEFAULT
 
@@ -40,7 +43,18 @@ _SPLITS = f"{', '.join(Conversation.Split.values)}; open or empty: all but test;
 class RunIn(serializers.Serializer[Any]):
     """The shape of a request; what makes no sense is refused by ``launch.check``."""
 
-    gold = serializers.CharField(help_text="name, or name@version")
+    gold = serializers.CharField(default="", allow_blank=True, help_text="name, or name@version")
+    project = serializers.CharField(default="", help_text="Without gold: whose conversations")
+    conversations = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        default=list,
+        help_text="In place of gold: ids in the project; nothing is measured",
+    )
+    questions = serializers.ListField(
+        child=serializers.CharField(max_length=predicting.LONGEST_QUESTION),
+        default=list,
+        help_text="Without gold, for pipelines that answer: each is asked of every conversation",
+    )
     pipeline = serializers.CharField(default="", help_text="Left out with predictions")
     predictions = serializers.ListField(
         child=serializers.DictField(),
@@ -81,6 +95,8 @@ class RunIn(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs["pipeline"] and attrs["predictions"] is None:
             raise serializers.ValidationError({"pipeline": "This field is required."})
+        if bool(attrs["gold"]) == bool(attrs["conversations"]):
+            raise serializers.ValidationError({"gold": "Name gold, or conversations."})
         return attrs
 
 
@@ -115,7 +131,9 @@ RunOut = row_of(
     Run,
     *("id", "name", "pipeline", "pipeline_version", "split", "repetitions"),
     *("created_at", "scored_at"),
-    gold=serializers.CharField(source="release"),
+    gold=serializers.CharField(
+        source="release", allow_null=True, help_text="null: nothing is measured"
+    ),
     status=serializers.CharField(help_text="Follows from the cases; it is not stored"),
     n_cases=serializers.IntegerField(),
     n_done=serializers.IntegerField(),
@@ -157,7 +175,7 @@ RunDetailOut = row_of(
     aggregates=AggregateOut(many=True),
     people_corrected=computed(
         serializers.DictField,
-        corrections.as_json,
+        lambda run: corrections.as_json(run) if run.is_measured else {},
         help_text="By metric the judged mean corrected by people, where its judge is certified",
     ),
 )
@@ -185,10 +203,12 @@ CaseDetailOut = row_of(
     "CaseDetailOut",
     CaseRun,
     base=CaseOut,
-    item_id=serializers.CharField(source="item.item_id"),
-    split=serializers.CharField(source="item.split", allow_blank=True),
+    item_id=serializers.CharField(source="item.item_id", allow_null=True),
+    split=serializers.CharField(source="item.split", allow_blank=True, allow_null=True),
     output=serializers.DictField(allow_null=True, help_text="null: there is none"),
-    gold=serializers.DictField(source="item.content.gold", help_text="The labels of the item"),
+    gold=serializers.DictField(
+        source="item.content.gold", allow_null=True, help_text="The labels of the item"
+    ),
     scores=CaseScoreOut(many=True),
     answer=computed(
         WrittenAnswerOut,
@@ -228,8 +248,13 @@ class RunListView(ApiView):
 
     @extend_schema(request=RunIn, responses={201: RunDetailOut})
     def post(self, request: Request) -> Response:
-        """Launch a run, of a pipeline or on predictions; a worker carries it out."""
-        run = launch.launch(_asked(request))
+        """Launch a run, of a pipeline or on predictions, on gold or on conversations without it;
+        a worker carries it out."""
+        fields = _fields(request)
+        if fields["conversations"]:
+            run = _launch_unmeasured(request, fields)
+        else:
+            run = launch.launch(_asked(request, fields))
         return Response(_detail(request, run.pk), status=status.HTTP_201_CREATED)
 
 
@@ -247,7 +272,7 @@ class RunEstimateView(ApiView):
     @extend_schema(request=RunIn, responses=ForeseenOut)
     def post(self, request: Request) -> Response:
         """What a run would probably cost, and which differences it could show. Launches nothing."""
-        asked = _asked(request)
+        asked = _asked(request, _fields(request))
         planned = planning.plan(asked.release, split=asked.selection, size=asked.size)
         cost = launch.estimate(asked)
         return Response(
@@ -273,10 +298,10 @@ class RunCasesView(ApiView):
     @extend_schema(parameters=OLDEST_FIRST, responses=page_of(CaseOut))
     def get(self, request: Request, pk: int) -> Response:
         """The cases of a run with their scores, 100 at a time."""
-        run = get_object_or_404(_runs(request), pk=pk)
-        looks.require(request.user, run)
+        run = _opened(request, pk)
         scores = Prefetch("scores", Score.objects.defer("detail", "by_person"))
-        rows = run.cases.select_related("item").defer("output", "item__canonical")
+        rows = run.cases.select_related("item", "talk")
+        rows = rows.defer("output", "item__canonical", "talk__text")
         return page(request, rows.prefetch_related(scores), CaseOut)
 
 
@@ -286,12 +311,12 @@ class RunCaseView(ApiView):
     @extend_schema(responses=CaseDetailOut)
     def get(self, request: Request, pk: int, case: int) -> Response:
         """One case: what came out, the gold next to it, and every score with its detail."""
-        run = get_object_or_404(_runs(request), pk=pk)
-        looks.require(request.user, run)
-        rows = run.cases.select_related("item").prefetch_related("scores")
+        run = _opened(request, pk)
+        rows = run.cases.select_related("item", "talk").prefetch_related("scores")
         shown = get_object_or_404(rows, pk=case)
-        frozen = Conversation.objects.filter(pk=shown.item.conversation_id)
-        blindness.refuse(request.user, frozen)  # gold is in the answer
+        if run.is_measured:
+            frozen = Conversation.objects.filter(pk=shown.item.conversation_id)
+            blindness.refuse(request.user, frozen)  # gold is in the answer
         return Response(CaseDetailOut(shown).data)
 
 
@@ -355,11 +380,34 @@ class RunControlView(ApiView):
         return Response(_detail(request, pk))
 
 
-def _asked(request: Request) -> LaunchRequest:
+def _fields(request: Request) -> dict[str, Any]:
     require_reader(request.user)
     fields = RunIn(data=request.data)
     fields.is_valid(raise_exception=True)
-    asked = dict(fields.validated_data)
+    return dict(fields.validated_data)
+
+
+def _launch_unmeasured(request: Request, fields: Mapping[str, Any]) -> Run:
+    """Fields that only gold has a use for are left alone, as on the page."""
+    project = access.readable(request.user, fields["project"])
+    ids = set(fields["conversations"])
+    rows = project.conversations.filter(external_id__in=ids).select_related("transcript")
+    if len(rows) != len(ids):
+        raise TrialRefused("trial.conversation_gone")
+    task = predicting.checked_task(
+        fields["pipeline"],
+        fields["config"],
+        questions=predicting.questions_in("\n".join(fields["questions"])),
+        event_schema=project.event_schema,
+    )
+    budget = {name: fields[name] for name in ("budget_cost", "budget_tokens")}
+    wish = launching.Wish(request.user, task, fields["name"], project, **budget)
+    return launching.on_conversations(wish, list(rows))
+
+
+def _asked(request: Request, asked: dict[str, Any]) -> LaunchRequest:
+    for name in ("project", "conversations", "questions"):
+        asked.pop(name)
     visible = GoldRelease.objects.visible_to(request.user).select_related("project")
     release = gold.find(asked.pop("gold"), among=visible)
     return _request(release, asked, by=request.user)
@@ -392,9 +440,20 @@ def _noted(run: Run) -> dict[str, Any]:
 
 
 def _runs(request: Request) -> Any:
-    visible = Run.objects.visible_to(request.user).with_progress()
+    visible = Run.objects.with_unmeasured(request.user).with_progress()
     heavy = ("release__header", "release__agreement", "release__left_out")
-    return visible.select_related("release__project", "requested_by", "look").defer(*heavy)
+    related = ("release__project", "requested_by", "look", "project")
+    return visible.select_related(*related).defer(*heavy)
+
+
+def _opened(request: Request, pk: int) -> Run:
+    """For what a run says of its cases."""
+    run: Run = get_object_or_404(_runs(request), pk=pk)
+    if run.is_measured:
+        looks.require(request.user, run)
+    else:
+        launching.refuse_hidden(request.user, run)
+    return run
 
 
 def _detail(request: Request, pk: int) -> dict[str, Any]:

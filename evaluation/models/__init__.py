@@ -27,8 +27,8 @@ from evaluation.models.saved_views import SavedView
 from evaluation.models.slots import Slot
 from evaluation.models.spec import RunSpec
 from evaluation.models.spending import RunSpending
+from evaluation.models.talks import RunConversation
 from evaluation.models.traces import StageTrace
-from evaluation.models.trials import Trial, TrialCase, TrialConversation
 from evaluation.models.work import Work, WorkQuerySet
 from evaluation.models.yardsticks import Yardstick, YardstickCase
 
@@ -55,6 +55,7 @@ __all__ = [
     "RatingPanel",
     "RatingSample",
     "Run",
+    "RunConversation",
     "RunNote",
     "RunSpec",
     "RunSpending",
@@ -63,9 +64,6 @@ __all__ = [
     "Score",
     "Slot",
     "StageTrace",
-    "Trial",
-    "TrialCase",
-    "TrialConversation",
     "Work",
     "WorkQuerySet",
     "Yardstick",

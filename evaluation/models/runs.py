@@ -14,12 +14,17 @@ from evaluation.models.work import Work, WorkQuerySet
 from labeling.domain.facts import StoredFact
 from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership, Project
 from labeling.models.fields import FactField
+from labeling.models.projects import limit_of
 
 OPEN = "open"
 """In place of a split: every item that is not a test item."""
 
 EVERY = "all"
 """Asked for in place of a split: every item, test items too. A run stores it as an empty one."""
+
+UNLESS_UNMEASURED: dict[str, Any] = {"null": True}
+"""Of columns that a run without gold does not have. Types say that they are there: who reads such
+runs asks ``is_measured`` first."""
 
 
 def selected(asked: str) -> str:
@@ -62,9 +67,26 @@ def _wanted(model: str, run: str) -> Exists:
 
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, user: Any) -> RunQuerySet:
-        """Runs in the projects that the user leads or reads as a researcher."""
+        """Measured runs in the projects that the user leads or reads as a researcher."""
         reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
         return self.filter(release__project__in=reading)
+
+    def with_unmeasured(self, user: Any) -> RunQuerySet:
+        """Those of ``visible_to``, and runs without gold: those that the user has launched, while
+        they read results somewhere; of a project, its leads see them as well."""
+        role, limit = Membership.Role, limit_of(user)
+        reading = Project.objects.with_role(user, role.LEAD, role.RESEARCHER)
+        seen = Q(project__in=Project.objects.with_role(user, role.LEAD))
+        if user.is_superuser:
+            seen = Q()
+        elif reading.exists():
+            seen |= Q(requested_by=user) & (Q(project=None) | Q(project__in=reading))
+        if limit is not None:
+            seen &= Q(project__in=limit)
+        return self.filter(Q(release__project__in=reading) | (Q(release__isnull=True) & seen))
+
+    def of_projects(self, projects: Any) -> RunQuerySet:
+        return self.filter(Q(release__project__in=projects) | Q(project__in=projects))
 
     def with_progress(self) -> RunQuerySet:
         """Adds ``n_cases``, ``n_done``, ``n_failed``, ``n_running`` and ``state``."""
@@ -119,6 +141,10 @@ class RunQuerySet(models.QuerySet["Run"]):
 class Run(models.Model):
     """One pipeline, with one configuration, measured on one frozen gold release.
 
+    A run without a release is on conversations that it names: nothing is measured, and it goes with
+    its results when it expires. Only ``with_unmeasured`` finds it; to whom else reads runs, a run
+    has its gold.
+
     ``spec`` holds what is needed to repeat it. There is no stored status: it follows from the
     cases and from what a person asked for (paused, cancelled), so it cannot be wrong after a crash.
     """
@@ -134,7 +160,17 @@ class Run(models.Model):
         CANCELLED = "cancelled", _("Cancelled")
         FAILED = "failed", _("Failed")  # could not be executed at all; ``failure`` says why
 
-    release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="runs")
+    release = models.ForeignKey(
+        GoldRelease, models.PROTECT, related_name="runs", **UNLESS_UNMEASURED
+    )
+    project = models.ForeignKey(
+        Project,
+        models.CASCADE,
+        null=True,
+        related_name="unmeasured_runs",
+        help_text="Without gold: whose leads see it; empty: only who launched it",
+    )
+    expires_at = models.DateTimeField(null=True, db_index=True, help_text="Without gold alone")
     pipeline = models.CharField(max_length=100)
     pipeline_version = models.CharField(max_length=100, blank=True)
     config = models.JSONField(default=dict)
@@ -236,6 +272,21 @@ class Run(models.Model):
         """Needs ``with_progress()``."""
         return str(self.state)  # type: ignore[attr-defined]
 
+    @property
+    def is_measured(self) -> bool:
+        return self.release_id is not None
+
+    @property
+    def gold_id(self) -> int:
+        """The key of its release, of a measured run."""
+        assert self.release_id is not None
+        return self.release_id
+
+    @property
+    def of_project(self) -> Project | None:
+        """None: it has no gold, and only who launched it sees it."""
+        return self.release.project if self.is_measured else self.project
+
 
 class EarlierFailure(TypedDict):
     """Why a case had failed before somebody had it tried again; ``error`` is the JSON of a fact."""
@@ -249,7 +300,8 @@ class EarlierFailure(TypedDict):
 class CaseRun(Work):
     """One gold item in one run and repetition: who works on it and what came out.
 
-    In layers that ask one question at a time, a case is one label (``part``) of the item.
+    In layers that ask one question at a time, a case is one label (``part``) of the item. In a run
+    without gold it is a conversation (``talk``), or a question about it (``part``: its id).
     """
 
     class Exposure(models.TextChoices):
@@ -260,7 +312,12 @@ class CaseRun(Work):
         UNSEEN = "unseen", _("unseen")
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="cases")
-    item = models.ForeignKey(GoldItem, models.PROTECT, related_name="case_runs")
+    item = models.ForeignKey(
+        GoldItem, models.PROTECT, related_name="case_runs", **UNLESS_UNMEASURED
+    )
+    talk = models.ForeignKey(
+        "evaluation.RunConversation", models.CASCADE, null=True, related_name="cases"
+    )
     part = models.CharField(
         max_length=100, blank=True, help_text="uid of the one gold label asked for; empty: all"
     )
@@ -288,6 +345,12 @@ class CaseRun(Work):
         constraints = [
             models.UniqueConstraint(
                 name="case_once_per_repetition", fields=["run", "item", "part", "repetition"]
+            ),
+            models.UniqueConstraint(name="case_once_per_talk", fields=["talk", "part"]),
+            models.CheckConstraint(
+                name="case_of_gold_or_conversation",
+                condition=Q(item__isnull=False, talk__isnull=True)
+                | Q(item__isnull=True, talk__isnull=False),
             ),
             models.CheckConstraint(
                 name="case_state_known",
@@ -322,6 +385,13 @@ class CaseRun(Work):
         return reverse("run-case", args=[self.run_id, self.pk])
 
     @property
+    def gold_item_id(self) -> int:
+        """The key of its item, in a measured run."""
+        assert self.item_id is not None
+        return self.item_id
+
+    @property
     def case_id(self) -> str:
-        """The name in files and on pages; needs ``item``."""
-        return f"{self.item.item_id}:{self.part_id}" if self.part else self.item.item_id
+        """The name in files and on pages; needs ``item`` or ``talk``."""
+        name = self.talk.external_id if self.talk else self.item.item_id
+        return f"{name}:{self.part_id}" if self.part else name

@@ -132,6 +132,8 @@ class RunSpec(_Part):
     predictions: PredictionsSpec | None = None
     configuration: dict[str, str] | None = None
     carried: CarriedSpec | None = None
+    questions: dict[str, str] = {}
+    """Of a run without gold, by id: each is asked of every conversation."""
 
     def as_json(self) -> dict[str, Any]:
         """The keys that the run has, and no defaults."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import F, Func, OuterRef, QuerySet, Subquery
+from django.db.models import F, Func, OuterRef, Subquery
 from django.urls import reverse
 
 from evaluation.models import (
@@ -16,8 +16,6 @@ from evaluation.models import (
     LayerBuild,
     Run,
     Slot,
-    Trial,
-    TrialCase,
     Work,
 )
 from evaluation.models.runs import RunQuerySet
@@ -31,7 +29,6 @@ from labeling.services.jobs import (
     Job,
     Kind,
     Scope,
-    is_held,
     is_held_too_long,
     of_projects,
 )
@@ -40,7 +37,6 @@ from labeling.services.jobs import (
 def register() -> None:
     jobs.register(
         Kind("run", _runs, _failed_runs, freeing.free_run),
-        Kind("trial", _trials, _failed_trials, freeing.free_trial),
         Kind("layers", _builds, _failed_builds, partial(queue.free, "layers")),
     )
 
@@ -56,7 +52,12 @@ def waiting_since(run: Run) -> datetime | None:
 
 
 def _runs(scope: Scope) -> Iterator[Job]:
-    return _jobs(of_projects(Run.objects.all(), scope, "release__project"))
+    return _jobs(_in_scope(Run.objects.all(), scope))
+
+
+def _in_scope(runs: RunQuerySet, scope: Scope) -> RunQuerySet:
+    """Of the whole server also those that belong to no project."""
+    return runs if scope is None else runs.of_projects(scope)
 
 
 def _jobs(runs: RunQuerySet) -> Iterator[Job]:
@@ -65,7 +66,7 @@ def _jobs(runs: RunQuerySet) -> Iterator[Job]:
     open_runs = runs.filter(scored_at=None, failure=None, cancelled=False, paused=False)
     rows: list[Any] = list(  # with columns that a run has only here
         attendance.with_holds(open_runs.with_progress())
-        .select_related("release__project")
+        .select_related("release__project", "project")
         .defer("spec", "config", "release__header")
     )
     can_start = leases.startable_work() | leases.to_score()
@@ -85,7 +86,7 @@ def _jobs(runs: RunQuerySet) -> Iterator[Job]:
             run.pk,
             since,
             is_held or run.pk not in startable,
-            run.release.project,
+            run.of_project,
             f"{run.pk}: {run.name or run.pipeline}",
             run.get_absolute_url(),
             tuple(dict.fromkeys(name for name, _ in at[run.pk])),
@@ -109,19 +110,17 @@ def _failed_runs(scope: Scope, since: datetime) -> Iterator[Failure]:
     ended = of_projects(Event.objects.filter(verb="run.failed", at__gt=since), scope)
     at = dict(ended.order_by("pk").values_list("object_id", "at"))
     runs = Run.objects.filter(pk__in=[int(pk) for pk in at], failure__isnull=False)
-    for run in runs.select_related("release__project").order_by("-pk")[: jobs.FAILURES]:
+    for run in runs.select_related("release__project", "project").order_by("-pk")[: jobs.FAILURES]:
         assert run.failure is not None
         yield _failure_of_run(run, at[str(run.pk)], run.failure)
     failed = CaseRun.objects.filter(run=OuterRef("pk"), state=Work.State.FAILED).order_by("-pk")
-    recent = of_projects(
-        Run.objects.filter(created_at__gt=since, failure=None), scope, "release__project"
-    )
+    recent = _in_scope(Run.objects.filter(created_at__gt=since, failure=None), scope)
     rows = recent.annotate(
         n_failed=Subquery(failed.order_by().annotate(n=_count()).values("n")),
         failed_at=Subquery(failed.values("finished_at")[:1]),
         why=Subquery(failed.values("error")[:1]),
     ).filter(failed_at__isnull=False)
-    for run in rows.select_related("release__project").order_by("-pk")[: jobs.FAILURES]:
+    for run in rows.select_related("release__project", "project").order_by("-pk")[: jobs.FAILURES]:
         why = Fact("job.cases_failed", n=run.n_failed, why=_fact(run.why))
         yield _failure_of_run(run, run.failed_at, why)
 
@@ -136,44 +135,10 @@ def _fact(stored: Any) -> Fact:
 
 def _failure_of_run(run: Run, at: datetime, why: Fact) -> Failure:
     title = f"{run.pk}: {run.name or run.pipeline}"
-    return Failure("run", run.pk, at, why, run.release.project, title, run.get_absolute_url())
+    return Failure("run", run.pk, at, why, run.of_project, title, run.get_absolute_url())
 
 
-# --- trials, layers of memory ---------------------------------------------------------------------
-
-
-def _trials(scope: Scope) -> Iterator[Job]:
-    """Of the whole server also those that belong to no project."""
-    with_work = TrialCase.objects.unfinished().order_by().values("trial")
-    open_trials = Trial.objects.filter(failure=None, cancelled=False, pk__in=with_work)
-    held = TrialCase.objects.filter(trial=OuterRef("pk"))
-    counted = (
-        of_projects(open_trials, scope).with_progress().annotate(until=attendance.last_lease(held))
-    )
-    rows: QuerySet[Any] = counted.select_related("project")
-    for trial in rows:
-        yield Job(
-            "trial",
-            trial.pk,
-            trial.created_at,
-            is_held(trial.until),
-            trial.project,
-            f"{trial.pk}: {trial.pipeline}",
-            trial.get_absolute_url(),
-            done=trial.n_done + trial.n_failed,
-            total=trial.n_cases,
-            is_stuck=is_held_too_long(trial.until),
-        )
-
-
-def _failed_trials(scope: Scope, since: datetime) -> Iterator[Failure]:
-    failed = of_projects(Trial.objects.filter(failure__isnull=False, created_at__gt=since), scope)
-    for trial in failed.select_related("project").order_by("-pk")[: jobs.FAILURES]:
-        title, page = f"{trial.pk}: {trial.pipeline}", trial.get_absolute_url()
-        assert trial.failure is not None
-        yield Failure(
-            "trial", trial.pk, trial.created_at, trial.failure, trial.project, title, page
-        )
+# --- layers of memory ----------------------------------------------------------------------------
 
 
 def _builds(scope: Scope) -> Iterator[Job]:

@@ -143,7 +143,7 @@ def tested(runs: Sequence[Run]) -> list[GoldRelease]:
 
 def sealed_among(user: Any, runs: Iterable[Run]) -> set[int]:
     """Which of the runs keep their figures to themselves, for lists."""
-    looked = {run.pk: run.release_id for run in runs if run.look_id}
+    looked = {run.pk: run.gold_id for run in runs if run.look_id}
     if not looked:
         return set()
     sealed = looks.sealed(user, Purpose.RESULTS, set(looked.values()))

@@ -16,6 +16,7 @@ from evaluation.metrics.document import SECTIONS
 from evaluation.models import CaseRun, Run
 from evaluation.services import looks
 from evaluation.templatetags.present import score_cell
+from evaluation.views.unmeasured import unmeasured_document
 from labeling.views.markdown import render_section
 from pipelines.requirements.document.files import FORMS
 from pipelines.requirements.document.markdown import NUMBER
@@ -41,6 +42,8 @@ def case_document(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
 
 @require_GET
 def case_document_file(request: HttpRequest, run_pk: int, pk: int, form: str) -> HttpResponse:
+    if Run.objects.filter(pk=run_pk, release__isnull=True).exists():
+        return unmeasured_document(request, run_pk, pk, form)
     file = document_file(opened_case(request, run_pk, pk), form)
     if file is None:
         raise Http404("No such file was written for this case.")

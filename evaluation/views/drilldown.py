@@ -26,6 +26,7 @@ from evaluation.views.document import document_of
 from evaluation.views.events import events_of
 from evaluation.views.evidence import evidence_of
 from evaluation.views.run_cases import failures
+from evaluation.views.unmeasured import unmeasured_case
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldMessage, LabelOrigin, Provenance
 from labeling.domain.keys import CASE_KEYS
@@ -302,6 +303,8 @@ def _citing(rows: Sequence[PairRow], side: str, index: int) -> list[int]:
 
 @require_GET
 def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
+    if Run.objects.filter(pk=run_pk, release__isnull=True).exists():
+        return unmeasured_case(request, run_pk, pk)
     cases = CaseRun.objects.filter(run__in=Run.objects.visible_to(request.user))
     related = ("item", "run__release__project", "run__requested_by")
     case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
@@ -318,7 +321,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     context = {
         "run": case.run,
         "case": case,
-        "synthetic": case.run.release.items.synthetic().filter(pk=case.item_id).exists(),
+        "synthetic": case.run.release.items.synthetic().filter(pk=case.gold_item_id).exists(),
         "badge": present.color(case.state),
         "failed": case.state == CaseRun.State.FAILED,
         "earlier_failures": case.earlier_failures,

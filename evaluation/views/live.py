@@ -21,7 +21,7 @@ from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.work import attendance, steering
 from evaluation.templatetags import present
 from evaluation.views.answers import answers_progress
-from evaluation.views.opening import get_run
+from evaluation.views.opening import any_run
 from evaluation.views.run_cases import table_of
 from labeling.services import health
 from labeling.templatetags.figures import percent
@@ -53,9 +53,9 @@ class CaseInWork(NamedTuple):
 @require_GET
 def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Header, progress and, if they are in sight, the rows of cases."""
-    run = get_run(request, pk)
+    run = any_run(request, pk)
     context = progress_of(run)
-    if request.GET.get("tab") == "cases":
+    if run.is_measured and request.GET.get("tab") == "cases":
         looks.require(request.user, run)
         primary = primary_of(run.release.project, run.release.layer).metric
         total: int = context["n_cases"]
@@ -76,7 +76,7 @@ def progress_of(run: Run) -> dict[str, Any]:
         "ended": is_over,
         "n_finished": n_finished,
         "percent": percent(n_finished, counts.n_cases),
-        "can_rescore": n_finished == counts.n_cases and not run.cancelled,
+        "can_rescore": run.is_measured and n_finished == counts.n_cases and not run.cancelled,
         "can_retry": bool(
             not run.cancelled
             and not steering.is_incomplete(run)
@@ -86,7 +86,7 @@ def progress_of(run: Run) -> dict[str, Any]:
         ),
         "figures_before": run.scored_at is None and run.first_scored_at is not None,
         "can_repeat": _has_pipeline(run),
-        "is_baseline": is_over and baselines.choice_of(run) is not None,
+        "is_baseline": is_over and run.is_measured and baselines.choice_of(run) is not None,
         "most_concurrency": steering.MOST_CONCURRENCY,
         "silence": attendance.silence(run),
         "has_no_worker": run.status == Run.Status.QUEUED and not health.has_worker(),

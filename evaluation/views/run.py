@@ -26,8 +26,9 @@ from evaluation.templatetags.present import told
 from evaluation.views import run_tabs
 from evaluation.views.answers import called_off
 from evaluation.views.live import progress_of
-from evaluation.views.opening import get_run, opened_run
+from evaluation.views.opening import any_run, opened_run
 from evaluation.views.plots import picture_of
+from evaluation.views.unmeasured import unmeasured_page
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
@@ -40,7 +41,10 @@ from labeling.words import words
 @require_GET
 def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     """What came out, in one picture and one sentence, above the tabs that explain it."""
-    run = opened_run(request, pk)
+    run = any_run(request, pk)
+    if not run.is_measured:
+        return unmeasured_page(request, run)
+    looks.require(request.user, run)
     progress = progress_of(run)
     aggregates = run_tabs.aggregates_of(run)
     primary = primary_of(run.release.project, gold_layer(run.release.layer).name).metric
@@ -136,7 +140,7 @@ def run_carry(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def run_control(request: HttpRequest, pk: int) -> HttpResponse:
-    run = get_run(request, pk)
+    run = any_run(request, pk)
     action = request.POST.get("action", "")
     if action not in steering.CONTROLS:
         messages.error(request, _("There is no such action."))

@@ -295,7 +295,7 @@ def _gate(run: Run) -> dict[str, Any]:
     newest = gates.newest(run)
     last = newest if newest and gates.is_current(newest, run) else None
     others = Run.objects.beside(run).defer("spec", "config", "release__header")
-    choice = baselines.choice_on(run.release_id, run.split)
+    choice = baselines.choice_on(run.gold_id, run.split)
     return {
         "limits": [(METRICS[name], limit) for name, limit in limits.items() if name in METRICS],
         "max_drop": max_drop,

@@ -97,7 +97,7 @@ class RunRow(NamedTuple):
 def run_list(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
     asked = _asked(request)
-    visible, primary = Run.objects.visible_to(request.user), lists.primaries(request.user)
+    visible, primary = Run.objects.with_unmeasured(request.user), lists.primaries(request.user)
     page = lists.page(visible, asked, reader=request.user, primary=primary)
     releases = GoldRelease.objects.visible_to(request.user).only("name", "version")
     names = {release.name for release in releases}
@@ -127,7 +127,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
 def runs_mine(request: HttpRequest) -> HttpResponse:
     """The reader's own newest runs, as a part of the home page."""
     require_reader(request.user)
-    mine = Run.objects.visible_to(request.user).filter(requested_by=request.user.pk)
+    mine = Run.objects.with_unmeasured(request.user).filter(requested_by=request.user.pk)
     numbers = list(mine.order_by("-pk").values_list("pk", flat=True)[:MINE])
     columns = list(DEFAULT_COLUMNS)
     context = {
@@ -193,15 +193,18 @@ def _rows(
 ) -> list[RunRow]:
     by_number = {run.pk: run for run in _light(Run.objects.filter(pk__in=numbers).with_progress())}
     runs = [by_number[number] for number in numbers if number in by_number]
+    measured = [run for run in runs if run.is_measured]
     marks, sealed = certificates.marks(list(by_number)), looks.sealed_among(reader, runs)
-    changed = lists.changed(runs) if "changed" in columns else {}
+    changed = lists.changed(measured) if "changed" in columns else {}
     visible = Run.objects.visible_to(reader)
-    highest = lists.highest(runs, visible, reader=reader, primary=primary)
-    chosen = set(baselines.of_releases({run.release_id for run in runs}).values())
+    highest = lists.highest(measured, visible, reader=reader, primary=primary)
+    chosen = set(baselines.of_releases({run.gold_id for run in measured}).values())
     return [
         _row(
             run,
-            primary[PrimaryOf(run.release.project_id, run.release.layer)],
+            primary[PrimaryOf(run.release.project_id, run.release.layer)]
+            if run.is_measured
+            else None,
             marks,
             sealed=run.pk in sealed,
             changed=_said(changed.get(run.pk)),
@@ -231,7 +234,7 @@ def _said(facts: Any) -> list[str] | None:
 
 def _row(
     run: Any,
-    primary: Metric,
+    primary: Metric | None,
     marks: Mapping[certificates.Figure, str],
     *,
     sealed: bool,
@@ -241,7 +244,8 @@ def _row(
 ) -> RunRow:
     rows = {} if sealed else {row.metric: row for row in run.aggregates.all()}
     answered = [name for name in OF_ANSWERS if name in rows]
-    names = [] if sealed else [*GOLD_LAYERS[run.release.layer].headline, *answered]
+    hides = sealed or not run.is_measured
+    names = [] if hides else [*GOLD_LAYERS[run.release.layer].headline, *answered]
     own = {name: marks.get(certificates.Figure(run.pk, name), "") for name in names}
     alike = {mark for mark in own.values() if mark}
     figures = {
@@ -251,7 +255,7 @@ def _row(
     return RunRow(
         run=run,
         model=model_label(run.asked, run.asked_as),
-        primary=figures.pop(primary.id, None) if primary.id in rows else None,
+        primary=figures.pop(primary.id, None) if primary and primary.id in rows else None,
         figures=list(figures.values()) if rows else [],
         mark=next(iter(alike)) if len(alike) == 1 else "",
         sealed=sealed,

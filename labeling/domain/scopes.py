@@ -16,7 +16,7 @@ class Scope(StrEnum):
     GOLD = "gold"
     """Releases: freezing, lint, reopened items, looks at test items."""
     RUNS = "runs"
-    """Runs, trials, gates and judges."""
+    """Runs, gates and judges."""
 
 
 ALL = tuple(Scope)

@@ -137,7 +137,7 @@ SCOPE_LABELS = {
     Scope.LABEL: _("Label: your queue, answers and comments"),
     Scope.LEAD: _("Lead: members, rounds, guidelines, reviews, decisions"),
     Scope.GOLD: _("Gold: freezing, lint, reopened items, looks at test items"),
-    Scope.RUNS: _("Runs: runs, trials, gates, judges"),
+    Scope.RUNS: _("Runs: runs, gates, judges"),
 }
 TOKEN_DAYS = [(7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("365 days"))]
 

@@ -28,7 +28,6 @@ TITLES: Mapping[str, str] = {
     "webhooks": lazy("Messages to a webhook"),
     "suggestions": lazy("Suggestions"),
     "run": lazy("Run"),
-    "trial": lazy("Trial"),
     "layers": lazy("Memory layers"),
 }
 ADVICE: Mapping[str, str] = {
@@ -36,7 +35,6 @@ ADVICE: Mapping[str, str] = {
     "webhooks": lazy("See that the receiver answers, then send again on the page of the webhook."),
     "suggestions": lazy("Change what the reason names, then ask for suggestions again."),
     "run": lazy("Open the run: its cases say what failed, and Try again repeats those."),
-    "trial": lazy("Open the trial, and repeat what failed."),
     "layers": lazy("Ask for the layers again on the page of the conversation."),
 }
 PARTS: Mapping[str, str] = {

@@ -190,16 +190,12 @@ EXPECTED = {
     "judges": READERS,
     "judge": READERS,
     "rating-store": Row(302, 404, 404, 302, 302, post=True),
-    "trials": READERS,
-    "trial-new": READERS,
-    "trial-cost": Row(302, 404, 404, 200, 200, post=True),
-    "trial": READERS,
-    "trial-control": Row(302, 404, 404, 302, 302, post=True),
-    "trial-suggest": Row(302, 404, 404, 404, 404, post=True),  # no project is named
-    "trial-predictions": READERS,
-    "trial-labels": READERS,
-    "trial-case": READERS,
-    "trial-document": READERS,
+    "unmeasured-new": READERS,
+    "unmeasured-cost": Row(302, 404, 404, 200, 200, post=True),
+    "run-suggest": Row(302, 404, 404, 404, 404, post=True),  # no project is named
+    "run-outputs": READERS,
+    "run-labels": READERS,
+    "run-delete": Row(302, 404, 404, 302, 302, post=True),
     "gate-thresholds": READERS,
     "gate-thresholds-store": Row(302, 404, 404, 403, 302, post=True),
     "primary-metric-store": Row(302, 404, 404, 403, 400, post=True),
@@ -382,7 +378,7 @@ def test_a_project_shows_nothing_of_another(
     ):
         url = reverse(name, args=[other.slug, *addresses[name][1:]])
         assert client.get(url).status_code == 404, name
-    assert Run.objects.count() == 2
+    assert Run.objects.count() == 3
 
 
 def test_a_post_without_its_token_is_refused(

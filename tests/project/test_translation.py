@@ -213,7 +213,7 @@ def test_every_page_renders_in_german_and_no_number_of_a_machine_is_localized(
             assert name.startswith(AS_STORED) or english_of_the_schema(text) == set(), name
 
 
-AS_STORED = ("docs", "run-case", "trial-case")
+AS_STORED = ("docs", "run-case")
 """Pages that show labels as files hold them."""
 
 

@@ -20,10 +20,10 @@ from evaluation.management.base import RunCommand
 from evaluation.management.settings import NOT_USABLE, read_settings
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import launch
-from evaluation.services.trials import files, folder, predicting
-from evaluation.services.trials.asked_models import CountedModel
-from evaluation.services.trials.folder import Entry, Failure, FileEntry, Folder, Outcome
-from evaluation.services.trials.predicting import Question, Task
+from evaluation.services.unmeasured import files, folder, predicting
+from evaluation.services.unmeasured.asked_models import CountedModel
+from evaluation.services.unmeasured.folder import Entry, Failure, FileEntry, Folder, Outcome
+from evaluation.services.unmeasured.predicting import Question, Task
 from labeling.domain.exchange.importing import Problem
 from labeling.domain.facts import Fact
 from labeling.domain.formats import conversations as formats

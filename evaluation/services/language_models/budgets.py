@@ -20,8 +20,6 @@ from evaluation.models import (
     Judgement,
     Run,
     RunSpending,
-    Trial,
-    TrialCase,
     of_split,
 )
 from evaluation.services.language_models import endpoints
@@ -240,13 +238,6 @@ def check_suggestions(request_id: int) -> None:
     fields = SuggestionRequest.objects.values_list("budget_cost", "budget_tokens", "usage")
     money, tokens, usage = fields.get(pk=request_id)
     hold(money, tokens, spent_in(usage))
-
-
-def check_trial(trial_id: int) -> None:
-    """The same for a pipeline that is tried on conversations without gold."""
-    money, tokens = Trial.objects.values_list("budget_cost", "budget_tokens").get(pk=trial_id)
-    if money is not None or tokens is not None:
-        hold(money, tokens, spent_on(TrialCase.objects.filter(trial=trial_id)))
 
 
 def is_usage(usage: Any) -> bool:

@@ -50,7 +50,7 @@ def carry(run: Run, release: GoldRelease, *, reason: str = "", by: Any = None) -
     carried.reason = looks.check_launch(carried, fit.items.values())
     carried.spec = _spec(run, release, fit)
     carried.save()
-    rows = [_case(carried, case, fit.items[case.item_id]) for case in fit.taken]
+    rows = [_case(carried, case, fit.items[case.gold_item_id]) for case in fit.taken]
     CaseRun.objects.bulk_create(rows, batch_size=500)
     if carried.spec.has_answers:
         answers.take_over(carried, carried.cases.select_related("item").order_by("pk"))
@@ -106,13 +106,13 @@ def _fit(run: Run, release: GoldRelease) -> _Fit:
     asked: dict[tuple[int, str], bool] = {}
     for case in cases:
         item = wanted.get(case.item.item_id)
-        key = (case.item_id, case.part)
+        key = (case.gold_item_id, case.part)
         if key not in asked:
             asked[key] = item is not None and _same(case, item, layer, schema)
         if item is None or not asked[key]:
             fit.left_out.append(case.case_id)
         else:
-            fit.items[case.item_id] = item
+            fit.items[case.gold_item_id] = item
             fit.taken.append(case)
             answered.add((item.item_id, case.part))
     names = {case.item.item_id for case in cases}

@@ -107,7 +107,7 @@ def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _P
             case_id, output = _prediction(document, seen)
             seen[case_id] = number
             if case_id in cases:
-                count = counts[cases[case_id].item_id]
+                count = counts[cases[case_id].gold_item_id]
                 read.outputs[case_id] = adapters.checked_output(output, layer, message_count=count)
             else:
                 _leave_aside(case_id, read)

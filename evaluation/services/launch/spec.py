@@ -45,23 +45,30 @@ def sha256_of(document: Any) -> str:
 def describe(run: Run, measured: Mapping[str, Any], asked: Mapping[str, Any]) -> RunSpec:
     """``measured`` is what ``measuring`` says of the metrics, ``asked`` what the launch adds."""
     release = run.release
-    described = {
+    gold = {
         "gold": {"name": release.name, "version": release.version, "sha256": release.sha256},
-        "layer": release.layer,
         "split": run.split,
-        "pipeline": run.pipeline,
-        "config": run.config,
-        "config_sha256": sha256_of(run.config),
-        **_source_of(run.pipeline),
         **measures(release.layer, answered=False),
         **measured,
-        "prompts": prompts_of(run.pipeline, run.config),
         "ruler": MINILM_ID,
         "matching": {
             "threshold": release.project.match_threshold,
             "synonyms": adapters.synonyms_of(release.project),
         },
         "gate": thresholds.describe(release),
+    }
+    return describe_unmeasured(run, release.layer, {**gold, **asked})
+
+
+def describe_unmeasured(run: Run, layer: str, asked: Mapping[str, Any]) -> RunSpec:
+    """The same without gold."""
+    described = {
+        "layer": layer,
+        "pipeline": run.pipeline,
+        "config": run.config,
+        "config_sha256": sha256_of(run.config),
+        **_source_of(run.pipeline),
+        "prompts": prompts_of(run.pipeline, run.config),
         "seed": run.seed,
         "git": _git(),
         "python": platform.python_version(),

@@ -77,7 +77,7 @@ def baseline_of(run: Run) -> Baseline | None:
     """A finished run on the same cases: the chosen one, or the one before, apart from floors of
     other pipelines, which are measured for every run."""
     beside = Run.objects.beside(run).select_related("release__project")
-    choice = choice_on(run.release_id, run.split)
+    choice = choice_on(run.gold_id, run.split)
     chosen = beside.filter(pk=choice.run_id).first() if choice else None
     if choice is not None and chosen is not None:
         return Baseline(chosen, sentences(choice, [run]))
@@ -111,7 +111,7 @@ def sentences(choice: Choice, runs: Iterable[Run]) -> list[str]:
 
 def choice_of(baseline: Run) -> Choice | None:
     """Since when this run is the baseline of its gold and split; None: it is not the chosen one."""
-    choice = choice_on(baseline.release_id, baseline.split)
+    choice = choice_on(baseline.gold_id, baseline.split)
     return choice if choice is not None and choice.run_id == baseline.pk else None
 
 
@@ -150,7 +150,7 @@ def choose(run: Run, *, by: Any) -> None:
     locked = _locked(run)
     if locked.scored_at is None or locked.failure is not None:
         raise BaselineRefused("baseline.without_figures", pk=run.pk, details={"run": run.pk})
-    now = choice_on(locked.release_id, locked.split)
+    now = choice_on(locked.gold_id, locked.split)
     if now is not None and now.run_id == run.pk:
         return
     _store(locked, run.pk, by)
@@ -170,12 +170,12 @@ def take_back(run: Run, *, by: Any) -> None:
 
 def _locked(run: Run) -> Run:
     """Of several who choose at a time, one after the other."""
-    GoldRelease.objects.select_for_update(no_key=True).only("pk").get(pk=run.release_id)
+    GoldRelease.objects.select_for_update(no_key=True).only("pk").get(pk=run.gold_id)
     return Run.objects.select_related("release__project").get(pk=run.pk)
 
 
 def _store(run: Run, chosen: int | None, by: Any) -> None:
-    ChosenBaseline.objects.create(release_id=run.release_id, split=run.split, run_id=chosen, by=by)
+    ChosenBaseline.objects.create(release_id=run.gold_id, split=run.split, run_id=chosen, by=by)
 
 
 def _record(verb: str, run: Run, by: Any, **values: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -66,12 +67,17 @@ class PreparingLease(leases.WorkLease):
 
     def end_late(self) -> None:
         """Every other case of the conversation would wait as long."""
-        case = CaseRun.objects.only("run", "item").get(pk=self.pk)
+        case = CaseRun.objects.only("run", "item", "talk").get(pk=self.pk)
         problem = Fact("case.preparing_too_long", hours=memory_builds.BUILDING_SECONDS / 3600)
         failed = leases.failed(problem, CaseRun.ErrorClass.TRANSIENT)
-        waiting = Q(run=case.run_id, item=case.item_id, state=CaseRun.State.QUEUED)
+        waiting = _about_the_same(case) & Q(state=CaseRun.State.QUEUED)
         own = Q(pk=self.pk, owner=self.owner, state=CaseRun.State.RUNNING)
         CaseRun.objects.filter(own | waiting).update(owner=None, lease_expires_at=None, **failed)
+
+
+def _about_the_same(case: CaseRun) -> Q:
+    """All cases of the run about the conversation of this one."""
+    return Q(run=case.run_id, item=case.item_id, talk=case.talk_id)
 
 
 def take_turn(run_id: int, owner: UUID) -> None:
@@ -103,7 +109,7 @@ def _run_cases(run_id: int, owner: UUID, progress: Progress | None, goes_on: Goe
     """Generation: the pipeline's output for each case."""
     context: WorkContext | None = None
     pipeline: Pipeline | None = None
-    prepared: set[int] = set()
+    prepared: set[tuple[int | None, int | None]] = set()
     while (
         goes_on()
         and _is_wanted(run_id)
@@ -117,9 +123,10 @@ def _run_cases(run_id: int, owner: UUID, progress: Progress | None, goes_on: Goe
         case = leases.claim_case(run_id, owner)
         if case is None:
             return
-        if isinstance(pipeline, Preparing) and case.item_id not in prepared:
+        about = (case.item_id, case.talk_id)
+        if isinstance(pipeline, Preparing) and about not in prepared:
             _prepare(case, pipeline, context)
-            prepared.add(case.item_id)
+            prepared.add(about)
         do = partial(_output_of, case, pipeline, context)
         carry_out(case, context, do, repetition=case.repetition)
         if progress:
@@ -134,10 +141,8 @@ def _prepare(case: CaseRun, pipeline: Preparing, context: WorkContext) -> None:
     lease = PreparingLease(type(case), case.pk, context.owner)
     with KeepAlive(lease, seconds=memory_builds.BUILDING_SECONDS):
         try:
-            pipeline_case = adapters.to_case(case, gold_layer(context.run.release.layer))
-            with memory_builds.alone(
-                case.item.conversation_id, memory_builds.key_of(LayersConfig())
-            ):
+            pipeline_case = adapters.to_case(case, gold_layer(context.run.spec.layer))
+            with _alone(case):
                 pipeline.prepare(pipeline_case)
         except Exception as error:  # of any kind: the case will fail with it, too, and store it
             log_failure(logger, f"The preparation of {case}", error)
@@ -146,8 +151,15 @@ def _prepare(case: CaseRun, pipeline: Preparing, context: WorkContext) -> None:
             raise
 
 
+def _alone(case: CaseRun) -> AbstractContextManager[object]:
+    """Layers of gold are kept for other runs, so only one process builds them."""
+    if case.talk_id is not None:
+        return nullcontext()
+    return memory_builds.alone(case.item.conversation_id, memory_builds.key_of(LayersConfig()))
+
+
 def _context(run_id: int, owner: UUID, pieces: QuerySet[Any]) -> WorkContext | None:
-    run = Run.objects.select_related("release__project").get(pk=run_id)
+    run = Run.objects.select_related("release__project", "project").get(pk=run_id)
     return context_for(run, owner, model=run.spec.model, pieces=pieces)
 
 
@@ -205,7 +217,7 @@ def _build(run: Run, model: ChatModel | None) -> Pipeline:
             run.config,
             encoder=encoder,
             store=FileStore(),
-            rows_for=_rows_for(run),
+            rows_for=_rows_for(run) if run.is_measured else None,
             model=model,
         )
     except PipelineError as error:
@@ -257,7 +269,7 @@ def _rows_for(run: Run) -> RowsFor:
 
 
 def _output_of(case: CaseRun, pipeline: Pipeline, context: WorkContext) -> leases.Columns:
-    layer = context.run.release.layer
+    layer = context.run.spec.layer
     pipeline_case = adapters.to_case(case, gold_layer(layer))
     if not case.exposure:
         _note_exposure(case, pipeline_case, context.run)
@@ -274,7 +286,7 @@ def _output_of(case: CaseRun, pipeline: Pipeline, context: WorkContext) -> lease
 def _note_exposure(case: CaseRun, pipeline_case: Case, run: Run) -> None:
     """Once for all cases about the conversation, also for those that will fail."""
     exposure = registry.exposure(run.pipeline, run.config, pipeline_case.messages)
-    same = CaseRun.objects.filter(run=run, item=case.item_id, exposure="")
+    same = CaseRun.objects.filter(_about_the_same(case), exposure="")
     same.update(exposure=exposure.value)
 
 

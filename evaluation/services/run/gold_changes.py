@@ -77,7 +77,7 @@ def is_other_gold(before: Run, after: Run) -> bool:
 
 def split(before: Run, after: Run) -> SplitDifference:
     """Split the difference; the older run has to be carried to the newer gold first."""
-    carried = carrying.carried_to(before, after.release_id)
+    carried = carrying.carried_to(before, after.gold_id)
     if carried is None:
         raise NotComparable(
             "compare.carry_first", pk=before.pk, release=str(after.release), pk2=after.pk

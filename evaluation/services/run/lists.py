@@ -36,6 +36,7 @@ from labeling.services.gold import looks
 from labeling.services.searching import containing
 
 PAGE_SIZE = 25
+NO_GOLD = "none"
 Status = Run.Status
 
 
@@ -45,7 +46,7 @@ class Asked:
 
     pipeline: str = ""
     release: str = ""
-    """``name@version``"""
+    """``name@version``; ``none``: runs without gold."""
     split: str = ""
     """``all``: on every split."""
     status: str = ""
@@ -139,7 +140,9 @@ def _behind(runs: RunQuerySet, value: Any, last: int, *, largest_first: bool) ->
 def filtered(runs: RunQuerySet, asked: Asked, reader: Any) -> RunQuerySet:
     if asked.pipeline:
         runs = runs.filter(pipeline=asked.pipeline)
-    if asked.release:
+    if asked.release == NO_GOLD:
+        runs = runs.filter(release__isnull=True)
+    elif asked.release:
         name, _, version = asked.release.partition("@")
         runs = runs.filter(release__name=name, release__version=whole_number(version) or 0)
     if asked.split:
@@ -266,7 +269,7 @@ def highest(
     All :mod:`candidates <evaluation.services.run.candidates>` count, as in a comparison; sealed
     figures are not compared. Whether it is really better than the next one only a comparison says.
     """
-    releases = {run.release_id for run in runs}
+    releases = {run.gold_id for run in runs}
     metrics = {primary[PrimaryOf(run.release.project_id, run.release.layer)] for run in runs}
     sealed = looks.sealed(reader, Look.Purpose.RESULTS, releases).values("pk")
     rivals = candidates.among(visible.filter(release__in=releases))

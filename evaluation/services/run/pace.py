@@ -45,11 +45,11 @@ def pace_of(run: Run, *, left: int) -> Pace:
     if len(times) >= ENOUGH:
         span = (now - times[-1]).total_seconds()
         per_second = (len(times) - 1) / span if span > 0 else None
-    in_work = cases.filter(state=CaseRun.State.RUNNING).select_related("item")
+    in_work = cases.filter(state=CaseRun.State.RUNNING).select_related("item", "talk")
     in_work = in_work.order_by("lease_expires_at", "pk")  # of an index: by number they are searched
     failed = cases.filter(state=CaseRun.State.FAILED).order_by()
     counted = failed.values_list("error_class").annotate(n=Count("pk")).order_by("-n")
-    running = in_work.defer("output", "usage", "item__canonical")
+    running = in_work.defer("output", "usage", "item__canonical", "talk__text")
     return Pace(
         per_second=per_second,
         seconds_left=left / per_second if per_second else None,

@@ -74,7 +74,10 @@ class _Cases:
 
 def score(run_id: int, owner: UUID) -> None:
     """Score every case of a run whose cases are done, and then the run."""
-    run = Run.objects.select_related("release").get(pk=run_id)
+    run = Run.objects.select_related("release", "project").get(pk=run_id)
+    if not run.is_measured:
+        _end_unmeasured(run, owner)
+        return
     if not run.spec.has_answers:
         answers.adopt(run)
     scorer = _Scorer(run)
@@ -93,6 +96,13 @@ def score(run_id: int, owner: UUID) -> None:
             endings.finished(run)
             if run.spec.has_answers:
                 certificates.attempt_judges_of(run)
+
+
+@transaction.atomic
+def _end_unmeasured(run: Run, owner: UUID) -> None:
+    """Without gold there is no figure to compute: none is stored, and none is zero."""
+    if leases.finish_scoring(run.pk, owner):
+        endings.finished(run)
 
 
 def add_floors(release_id: int) -> None:
@@ -160,7 +170,7 @@ class _Scorer:
     def parts(self, begin: int) -> Iterator[_Part]:
         for pks in batches(self._pks[begin:], AT_ONCE):
             cases = self._examples(pks)
-            self._standing.read_gold_without(case.item_id for case, _ in cases)
+            self._standing.read_gold_without(case.gold_item_id for case, _ in cases)
             scored_cases = [self._score_case(*case) for case in cases]
             yield _Part(
                 len(pks),
@@ -242,8 +252,8 @@ class _Scorer:
                 columns[metric].fill(places[case_id], None, people)
             contents: dict[int, GoldContent] = {}
             for case, example in self._examples(pks):
-                short = contents.setdefault(case.item_id, _without_texts(example.content))
-                keys.append((case.item_id, case.part))
+                short = contents.setdefault(case.gold_item_id, _without_texts(example.content))
+                keys.append((case.gold_item_id, case.part))
                 all_scored.append(
                     Scored(
                         replace(example, content=short),

@@ -112,7 +112,7 @@ class Standing:
 
     def by_person(self, case: CaseRun, example: Example, *, failed: bool) -> StoredByPerson:
         """What the run scores on the case against the gold without each person."""
-        gold_without = self._gold_without.get((case.item_id, case.part), {})
+        gold_without = self._gold_without.get((case.gold_item_id, case.part), {})
         return against_each(self._frame, example, gold_without, failed=failed)
 
     def of_metrics(

@@ -137,7 +137,7 @@ def _of_question(
     return Suspect(
         case=case.pk,
         case_id=case.case_id,
-        item=case.item_id,
+        item=case.gold_item_id,
         layer=layer.name,
         uid=case.part,
         kind=kind,
@@ -263,7 +263,7 @@ def _of_pair(
     return Suspect(
         case=case.pk,
         case_id=case.case_id,
-        item=case.item_id,
+        item=case.gold_item_id,
         layer=layer.name,
         uid=uid,
         kind=kind,

@@ -73,7 +73,7 @@ def _finished_at(run: Run) -> datetime | None:
     if run.first_scored_at is None:
         return None
     ends = Event.objects.filter(
-        project=run.release.project_id,
+        project=run.of_project,
         verb="run.finished",
         object_type="run",
         object_id=str(run.pk),

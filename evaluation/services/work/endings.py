@@ -16,8 +16,12 @@ from labeling.services import events, planner
 
 
 def finished(run: Run) -> None:
-    """The caller has stored the figures in this transaction. Scoring again finishes it again."""
-    events.record("run.finished", run, project=run.release.project, sha256=digests.of_run(run))
+    """The caller has stored the figures in this transaction. Scoring again finishes it again.
+
+    A run without gold has none that could be held against it later, and it goes when it expires.
+    """
+    figures = {"sha256": digests.of_run(run)} if run.is_measured else {}
+    events.record("run.finished", run, project=run.of_project, **figures)
     transaction.on_commit(planner.count, robust=True)
 
 
@@ -36,5 +40,5 @@ def fail(run_id: int, problem: Fact, *, scorer: UUID | None = None) -> None:
         runs = runs.filter(scoring_owner=scorer)
         released = {"scoring_owner": None, "scoring_expires_at": None}
     if runs.update(failure=problem, **released):
-        run = Run.objects.select_related("release__project").get(pk=run_id)
-        events.record("run.failed", run, project=run.release.project)
+        run = Run.objects.select_related("release__project", "project").get(pk=run_id)
+        events.record("run.failed", run, project=run.of_project)

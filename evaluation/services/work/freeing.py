@@ -13,9 +13,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 
 from evaluation.models import Answer, CaseRun, Judgement, Run, Slot, Work
-from evaluation.models.trials import TrialCase
 from evaluation.services.work import steering
-from labeling.jobs import queue
 
 
 @transaction.atomic
@@ -36,11 +34,6 @@ def free_run(run_id: int) -> bool:
     if n_held or owners:
         steering.wake(run_id)
     return bool(n_held or owners)
-
-
-def free_trial(trial_id: int) -> bool:
-    queue.free("trial", trial_id)
-    return bool(_free(TrialCase.objects.filter(trial=trial_id)))
 
 
 def _free(rows: QuerySet[Any]) -> int:

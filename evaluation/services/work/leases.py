@@ -25,7 +25,6 @@ from evaluation.models import (
     Judgement,
     Judging,
     Run,
-    TrialCase,
     Work,
     WorkQuerySet,
 )
@@ -115,7 +114,8 @@ def _waiting(rows: WorkQuerySet) -> list[tuple[int, int]]:
 
 def _with_item() -> QuerySet[CaseRun]:
     """Without the gold's text: cases of one item share one copy of it (see ``adapters``)."""
-    return CaseRun.objects.select_related("item").defer("item__canonical")
+    related = ("item", "talk__conversation__transcript")
+    return CaseRun.objects.select_related(*related).defer("item__canonical")
 
 
 def lease_of(work: Work, owner: UUID) -> WorkLease:
@@ -303,7 +303,6 @@ def _held() -> tuple[tuple[QuerySet[Any], str, float], ...]:
         CaseRun.objects.unfinished().filter(run__in=open_runs),
         Answer.objects.unfinished(),
         Judgement.objects.unfinished().filter(judging__in=judgings),
-        TrialCase.objects.unfinished(),
         Job.objects.all(),
     )
     return (

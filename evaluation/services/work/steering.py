@@ -79,7 +79,11 @@ def cancel(run: Run, *, by: Any) -> None:
     When only answers and judgements are left, those are called off, and the run is scored. So is
     a run that has had figures before: what was to be tried again has failed as it had.
     """
-    stored = Run.objects.select_for_update(of=("self",)).select_related("release").get(pk=run.pk)
+    stored = (
+        Run.objects.select_for_update(of=("self",))
+        .select_related("release__project", "project")
+        .get(pk=run.pk)
+    )
     is_open = stored.scored_at is None and stored.failure is None and not stored.cancelled
     is_again = stored.first_scored_at is not None
     if is_open and (is_again or not stored.cases.unfinished().exists()):
@@ -246,4 +250,4 @@ def _steer(run: Run, by: Any, verb: str, problem: Fact, **fields: Any) -> None:
 
 
 def record(verb: str, run: Run, actor: Any, **data: Any) -> None:
-    events.record(verb, run, project=run.release.project, actor=actor, **data)
+    events.record(verb, run, project=run.of_project, actor=actor, **data)

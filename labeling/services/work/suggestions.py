@@ -97,7 +97,7 @@ class Made(NamedTuple):
 
 
 def made(project: Project) -> list[Made]:
-    """Asked for by a person, or taken over from a trial."""
+    """Asked for by a person, or taken over from a run without gold."""
     of_project = Suggestion.objects.filter(conversation__project=project)
     named = of_project.values_list("layer", "pipeline", "pipeline_version")
     counted = named.annotate(Count("pk")).order_by("pipeline", "pipeline_version", "layer")

@@ -139,10 +139,10 @@ class CaseDetail(Record):
     case_id: str
     error: str
     scores: list[CaseScore]
-    item_id: str
-    split: str
+    item_id: str | None
+    split: str | None
     output: dict[str, Any] | None
-    gold: dict[str, Any]
+    gold: dict[str, Any] | None
     answer: WrittenAnswer | None
 
 class Case(Record):
@@ -1061,7 +1061,7 @@ class RunDetail(Record):
     repetitions: int
     created_at: datetime
     scored_at: datetime | None
-    gold: str
+    gold: str | None
     status: str
     n_cases: int
     n_done: int
@@ -1084,6 +1084,9 @@ class RunDetail(Record):
 
 class RunIn(TypedDict, total=False):
     gold: str
+    project: str
+    conversations: list[str]
+    questions: list[str]
     pipeline: str
     predictions: list[dict[str, Any]] | None
     metrics: dict[str, Any]
@@ -1109,7 +1112,7 @@ class Run(Record):
     repetitions: int
     created_at: datetime
     scored_at: datetime | None
-    gold: str
+    gold: str | None
     status: str
     n_cases: int
     n_done: int

@@ -16,12 +16,14 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.models import Trial, TrialCase
+from evaluation.models import CaseRun, Run
 from evaluation.services.launch import predictions
-from evaluation.services.trials import adopting, folder, predicting, trials
-from evaluation.services.trials.files import DOCUMENTS, document_of
-from evaluation.services.trials.folder import Folder
-from evaluation.services.trials.reading import records_of
+from evaluation.services.run import execution
+from evaluation.services.unmeasured import adopting, folder, launching, predicting
+from evaluation.services.unmeasured.files import DOCUMENTS, document_of
+from evaluation.services.unmeasured.folder import Folder
+from evaluation.services.unmeasured.reading import records_of
+from evaluation.services.work import leases, steering
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.formats.talks import HowToRead
 from labeling.models import Conversation, Membership, Round, Suggestion
@@ -29,8 +31,8 @@ from labeling.services.exchange import conversations
 from labeling.services.exchange.conversations import ImportRefused
 from pipelines.types import Case, Output
 from tests import factories
-from tests.evaluation import launching
 from tests.evaluation.conftest import requirement, work
+from tests.evaluation.launching import launch
 from tests.refusals import refused
 
 PIPELINE = "requirements-agent"
@@ -144,9 +146,7 @@ def test_what_was_written_is_measured_once_there_is_gold(script, tmp_path, relea
     run_pipeline(path, into=into, layer="extraction")
 
     with (into / "predictions.jsonl").open("rb") as file:
-        run = launching.launch(
-            release, predictions=predictions.from_file(file, "predictions.jsonl")
-        )
+        run = launch(release, predictions=predictions.from_file(file, "predictions.jsonl"))
     assert work(run).aggregates.get(metric="requirement_f1").mean == 1
 
 
@@ -300,34 +300,34 @@ def talk(project: Any, name: str) -> Conversation:
 
 
 def posted(client: Any, **fields: Any) -> Any:
-    return client.post(reverse("trial-new"), {"pipeline": PIPELINE, **fields})
+    return client.post(reverse("unmeasured-new"), {"pipeline": PIPELINE, **fields})
 
 
-def tried(trial: Trial) -> Trial:
-    trials.work(trial.pk, uuid4())
-    return Trial.objects.with_progress().get(pk=trial.pk)
+def tried(run: Run) -> Run:
+    execution.work(run.pk, uuid4())
+    return Run.objects.with_progress().get(pk=run.pk)
 
 
 def test_a_pasted_transcript_is_tried_and_read(signed_in, script, project):
     script(returned)
     noor = signed_in("noor")
     response = posted(noor, text=TALK, roles="Ana=analyst,*=user")
-    trial = tried(Trial.objects.get())
+    run = tried(Run.objects.get())
 
-    assert response.url == trial.get_absolute_url()
-    assert (trial.status, trial.pipeline_version) == ("finished", "1")
-    assert noor.get(trial.get_absolute_url()).status_code == 200
-    case = TrialCase.objects.get()
+    assert response.url == run.get_absolute_url()
+    assert (run.status, run.pipeline_version) == ("finished", "1")
+    assert noor.get(run.get_absolute_url()).status_code == 200
+    case = CaseRun.objects.get()
     html = noor.get(case.get_absolute_url()).content.decode()
     for shown in ("=Order list", "A list of all orders.", 'data-sources="1"', "0.8000"):
         assert shown in html
     assert "Too broad" in html  # at the requirement that it is about
-    lines = b"".join(noor.get(reverse("trial-predictions", args=[trial.pk])).streaming_content)
+    lines = b"".join(noor.get(reverse("run-outputs", args=[run.pk])).streaming_content)
     assert json.loads(lines)["output"]["requirements"][0]["title"] == "=Order list"
-    table = b"".join(noor.get(reverse("trial-labels", args=[trial.pk])).streaming_content)
+    table = b"".join(noor.get(reverse("run-labels", args=[run.pk])).streaming_content)
     assert next(csv.DictReader(io.StringIO(table.decode())))["title"] == "'=Order list"
     for ending in ("md", "html", "docx"):
-        at = reverse("trial-document", args=[trial.pk, case.pk, ending])
+        at = reverse("run-case-document-file", args=[run.pk, case.pk, ending])
         assert "attachment" in noor.get(at)["Content-Disposition"]
 
 
@@ -338,9 +338,9 @@ def test_a_card_says_how_likely_its_label_is_wanted_as_the_document_does(
     script(lambda case: {"requirements": labels, "model": None})
     noor = signed_in("noor")
     posted(noor, text=TALK)
-    tried(Trial.objects.get())
+    tried(Run.objects.get())
 
-    html = noor.get(TrialCase.objects.get().get_absolute_url()).content.decode()
+    html = noor.get(CaseRun.objects.get().get_absolute_url()).content.decode()
 
     assert "likely wanted 0.75" in html
     assert 'data-confidence="0.7500"' in html
@@ -351,32 +351,31 @@ def test_text_of_strangers_is_text(signed_in, script, project):
     script(lambda case: {"requirements": [requirement(title="<script>")], "model": None})
     noor = signed_in("noor")
     posted(noor, text="Ana: <img src=x onerror=alert(1)>\nBo: Yes.", name="<b>x</b>")
-    trial = tried(Trial.objects.get())
-    for url in (trial.get_absolute_url(), TrialCase.objects.get().get_absolute_url()):
+    run = tried(Run.objects.get())
+    for url in (run.get_absolute_url(), CaseRun.objects.get().get_absolute_url()):
         html = noor.get(url).content.decode()
         for markup in ("<b>x</b>", "<img src=x", "<script>"):
             assert markup not in html
 
 
 @pytest.mark.parametrize("name", ["rita", "noor", "olga", "ana"])
-def test_a_trial_exists_for_its_maker_and_the_leads_of_its_project(
+def test_a_run_without_gold_exists_for_its_maker_and_the_leads_of_its_project(
     name, signed_in, task, project, people, script
 ):
     script(returned)
     records = predicting_records("x")
-    own = trials.on_records(trials.Wish(people["noor"], task, "own"), records)
-    shared = trials.on_records(trials.Wish(people["noor"], task, "shared", project), records)
+    own = launching.on_records(launching.Wish(people["noor"], task, "own"), records)
+    shared = launching.on_records(launching.Wish(people["noor"], task, "shared", project), records)
     seen = {"noor": [own, shared], "rita": [shared]}.get(name, [])
     client = signed_in(name)
 
-    for trial in (own, shared):
-        status = 200 if trial in seen else 404
-        assert client.get(trial.get_absolute_url()).status_code == status
-        control = reverse("trial-control", args=[trial.pk])
-        if trial not in seen:
-            assert client.post(control, {"action": "delete"}).status_code == 404
+    for run in (own, shared):
+        status = 200 if run in seen else 404
+        assert client.get(run.get_absolute_url()).status_code == status
+        if run not in seen:
+            assert client.post(reverse("run-delete", args=[run.pk])).status_code == 404
     Membership.objects.filter(user=people["noor"]).update(role="annotator")
-    assert not Trial.objects.visible_to(people["noor"]).exists()
+    assert not Run.objects.with_unmeasured(people["noor"]).exists()
 
 
 def predicting_records(*ids: str) -> Any:
@@ -391,18 +390,18 @@ def test_neither_test_items_nor_blind_ones_are_tried_not_even_as_copies(
     factories.make_conversations(project, 2, split="test")
     blind = factories.open_calibration(project, 1, overlap=2)
     free = talk(project, "free")
-    wish = trials.Wish(people["rita"], task, "", project)
+    wish = launching.Wish(people["rita"], task, "", project)
     closed = [*project.conversations.filter(split="test"), blind.conversations.get()]
     for conversation in closed:
         with refused(predicting.TrialRefused, match="test split or is being labeled blind"):
-            trials.on_conversations(wish, [conversation])
-        assert conversation not in trials.choosable(project)
-    assert free in trials.choosable(project)
-    trial = trials.on_conversations(wish, [free])
+            launching.on_conversations(wish, [conversation])
+        assert conversation not in launching.choosable(project)
+    assert free in launching.choosable(project)
+    run = launching.on_conversations(wish, [free])
     rita = signed_in("rita")
-    assert rita.get(trial.get_absolute_url()).status_code == 200
+    assert rita.get(run.get_absolute_url()).status_code == 200
     Conversation.objects.filter(pk=free.pk).update(split="test")
-    assert rita.get(trial.get_absolute_url()).status_code == 403
+    assert rita.get(run.get_absolute_url()).status_code == 403
 
 
 def test_a_copy_of_a_test_item_is_refused(people, project, task):
@@ -423,12 +422,12 @@ def test_a_copy_of_a_test_item_is_refused(people, project, task):
         how=HowToRead(),
     )
     with refused(predicting.TrialRefused, match="the same as a conversation of the test split"):
-        trials.on_records(trials.Wish(people["rita"], task, ""), copy)
+        launching.on_records(launching.Wish(people["rita"], task, ""), copy)
 
 
-def test_a_worker_may_die_anywhere_and_a_trial_may_be_cancelled(script, people, task):
-    wish = trials.Wish(people["noor"], task, "")
-    trial = trials.on_records(wish, predicting_records("a", "b", "c"))
+def test_a_worker_may_die_anywhere_and_a_run_may_be_cancelled(script, people, task):
+    wish = launching.Wish(people["noor"], task, "")
+    run = launching.on_records(wish, predicting_records("a", "b", "c"))
 
     def dies_at_b(case: Case) -> Output:
         if case.case_id == "b":
@@ -437,51 +436,41 @@ def test_a_worker_may_die_anywhere_and_a_trial_may_be_cancelled(script, people, 
 
     script(dies_at_b)
     with pytest.raises(SystemExit):
-        trials.work(trial.pk, uuid4())
+        execution.work(run.pk, uuid4())
     asked: list[str] = []
     script(lambda case: asked.append(case.case_id) or returned(case))
-    assert trial in Trial.objects.startable()
-    tried(trial)
+    assert Run.objects.filter(leases.startable_work(), pk=run.pk).exists()
+    tried(run)
     assert asked == ["b", "c"]
 
-    other = trials.on_records(wish, predicting_records("a", "b"))
-    trials.cancel(other)
+    other = launching.on_records(wish, predicting_records("a", "b"))
+    steering.cancel(other, by=people["noor"])
     assert tried(other).status == "cancelled"
     assert asked == ["b", "c"]
-    trials.again(other)
-    assert tried(other).status == "finished"
-    assert not trials.cancel(other)  # by a page that saw it running
-    assert tried(other).status == "finished"
 
 
-def test_so_many_trials_are_open_at_once_also_when_they_are_tried_again(
-    people, task, signed_in, monkeypatch
-):
-    monkeypatch.setattr(trials, "MOST_OPEN", 1)
-    wish = trials.Wish(people["noor"], task, "")
-    cancelled = trials.on_records(wish, predicting_records("a"))
-    trials.cancel(cancelled)
-    trials.on_records(wish, predicting_records("b"))
+def test_so_many_runs_of_one_person_are_open_at_once(people, task, monkeypatch):
+    monkeypatch.setattr(launching, "MOST_OPEN", 1)
+    wish = launching.Wish(people["noor"], task, "")
+    cancelled = launching.on_records(wish, predicting_records("a"))
+    steering.cancel(cancelled, by=people["noor"])
+    launching.on_records(wish, predicting_records("b"))
     with refused(predicting.TrialRefused, match="not finished"):
-        trials.on_records(wish, predicting_records("c"))
-    control = reverse("trial-control", args=[cancelled.pk])
-    page = signed_in("noor").post(control, {"action": "again"}, follow=True)
-    assert "not finished" in page.content.decode()
-    assert Trial.objects.get(pk=cancelled.pk).cancelled
+        launching.on_records(wish, predicting_records("c"))
 
 
 @pytest.mark.usefixtures("asking")
-def test_another_model_than_the_one_of_the_trial_is_not_asked(people, settings, server):
+def test_another_model_than_the_one_of_the_run_is_not_asked(people, settings, server):
     task = predicting.checked_task("asking", {}, layer="extraction")
-    trial = trials.on_records(trials.Wish(people["noor"], task, ""), predicting_records("a"))
+    run = launching.on_records(launching.Wish(people["noor"], task, ""), predicting_records("a"))
     settings.LLM_MODEL, before = "another", settings.LLM_MODEL
-    stopped = tried(trial)
+    paused = tried(run)
 
-    assert (stopped.status, stopped.failure.code) == ("stopped", "run.other_model")
+    assert (paused.status, paused.pause_reason.code) == ("paused", "run.other_model")
     assert not server.requests
     settings.LLM_MODEL = before
-    trials.again(trial)
-    assert tried(trial).failure is None
+    steering.resume(paused, by=people["noor"])
+    assert tried(run).status == "finished"
     assert server.requests
 
 
@@ -492,16 +481,16 @@ def test_one_case_fails_in_words_and_what_expires_goes(script, people, task, sig
         return returned(case)
 
     script(fails_at_b)
-    trial = tried(
-        trials.on_records(trials.Wish(people["noor"], task, ""), predicting_records("a", "b"))
+    run = tried(
+        launching.on_records(launching.Wish(people["noor"], task, ""), predicting_records("a", "b"))
     )
-    assert (trial.n_done, trial.n_failed) == (1, 1)
-    assert "boom" in signed_in("noor").get(trial.get_absolute_url()).content.decode()
-    trials.forget()
-    assert Trial.objects.exists()
-    Trial.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    trials.forget()
-    assert not TrialCase.objects.exists()
+    assert (run.n_done, run.n_failed) == (1, 1)
+    assert "boom" in signed_in("noor").get(run.get_absolute_url()).content.decode()
+    launching.forget()
+    assert Run.objects.exists()
+    Run.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    launching.forget()
+    assert not CaseRun.objects.exists()
 
 
 def test_the_page_and_the_list_take_the_same_queries_however_much_there_is(
@@ -511,20 +500,20 @@ def test_the_page_and_the_list_take_the_same_queries_however_much_there_is(
     noor = signed_in("noor")
     counts = set()
     for ids in (("a",), ("a", "b", "c", "d")):
-        trial = tried(
-            trials.on_records(trials.Wish(people["noor"], task, ""), predicting_records(*ids))
+        run = tried(
+            launching.on_records(launching.Wish(people["noor"], task, ""), predicting_records(*ids))
         )
-        for url in (trial.get_absolute_url(), reverse("trials")):
+        for url in (run.get_absolute_url(), reverse("runs")):
             with django_assert_num_queries(20, exact=False) as asked:
                 noor.get(url)
-            counts.add((url == reverse("trials"), len(asked)))
+            counts.add((url == reverse("runs"), len(asked)))
     assert len(counts) == 2
 
 
 def test_what_no_database_holds_is_no_failure_of_the_server(signed_in, project):
     noor = signed_in("noor")
     for sent in ({"project": "\0"}, {"project": project.slug, "conversation": ["\0"]}):
-        for url in (reverse("trial-new"), reverse("trial-cost")):
+        for url in (reverse("unmeasured-new"), reverse("unmeasured-cost")):
             assert noor.post(url, {"pipeline": PIPELINE, **sent}).status_code in (200, 422)
 
 
@@ -542,10 +531,12 @@ def test_what_cannot_be_tried_is_said_on_the_form(signed_in, project):
         response = posted(noor, **fields)
         assert response.status_code == 422
         assert said in response.content.decode()
-    assert not Trial.objects.exists()
+    assert not Run.objects.exists()
     assert (
         "costs nothing"
-        in noor.post(reverse("trial-cost"), {"pipeline": PIPELINE, "text": TALK}).content.decode()
+        in noor.post(
+            reverse("unmeasured-cost"), {"pipeline": PIPELINE, "text": TALK}
+        ).content.decode()
     )
 
 
@@ -556,11 +547,11 @@ def test_labels_become_suggestions_and_missing_conversations_are_imported(
     script, people, task, project
 ):
     script(returned)
-    trial = tried(
-        trials.on_records(trials.Wish(people["rita"], task, ""), predicting_records("a", "b"))
+    run = tried(
+        launching.on_records(launching.Wish(people["rita"], task, ""), predicting_records("a", "b"))
     )
-    first = adopting.adopt(trial, project, by=people["rita"])
-    again = adopting.adopt(trial, project, by=people["rita"])
+    first = adopting.adopt(run, project, by=people["rita"])
+    again = adopting.adopt(run, project, by=people["rita"])
 
     assert (first.imported, first.made, again.imported, again.made, again.known) == (2, 2, 0, 0, 2)
     suggestion = Suggestion.objects.get(conversation__external_id="a")
@@ -572,14 +563,14 @@ def test_nothing_is_suggested_where_somebody_labels_blind_or_on_the_test_split(
     script, people, task, project
 ):
     script(returned)
-    wish = trials.Wish(people["rita"], task, "", project)
+    wish = launching.Wish(people["rita"], task, "", project)
     talks = [talk(project, name) for name in ("free", "blind", "test")]
-    trial = tried(trials.on_conversations(wish, talks))
+    run = tried(launching.on_conversations(wish, talks))
     Conversation.objects.filter(external_id="test").update(split="test")
     round_ = factories.open_calibration(project, 1, overlap=2)
     place = round_.places.get()
     type(place).objects.filter(pk=place.pk).update(conversation=talks[1])
-    adopted = adopting.adopt(trial, project, by=people["rita"])
+    adopted = adopting.adopt(run, project, by=people["rita"])
 
     assert (adopted.made, set(adopted.left_out)) == (1, {"blind", "test"})
     assert Suggestion.objects.get().conversation == talks[0]
@@ -589,12 +580,12 @@ def test_nothing_is_suggested_where_somebody_labels_blind_or_on_the_test_split(
 def test_one_conversation_that_the_project_has_otherwise_stops_all(script, people, task, project):
     talk(project, "b")
     script(returned)
-    trial = tried(
-        trials.on_records(trials.Wish(people["rita"], task, ""), predicting_records("a", "b"))
+    run = tried(
+        launching.on_records(launching.Wish(people["rita"], task, ""), predicting_records("a", "b"))
     )
 
     with refused(ImportRefused, match="b"):
-        adopting.adopt(trial, project, by=people["rita"])
+        adopting.adopt(run, project, by=people["rita"])
     assert not project.conversations.filter(external_id="a").exists()
     assert not Suggestion.objects.exists()
 
@@ -602,21 +593,50 @@ def test_one_conversation_that_the_project_has_otherwise_stops_all(script, peopl
 def test_other_settings_are_another_version(people, project, script):
     script(returned)
     other = predicting.checked_task(PIPELINE, {"whole_way": True})
-    trial = tried(
-        trials.on_records(trials.Wish(people["rita"], other, ""), predicting_records("a"))
+    run = tried(
+        launching.on_records(launching.Wish(people["rita"], other, ""), predicting_records("a"))
     )
-    assert adopting.version_of(trial).startswith("1~")
+    assert adopting.version_of(run).startswith("1~")
 
 
 def test_only_a_lead_brings_labels_into_a_project(script, signed_in, people, task, project):
     script(returned)
-    trial = tried(trials.on_records(trials.Wish(people["noor"], task, ""), predicting_records("a")))
-    url = reverse("trial-suggest", args=[trial.pk])
+    run = tried(
+        launching.on_records(launching.Wish(people["noor"], task, ""), predicting_records("a"))
+    )
+    url = reverse("run-suggest", args=[run.pk])
     assert signed_in("noor").post(url, {"project": project.slug}).status_code == 403
     assert not Suggestion.objects.exists()
 
 
 # --- by API ---------------------------------------------------------------------------------------
+
+
+def test_a_program_launches_on_conversations_and_reads_what_came_out(
+    signed_in: Any, script: Any, project: Any
+) -> None:
+    script(returned)
+    free = talk(project, "free")
+    rita = signed_in("rita")
+    asked = {"pipeline": PIPELINE, "project": project.slug, "conversations": ["free"]}
+    launched = rita.post("/api/runs/", asked, "application/json").json()
+    tried(Run.objects.get(pk=launched["id"]))
+
+    listed = rita.get("/api/runs/").json()["results"]
+    run = rita.get(f"/api/runs/{launched['id']}/").json()
+    [case] = rita.get(f"/api/runs/{launched['id']}/cases/").json()["results"]
+    read = f"/api/runs/{launched['id']}/cases/{case['id']}/"
+    shown = rita.get(read).json()
+
+    assert [(row["gold"], row["status"]) for row in listed] == [(None, "finished")]
+    assert (run["aggregates"], run["people_corrected"]) == ([], {})  # undefined, and not zero
+    assert (shown["gold"], shown["scores"]) == (None, [])
+    assert shown["output"]["requirements"][0]["title"] == "=Order list"
+    for named in ({"gold": "base"}, {"conversations": []}):
+        assert rita.post("/api/runs/", asked | named, "application/json").status_code == 400
+    assert signed_in("noor").get(read).status_code == 404
+    Conversation.objects.filter(pk=free.pk).update(split="test")
+    assert rita.get(read).status_code in (400, 403, 409)
 
 
 def test_the_warning_at_the_top_of_a_document_is_in_its_downloads() -> None:

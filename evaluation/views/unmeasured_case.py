@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from evaluation.models import Trial, TrialCase
-from evaluation.services.trials import files
-from evaluation.services.trials.predicting import OutputLabel, labels_in, sources_of
+from evaluation.models import CaseRun
+from evaluation.services.unmeasured import files
+from evaluation.services.unmeasured.predicting import OutputLabel, labels_in, sources_of
 from evaluation.templatetags import present
 from labeling.domain.keys import TRIAL_KEYS
 from labeling.domain.schema import form_fields
@@ -74,10 +74,10 @@ class ShownMessage(NamedTuple):
     """Those that cite it."""
 
 
-def context_of(case: TrialCase, trial: Trial) -> dict[str, Any]:
+def context_of(case: CaseRun, layer: str) -> dict[str, Any]:
     output = case.output or {}
-    cards = _cards(labels_in(output, trial.layer) if case.output else (), trial.layer)
-    conversation = _cited(case.conversation.messages, cards)
+    cards = _cards(labels_in(output, layer) if case.output else (), layer)
+    conversation = _cited(case.talk.messages if case.talk else (), cards)
     counts: dict[str, int] = {}
     for card in cards:
         counts[card.kind] = counts.get(card.kind, 0) + 1

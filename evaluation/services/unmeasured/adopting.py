@@ -1,4 +1,4 @@
-"""What a trial returned as suggestions in a project: its conversations are imported if needed.
+"""What a run without gold returned, as suggestions in a project: what it lacks is imported.
 
 The rules are those of suggestions: never on the test split, never where somebody labels blind.
 """
@@ -12,10 +12,10 @@ from typing import Any
 from django.db import transaction
 
 from evaluation.layers import GOLD_LAYERS
-from evaluation.models import Trial, TrialConversation
+from evaluation.models import Run, RunConversation
 from evaluation.services.launch.spec import sha256_of
-from evaluation.services.trials import trials
-from evaluation.services.trials.predicting import TrialRefused
+from evaluation.services.unmeasured import launching
+from evaluation.services.unmeasured.predicting import TrialRefused
 from labeling.domain.exchange.importing import Record, Turn
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
@@ -37,34 +37,37 @@ class Adopted:
     left_out: dict[str, Fact] = field(default_factory=dict)
 
 
-def layers_for(trial: Trial, project: Project) -> list[str]:
-    """The layers of the project that the trial has labels of."""
-    entry = PIPELINES.get(trial.pipeline)
+def layers_for(run: Run, project: Project) -> list[str]:
+    """The layers of the project that the run has labels of."""
+    entry = PIPELINES.get(run.pipeline)
     if entry is None or not entry.suggests or entry.floor:
         return []
     able = [name for name in project.layers if name in entry.layers and _is_suggested(name)]
-    return [name for name in able if name == trial.layer or trial.layer == "end_to_end"]
+    return [name for name in able if name == run.spec.layer or run.spec.layer == "end_to_end"]
 
 
 def _is_suggested(layer: str) -> bool:
     return layer in GOLD_LAYERS and GOLD_LAYERS[layer].suggested
 
 
-def adopt(trial: Trial, project: Project, *, by: Any) -> Adopted:
+def adopt(run: Run, project: Project, *, by: Any) -> Adopted:
     """All conversations are in the project afterwards, or, if one cannot be, nothing is changed."""
-    layers = layers_for(trial, project)
+    layers = layers_for(run, project)
     if not layers:
         raise TrialRefused(
-            "trial.no_layer", pipeline=trial.pipeline, project=project.slug, layer=trial.layer
+            "trial.no_layer",
+            pipeline=run.pipeline,
+            project=project.slug,
+            layer=run.spec.layer,
         )
-    done = list(_done(trial))
+    done = list(_done(run))
     if not done:
         raise TrialRefused("trial.nothing_done")
     adopted = Adopted()
     with transaction.atomic():
         conversations.lock_imports()
         locked = projects.lock(project)
-        stored = _stored(trial, locked, done, adopted, by)
+        stored = _stored(run, locked, done, adopted, by)
         pks = [target.pk for target in stored.values()]
         may = set(allowed(Conversation.objects.filter(pk__in=pks)).values_list("pk", flat=True))
         for conversation, output in done:
@@ -72,14 +75,14 @@ def adopt(trial: Trial, project: Project, *, by: Any) -> Adopted:
             if target.pk not in may:
                 adopted.left_out[target.external_id] = Fact("suggestion.test_or_blind")
             else:
-                _suggest(trial, locked, target, output, layers, adopted)
+                _suggest(run, locked, target, output, layers, adopted)
         events.record(
             "suggestions.adopted",
             locked,
             project=locked,
             actor=by,
-            pipeline=trial.pipeline,
-            trial=trial.pk,
+            pipeline=run.pipeline,
+            run=run.pk,
             conversations=adopted.imported,
             made=adopted.made,
             left_out=len(adopted.left_out),
@@ -87,31 +90,31 @@ def adopt(trial: Trial, project: Project, *, by: Any) -> Adopted:
     return adopted
 
 
-def _done(trial: Trial) -> Any:
-    """Each conversation with its output; a trial of questions has no labels to suggest."""
-    rows = trials.done_cases(trial).select_related("conversation__conversation__transcript")
-    return ((case.conversation, case.output or {}) for case in rows.order_by("pk"))
+def _done(run: Run) -> Any:
+    """Each conversation with its output; a run of questions has no labels to suggest."""
+    rows = launching.done_cases(run).select_related("talk__conversation__transcript")
+    return ((case.talk, case.output or {}) for case in rows)
 
 
 def _stored(
-    trial: Trial,
+    run: Run,
     project: Project,
-    done: list[tuple[TrialConversation, Mapping[str, Any]]],
+    done: list[tuple[RunConversation, Mapping[str, Any]]],
     adopted: Adopted,
     by: Any,
 ) -> dict[str, Conversation]:
     """The conversations of the project, by id; what is not there is imported."""
-    records = [(trial.name, _record(conversation)) for conversation, _ in done]
+    records = [(run.name, _record(conversation)) for conversation, _ in done]
     report = conversations.store_records(project=project, records=records, actor=by)
     adopted.imported = report.new
     if report.has_changes:
-        conversations.record_import(project, [trial.name], report, by)
+        conversations.record_import(project, [run.name], report, by)
     ids = [conversation.external_id for conversation, _ in done]
     rows = project.conversations.filter(external_id__in=ids)
     return {conversation.external_id: conversation for conversation in rows}
 
 
-def _record(conversation: TrialConversation) -> Record:
+def _record(conversation: RunConversation) -> Record:
     turns = tuple(
         Turn(message.role, message.content, message.speaker, message.time)
         for message in conversation.messages
@@ -120,7 +123,7 @@ def _record(conversation: TrialConversation) -> Record:
 
 
 def _suggest(
-    trial: Trial,
+    run: Run,
     project: Project,
     target: Conversation,
     output: Mapping[str, Any],
@@ -140,8 +143,8 @@ def _suggest(
                 labels,
                 project=project,
                 layer=layer,
-                pipeline=trial.pipeline,
-                version=version_of(trial),
+                pipeline=run.pipeline,
+                version=version_of(run),
             )
         except requests.UnusableSuggestion as error:
             adopted.left_out[target.external_id] = error.fact
@@ -150,10 +153,10 @@ def _suggest(
             adopted.known += not is_new
 
 
-def version_of(trial: Trial) -> str:
+def version_of(run: Run) -> str:
     """With other settings than the usual ones a pipeline suggests something else."""
-    entry = PIPELINES[trial.pipeline]
-    if trial.config == entry.config().model_dump(mode="json"):
-        return trial.pipeline_version
-    mark = f"~{sha256_of(trial.config)[:8]}"
-    return trial.pipeline_version[: 50 - len(mark)] + mark
+    entry = PIPELINES[run.pipeline]
+    if run.config == entry.config().model_dump(mode="json"):
+        return run.pipeline_version[:50]
+    mark = f"~{sha256_of(run.config)[:8]}"
+    return run.pipeline_version[: 50 - len(mark)] + mark

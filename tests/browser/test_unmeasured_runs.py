@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from evaluation.models import Trial, TrialCase
+from evaluation.models import CaseRun, Run, RunSpec
 from labeling.domain import transcripts
 from labeling.domain.exchange.importing import Turn
 from tests.factories import make_people, requirement
@@ -22,16 +22,16 @@ MESSAGES = 300
 
 
 @pytest.fixture
-def case() -> TrialCase:
-    trial = Trial.objects.create(
-        maker=make_people()["admin"],
+def case() -> CaseRun:
+    run = Run.objects.create(
+        requested_by=make_people()["admin"],
         name="Interview",
         pipeline="requirements-agent",
-        layer="end_to_end",
+        spec=RunSpec(layer="end_to_end"),
         expires_at=timezone.now() + timedelta(days=1),
     )
     turns = [Turn("user", f"Message number {number}.") for number in range(MESSAGES)]
-    talk = trial.conversations.create(
+    talk = run.conversations.create(
         position=0,
         external_id="said",
         n_messages=MESSAGES,
@@ -42,11 +42,11 @@ def case() -> TrialCase:
         requirement(2, sources=[280, 3], confidence=0.9),
     ]
     output = {"requirements": labels, "model": None}
-    return trial.cases.create(conversation=talk, case_id="said", state="done", output=output)
+    return run.cases.create(talk=talk, state="done", output=output)
 
 
 def test_labels_lead_to_their_messages_and_unsure_ones_are_hidden(
-    case: TrialCase, page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
+    case: CaseRun, page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
 ) -> None:
     sign_in(User.objects.get(username="admin"))
     page.goto(live_server.url + case.get_absolute_url())

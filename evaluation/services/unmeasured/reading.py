@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import BinaryIO
 
-from evaluation.services.trials.predicting import TrialRefused
-from evaluation.services.trials.trials import MOST_CONVERSATIONS, MOST_MESSAGES
+from evaluation.services.unmeasured.launching import MOST_CONVERSATIONS, MOST_MESSAGES
+from evaluation.services.unmeasured.predicting import TrialRefused
 from labeling.domain.exchange.importing import Problem, Record
 from labeling.domain.facts import Fact
 from labeling.domain.formats import conversations

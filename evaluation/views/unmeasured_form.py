@@ -12,11 +12,11 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from evaluation.forms import BudgetForm, PipelineFields, PipelineForm
-from evaluation.models import Trial
+from evaluation.models import Run
 from evaluation.services.language_models import endpoints
 from evaluation.services.language_models.budgets import Estimate
-from evaluation.services.trials import predicting, reading, trials
-from evaluation.services.trials.predicting import Task, TrialRefused
+from evaluation.services.unmeasured import launching, predicting, reading
+from evaluation.services.unmeasured.predicting import Task, TrialRefused
 from labeling.domain.errors import FileFault, RuleError
 from labeling.domain.exchange.importing import Record
 from labeling.domain.formats.conversations import AUTO
@@ -34,7 +34,7 @@ PREFERRED = "requirements-agent"
 PASTED = _("Pasted transcript")
 
 
-class TrialForm(PipelineForm):
+class UnmeasuredForm(PipelineForm):
     """``projects`` are those whose conversations and event types can be chosen."""
 
     file = SeveralFilesField(
@@ -135,7 +135,7 @@ class TrialForm(PipelineForm):
     def listed(self) -> list[Conversation]:
         """Conversations of the project that can be chosen, the first of them."""
         project = self.of_project
-        return list(trials.choosable(project)[:LISTED]) if project else []
+        return list(launching.choosable(project)[:LISTED]) if project else []
 
     @property
     def ticked(self) -> set[str]:
@@ -155,12 +155,12 @@ class TrialForm(PipelineForm):
             event_schema=project.event_schema if project else None,
         )
 
-    def begin(self, *, by: Any) -> Trial | None:
-        """The trial; None with what is wrong written on the form."""
+    def begin(self, *, by: Any) -> Run | None:
+        """The run; None with what is wrong written on the form."""
         try:
             stored, records = self._sources()
-            wish = trials.Wish(
-                maker=by,
+            wish = launching.Wish(
+                by=by,
                 task=self.task(),
                 name=self._name(stored, records),
                 project=self.cleaned_data["project"],
@@ -168,8 +168,8 @@ class TrialForm(PipelineForm):
                 budget_tokens=self.cleaned_data["budget_tokens"],
             )
             if stored:
-                return trials.on_conversations(wish, stored)
-            return trials.on_records(wish, records)
+                return launching.on_conversations(wish, stored)
+            return launching.on_records(wish, records)
         except (RuleError, FileFault) as error:
             self.add_error(None, words(error.fact))
             return None
@@ -185,7 +185,7 @@ class TrialForm(PipelineForm):
             (sum(len(message.content) for message in talk.messages), talk.n_messages)
             for talk in stored
         ]
-        return trials.estimate(self.task(), sizes)
+        return launching.estimate(self.task(), sizes)
 
     def _sources(self) -> tuple[Sequence[Conversation], Sequence[Record]]:
         data = self.cleaned_data

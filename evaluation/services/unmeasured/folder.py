@@ -27,10 +27,10 @@ from evaluation.models.spec import ModelDescription
 from evaluation.services.language_models import endpoints
 from evaluation.services.language_models.metering import StoredUsage, together
 from evaluation.services.launch import spec
-from evaluation.services.trials import files
-from evaluation.services.trials.asked_models import CountedModel
-from evaluation.services.trials.files import Prediction
-from evaluation.services.trials.predicting import (
+from evaluation.services.unmeasured import files
+from evaluation.services.unmeasured.asked_models import CountedModel
+from evaluation.services.unmeasured.files import Prediction
+from evaluation.services.unmeasured.predicting import (
     Talk,
     Task,
     TrialRefused,

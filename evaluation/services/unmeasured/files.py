@@ -12,7 +12,7 @@ from django.utils.text import slugify
 
 from evaluation.layers import MalformedOutput
 from evaluation.layers.end_to_end import check_document
-from evaluation.services.trials.predicting import OutputLabel, labels_in, sources_of
+from evaluation.services.unmeasured.predicting import OutputLabel, labels_in, sources_of
 from labeling.domain.csv_cells import csv_line
 from pipelines.requirements.document.files import FORMS
 from pipelines.requirements.labels import Document

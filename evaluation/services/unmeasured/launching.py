@@ -1,0 +1,217 @@
+"""Runs without gold: on conversations that they name, worked on like every other run.
+
+Nothing is measured; what came out is read, downloaded and, if a lead wants it, suggested. Such a
+run goes with its results when it expires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from evaluation.models import CaseRun, Run, RunConversation
+from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.language_models.budgets import Estimate
+from evaluation.services.launch import launch, spec
+from evaluation.services.unmeasured.files import Prediction
+from evaluation.services.unmeasured.predicting import Task, TrialRefused
+from evaluation.services.work import steering
+from labeling.domain import transcripts
+from labeling.domain.exchange.importing import Record
+from labeling.domain.fingerprints import fingerprint
+from labeling.models import Conversation, Project
+from labeling.services import blindness, near_duplicates
+from labeling.services.work.suggestions import allowed
+
+KEPT_DAYS = 30
+MOST_CONVERSATIONS = 200
+MOST_MESSAGES = 20_000
+MOST_OPEN = 5
+"""Such runs of one person that wait or run; their other ones wait to be asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What somebody wants to try, apart from the conversations."""
+
+    by: Any
+    task: Task
+    name: str
+    project: Project | None = None
+    budget_cost: float | None = None
+    budget_tokens: int | None = None
+
+
+def on_records(wish: Wish, records: Sequence[Record]) -> Run:
+    """On texts from files, which only the run keeps."""
+    _check_size(len(records), sum(len(record.turns) for record in records))
+    ids = [record.id for record in records]
+    twice = next((id for number, id in enumerate(ids) if id in ids[:number]), None)
+    if twice is not None:
+        raise TrialRefused("trial.id_twice", id=twice)
+    _refuse_copies(wish.by, records)
+    return _begin(
+        wish,
+        [
+            RunConversation(
+                position=position,
+                external_id=record.id,
+                domain=record.domain,
+                n_messages=len(record.turns),
+                text=transcripts.written(record.turns),
+            )
+            for position, record in enumerate(records)
+        ],
+    )
+
+
+def on_conversations(wish: Wish, conversations: Sequence[Conversation]) -> Run:
+    """On conversations of the wish's project: none of the test split, none that is blind."""
+    _check_size(len(conversations), sum(each.n_messages for each in conversations))
+    pks = [conversation.pk for conversation in conversations]
+    may = set(allowed(Conversation.objects.filter(pk__in=pks)).values_list("pk", flat=True))
+    kept = next((each for each in conversations if each.pk not in may), None)
+    if kept is not None:
+        raise TrialRefused("trial.test_or_blind", id=kept.external_id)
+    return _begin(
+        wish,
+        [
+            RunConversation(
+                position=position,
+                external_id=conversation.external_id,
+                domain=conversation.domain,
+                n_messages=conversation.n_messages,
+                conversation=conversation,
+            )
+            for position, conversation in enumerate(conversations)
+        ],
+    )
+
+
+def choosable(project: Project) -> QuerySet[Conversation]:
+    """The conversations of a project that a pipeline may be tried on."""
+    return allowed(project.conversations.all())
+
+
+def _check_size(conversations: int, messages: int) -> None:
+    if not conversations:
+        raise TrialRefused("trial.no_conversation")
+    if conversations > MOST_CONVERSATIONS or messages > MOST_MESSAGES:
+        raise TrialRefused(
+            "trial.too_large", conversations=MOST_CONVERSATIONS, messages=MOST_MESSAGES
+        )
+
+
+def _refuse_copies(by: Any, records: Sequence[Record]) -> None:
+    """A text that is the same as one of the person's projects has the protection of that one.
+
+    Of other projects nothing is said: a refusal would tell that the text is there.
+    """
+    prints = [fingerprint(turn.content for turn in record.turns) for record in records]
+    own = Conversation.objects.filter(project__in=Project.objects.visible_to(by))
+    for record, matches in zip(records, near_duplicates.find(prints), strict=True):
+        pks = [match.conversation for match in matches]
+        stored = own.filter(pk__in=pks)
+        if stored.exclude(pk__in=allowed(stored).values("pk")).exists():
+            raise TrialRefused("trial.copy_of_test_or_blind", id=record.id)
+
+
+@transaction.atomic
+def _begin(wish: Wish, talks: list[RunConversation]) -> Run:
+    task = wish.task
+    launch.check_budget(
+        task.entry, wish.budget_cost, wish.budget_tokens, asks_model=task.asks_model
+    )
+    going_on = Run.objects.filter(release__isnull=True, requested_by=wish.by, scored_at=None)
+    if going_on.filter(failure=None, cancelled=False).count() >= MOST_OPEN:
+        raise TrialRefused("trial.too_many_open", most=MOST_OPEN)
+    run = Run(
+        project=wish.project,
+        pipeline=task.entry.name,
+        config=task.config,
+        name=wish.name[: launch.LONGEST_NAME] or talks[0].external_id,
+        budget_cost=wish.budget_cost,
+        budget_tokens=wish.budget_tokens,
+        concurrency=settings.RUN_CONCURRENCY,
+        requested_by=wish.by,
+        expires_at=timezone.now() + timedelta(days=KEPT_DAYS),
+    )
+    run.spec = spec.describe_unmeasured(
+        run,
+        task.layer,
+        {
+            "questions": {question.id: question.text for question in task.questions},
+            "event_schema": task.event_schema,
+            "model": endpoints.describe() if task.asks_model else None,
+        },
+    )
+    run.config_sha256 = run.spec.config_sha256
+    run.save()
+    for talk in talks:
+        talk.run = run
+    RunConversation.objects.bulk_create(talks, batch_size=50)
+    CaseRun.objects.bulk_create(
+        [
+            CaseRun(run=run, talk=talk, part=question, part_id=question)
+            for talk in talks
+            for question in run.spec.questions or [""]
+        ],
+        batch_size=200,
+    )
+    steering.record("run.launched", run, wish.by, pipeline=run.pipeline, gold=run.name)
+    transaction.on_commit(lambda: steering.wake(run.pk))
+    return run
+
+
+def estimate(task: Task, talks: Iterable[tuple[int, int]]) -> Estimate | None:
+    """What a language model will probably cost; None where none is asked.
+
+    ``talks`` are characters and messages of each conversation.
+    """
+    if not task.asks_model:
+        return None
+    calls = task.entry.calls(task.config, task.layer)
+    sizes = []
+    for characters, messages in talks:
+        if calls.messages is not None and messages > calls.messages:
+            characters = round(characters * calls.messages / messages)
+        sizes += [characters] * max(1, len(task.questions))
+    return budgets.estimate_of(sizes, calls)
+
+
+def refuse_hidden(user: Any, run: Run) -> None:
+    """Who labels a conversation blind must not see it, and of test items nobody sees anything.
+
+    Both may have come after the run.
+    """
+    stored = Conversation.objects.filter(run_conversations__run=run)
+    blindness.refuse(user, stored)
+    if stored.filter(split=Conversation.Split.TEST).exists():
+        raise TrialRefused("trial.now_test")
+
+
+def cases_of(run: Run) -> QuerySet[CaseRun]:
+    return CaseRun.objects.filter(run=run).order_by("pk")
+
+
+def done_cases(run: Run) -> QuerySet[CaseRun]:
+    return cases_of(run).filter(state=CaseRun.State.DONE)
+
+
+def predictions_of(run: Run) -> Iterator[Prediction]:
+    rows = done_cases(run).select_related("talk").defer("talk__text")
+    for case in rows.iterator(chunk_size=20):
+        yield Prediction(case.case_id, case.output or {})
+
+
+def forget() -> None:
+    """Delete what has expired."""
+    for run in Run.objects.filter(release__isnull=True, expires_at__lt=timezone.now())[:20]:
+        run.delete()
