@@ -193,7 +193,7 @@ class PaidModel:
             return
         self.asked = True
         row = type(self._work)._default_manager.filter(pk=self._work.pk)
-        usage = row.select_for_update().values_list("usage", flat=True).first()
+        usage = row.order_by().select_for_update().values_list("usage", flat=True).first()
         if usage is not None:
             total = together(usage, call.as_json())
             row.update(usage=total)

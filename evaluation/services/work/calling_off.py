@@ -42,7 +42,7 @@ def call_off(run: Run) -> bool:
 
 def give_up_cases(run: Run) -> int:
     """What was to be tried again has failed as it had before."""
-    rows = list(run.cases.unfinished().defer("output", "usage").select_for_update())
+    rows = list(run.cases.unfinished().defer("output", "usage").select_for_update(of=("self",)))
     for row in rows:
         *row.earlier_failures, last = row.earlier_failures or [{}]
         row.state = Work.State.FAILED

@@ -172,7 +172,7 @@ def newest_judging(run: Run) -> Judging | None:
 
 def _try_cases_again(run: Run) -> int:
     failed = run.cases.filter(state=Work.State.FAILED)
-    rows = list(failed.defer("output", "usage").select_for_update())
+    rows = list(failed.defer("output", "usage").select_for_update(of=("self",)))
     for row in rows:
         row.earlier_failures = [
             *row.earlier_failures,
