@@ -10,7 +10,6 @@ from evaluation.layers.base import AggregateDetails, Context, Example, GoldLayer
 from evaluation.layers.breakdown import Breakdown, recall_by, standard
 from evaluation.metrics import items
 from evaluation.metrics.calibration import (
-    BinRow,
     Equal,
     calibration,
     chance_levels,
@@ -22,6 +21,7 @@ from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
 from labeling.domain.matching.matching import texts_to_prime
 from labeling.domain.msgids import msgid
+from labeling.domain.stored import Stored
 
 TEXT_FIELDS = ("title", "type", "actor", "action", "priority")
 REQUIREMENT = (
@@ -49,7 +49,7 @@ class FigureRow(TypedDict):
 class EqualMass(TypedDict):
     """Bins that hold about as many predictions each, and their figures."""
 
-    bins: list[BinRow]
+    bins: list[Stored]
     ece: FigureRow
     mce: FigureRow
 
@@ -59,7 +59,7 @@ class Reliability(TypedDict):
 
     chance: dict[str, float | None]
 
-    bins: list[BinRow]
+    bins: list[Stored]
     predictions: int
     equal_mass: EqualMass
 

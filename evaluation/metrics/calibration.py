@@ -6,8 +6,8 @@ matched. All figures are in [0, 1], lower is better, and undefined without a pre
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypedDict
+from dataclasses import asdict, dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import Summary, by_cluster
 from labeling.domain.facts import Fact
+from labeling.domain.stored import Stored
 from labeling.domain.uncertainty import jackknife
 
 Array = NDArray[np.float64]
@@ -47,16 +48,6 @@ class _Bins:
         return np.digitize(confidences, self.edges, right=self.closed == "right")
 
 
-class BinRow(TypedDict):
-    """A :class:`Bin` as plain JSON."""
-
-    lower: float
-    upper: float
-    count: int
-    confidence: float | None
-    accuracy: float | None
-
-
 @dataclass(frozen=True, slots=True)
 class Bin:
     """One point of the reliability curve; the means are ``None`` in an empty bin."""
@@ -83,18 +74,9 @@ class Calibration:
     undefined: Fact | None = None
 
     @property
-    def curve(self) -> list[BinRow]:
+    def curve(self) -> list[Stored]:
         """The bins as plain JSON."""
-        return [
-            {
-                "lower": each.lower,
-                "upper": each.upper,
-                "count": each.count,
-                "confidence": each.confidence,
-                "accuracy": each.accuracy,
-            }
-            for each in self.bins
-        ]
+        return [asdict(each) for each in self.bins]
 
 
 def calibration(

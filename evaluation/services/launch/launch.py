@@ -17,7 +17,7 @@ from evaluation import adapters, judge
 from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.layers.base import WHOLE
 from evaluation.models import EVERY, OPEN, CaseRun, Run, of_split, selected
-from evaluation.models.spec import ModelDescription
+from evaluation.models.spec import ModelDescription, PredictionsSpec
 from evaluation.services import looks
 from evaluation.services.judging import answers
 from evaluation.services.language_models import budgets, endpoints
@@ -25,7 +25,6 @@ from evaluation.services.launch import measuring, predictions, spec, storing, th
 from evaluation.services.launch.measuring import MetricsSettings
 from evaluation.services.launch.predictions import (
     PredictionsRefused,
-    PredictionsReport,
     Source,
 )
 from evaluation.services.work import steering
@@ -134,7 +133,7 @@ class _Examined:
     items: list[GoldItem] = field(default_factory=list)
     cases: list[CaseRun] = field(default_factory=list)
     measures: MetricsSettings = field(default_factory=MetricsSettings)
-    report: PredictionsReport | None = None
+    report: PredictionsSpec | None = None
     """What the file of predictions contained."""
     faults: list[FieldFault] = field(default_factory=list)
 
@@ -423,7 +422,7 @@ def _open_cases(run: Run, items: list[GoldItem]) -> list[CaseRun]:
 class Asked(TypedDict, total=False):
     """What the run writes down of its launch, where it has it: a part of its ``RunSpec``."""
 
-    predictions: PredictionsReport | None
+    predictions: dict[str, Any]
     model: ModelDescription | None
     answers: answers.Description | answers.Elsewhere
     thresholds: dict[str, float]
@@ -435,7 +434,7 @@ def _asked(request: LaunchRequest, examined: _Examined) -> Asked:
     asked: Asked = {}
     if request.predictions is not None:
         with_answers = answers.elsewhere(examined.cases, request.release.layer)
-        asked["predictions"] = examined.report
+        asked["predictions"] = examined.report.model_dump() if examined.report else {}
         return asked | {"answers": with_answers} if with_answers else asked
     needs_model = examined.asks_model or request.evaluate_answers
     asked["model"] = endpoints.describe(request.model) if needs_model else None

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, TypedDict
+from typing import Any, BinaryIO
 
 from django.utils import timezone
 
 from evaluation import adapters
 from evaluation.layers import MalformedOutput
 from evaluation.models import CaseRun
+from evaluation.models.spec import PredictionsSpec
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
@@ -72,7 +73,7 @@ def from_list(documents: list[Any]) -> Source:
     return Source("request", digest, enumerate(documents, start=1))
 
 
-def fill(cases: Sequence[CaseRun], source: Source, release: GoldRelease) -> PredictionsReport:
+def fill(cases: Sequence[CaseRun], source: Source, release: GoldRelease) -> PredictionsSpec:
     """Take all predictions or none, and say what the run keeps of it.
 
     A case without a prediction counts as failed; scoring is still to do.
@@ -175,21 +176,11 @@ def _why_nothing(faults: list[LineFault]) -> Fact:
     return Fact("predictions.nothing_taken", faults=first)
 
 
-class PredictionsReport(TypedDict):
-    """How a file of predictions fits the gold; stored as ``PredictionsSpec``."""
-
-    file: str
-    sha256: str
-    taken: int
-    missing: list[str]
-    extra: list[str]
-
-
-def _report(source: Source, read: _Predictions, cases: Mapping[str, CaseRun]) -> PredictionsReport:
-    return {
-        "file": source.name,
-        "sha256": source.sha256,
-        "taken": len(read.outputs),
-        "missing": [case_id for case_id in cases if case_id not in read.outputs],
-        "extra": adapters.storable(read.extra),
-    }
+def _report(source: Source, read: _Predictions, cases: Mapping[str, CaseRun]) -> PredictionsSpec:
+    return PredictionsSpec(
+        file=source.name,
+        sha256=source.sha256,
+        taken=len(read.outputs),
+        missing=[case_id for case_id in cases if case_id not in read.outputs],
+        extra=adapters.storable(read.extra),
+    )
