@@ -17,7 +17,7 @@ from labeling.views import agreement as view
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.labeling.agreement import ANA, BEN, PAIR, URL
-from tests.pages import page, queries, text_of
+from tests.pages import page, text_of
 
 pytestmark = pytest.mark.django_db
 CSV = "/projects/orders/rounds/1/agreement.csv"
@@ -179,18 +179,6 @@ def test_text_of_users_is_never_markup(signed_in, rita, project):
 
 def test_a_round_that_does_not_exist_is_not_found(signed_in, rita, project):
     assert signed_in(rita).get("/projects/orders/rounds/9/agreement/").status_code == 404
-
-
-def test_a_larger_round_costs_no_more_queries(signed_in, rita, project):
-    client = signed_in(rita)
-    for number in (10, 60):
-        opened = factories.open_full(project, number)
-        factories.answer_all(opened)
-        factories.measure(opened)
-    few = len(queries(client, URL))
-
-    assert len(queries(client, "/projects/orders/rounds/2/agreement/")) == few
-    assert "c-070" in text_of(client.get("/projects/orders/rounds/2/agreement/"))
 
 
 def test_a_measurement_reads_what_is_new_since_the_last_one(project):

@@ -261,8 +261,9 @@ def test_nobody_sees_or_changes_the_work_of_others(
 ) -> None:
     client = signed_in(people[name])
 
-    for verb in ("", "submit/", "skip/"):
+    for verb in ("", "submit/", "skip/", "reopen/", "comments/"):
         assert send(client, assignment, titled("mine"), verb=verb).status_code == 404
+    assert client.get(f"/api/annotations/{assignment.pk}/comments/").status_code == 404
     refused = client.get(f"/api/annotations/{assignment.pk}/")
     assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
     assert "check the address" in refused.json()["message"]

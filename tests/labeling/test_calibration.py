@@ -12,7 +12,7 @@ from labeling.services.agreement import discussions
 from labeling.services.work import rounds
 from labeling.templatetags.figures import figure
 from tests import factories
-from tests.pages import page, queries, text_of
+from tests.pages import page, text_of
 
 pytestmark = pytest.mark.django_db
 URL = "/projects/orders/calibration/"
@@ -206,16 +206,6 @@ def test_a_round_without_kappa_says_why(signed_in, rita, project):
     response = signed_in(rita).get(URL)
 
     assert "both used one and the same label" in text_of(response)
-
-
-def test_more_rounds_take_no_more_queries(signed_in, rita, project):
-    client = signed_in(rita)
-    answered(project, 2)
-    few = queries(client, URL)
-    answered(project, 3)
-    answered(project, 2)
-
-    assert len(queries(client, URL)) == len(few)
 
 
 # --- the next round -----------------------------------------------------------------------------

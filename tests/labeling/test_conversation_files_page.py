@@ -81,20 +81,6 @@ def test_what_a_preview_has_shown_is_stored_when_it_is_confirmed(lead):
     assert "Nothing new to store" in text_of(upload(lead, native(talk("a", split="train"))))
 
 
-SAID = [{"author": "user", "text": "a"}, {"author": "analyst", "text": "b"}]
-TASK = {"data": {"id": "t-1", "dialogue": SAID}}
-
-
-@pytest.mark.parametrize(
-    ("format", "data"),
-    [("labelstudio", [TASK]), ("doccano", {"id": 7, "text": "user: a\nb: c", "label": []})],
-)
-def test_conversations_of_other_tools_are_taken(lead, format, data):
-    confirm(lead, upload(lead, native(data), format=format))
-
-    assert len(Conversation.objects.get().messages) == 2
-
-
 def test_a_faulty_file_is_refused_with_line_and_reason(lead):
     response = upload(lead, native({"id": "b"}, talk("<i>c", messages=[])), split="dev")
 
@@ -243,16 +229,6 @@ def test_a_file_that_is_too_large_is_left_to_the_command(lead, monkeypatch):
     assert "import it with assay import_conversations" in text_of(answer)
 
 
-def test_a_researcher_is_neither_offered_nor_given_it(project, noor, signed_in):
-    client = signed_in(noor)
-
-    for shown in ("/projects/orders/", "/projects/orders/conversations/"):
-        assert URL not in client.get(shown).content.decode()
-        assert "A lead of the project imports conversations first" in page(client, shown)
-    assert client.get(URL).status_code == 403
-    assert upload(client, native(talk("a"))).status_code == 403
-
-
 @pytest.mark.parametrize("path", ["", "conversations/", "imports/"])
 def test_a_lead_finds_it_where_conversations_are_looked_for(lead, path):
     assert f'href="{URL}"' in lead.get(f"/projects/orders/{path}").content.decode()
@@ -260,16 +236,6 @@ def test_a_lead_finds_it_where_conversations_are_looked_for(lead, path):
 
 def test_the_page_shows_how_a_conversation_is_written(lead):
     assert '{"id": "a", "messages": [{"role": "user"' in page(lead, URL)
-
-
-def test_it_is_told_in_german(lead):
-    lead.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
-
-    assert "Gespräche importieren" in page(lead, URL)
-    preview = upload(lead, native(talk("a")))
-    assert "Noch ist nichts gespeichert" in text_of(preview)
-    stored = lead.get(confirm(lead, preview).url).content.decode()
-    assert "1 Gespräch importiert" in stored
 
 
 # --- files of other kinds -------------------------------------------------------------------------

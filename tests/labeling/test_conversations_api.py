@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 
 from labeling.models import Conversation, Event
 
@@ -33,16 +32,6 @@ def test_files_are_read_as_the_command_reads_them(signed_in, project, rita):
         ("analyst", "Dana"), ("user", "Zoé"),
     ]  # fmt: skip
     assert Event.objects.get(verb="conversations.imported").actor == rita
-
-
-def test_text_in_windows_1252_is_read_where_a_program_says_so(signed_in, project, rita):
-    old = ("old.txt", "Jörg: Für 5 €?\nBen: Ja.".encode("cp1252"))
-    client = signed_in(rita)
-    assert send(client, old).status_code == 400
-
-    assert send(client, old, encoding="windows-1252").status_code == 201
-
-    assert Conversation.objects.get().messages[0].content == "Für 5 €?"
 
 
 @pytest.mark.parametrize(
@@ -86,10 +75,3 @@ def test_json_without_files_is_told_what_is_missing(signed_in, project, rita, bo
 
     assert answer.status_code == 400
     assert "file" in answer.content.decode()
-
-
-def test_without_its_token_a_page_of_elsewhere_imports_nothing(project, rita):
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(rita)
-
-    assert client.post(URL, "{}", content_type="application/json").status_code == 403

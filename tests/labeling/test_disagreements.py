@@ -13,7 +13,7 @@ from labeling.services.agreement.discussions import NoDisagreement, RoundOpen, U
 from labeling.services.work import rounds
 from labeling.views import disagreements as view
 from tests import factories
-from tests.pages import page, queries, text_of
+from tests.pages import page, text_of
 
 pytestmark = pytest.mark.django_db
 URL = "/projects/orders/rounds/1/disagreements/"
@@ -349,22 +349,6 @@ def test_the_labels_are_shown_field_by_field_with_the_differences_marked(signed_
     assert (compared.people, compared.ids) == (["ana", "ben", "cleo"], ["REQ-002", "", ""])
     assert not any(row.differs for row in compared.rows)  # nobody else wrote one
     assert [cell.row for cell in compared.rows[0].cells][1:] == [None, None]
-
-
-def test_more_disagreements_take_no_more_queries(signed_in, rita, noor, project):
-    client = signed_in(rita)
-    opened = answered(project, 1)
-    place = next(iter(discussions.found_in(opened)))
-    discussions.say(opened, place, body="One.", by=rita)
-    few = queries(client, URL)
-    opened = answered(project, 9)
-    for place in discussions.found_in(opened):
-        discussions.say(opened, place, body="One.", by=rita)
-        discussions.decide(opened, place, outcome="edge_case", by=rita)
-
-    many = queries(client, "/projects/orders/rounds/2/disagreements/")
-
-    assert len(many) == len(few)
 
 
 def test_who_labels_the_same_again_sees_the_earlier_discussion_afterwards(

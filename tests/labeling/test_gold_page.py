@@ -6,19 +6,18 @@ import re
 import zipfile
 
 import pytest
-from django.db import connection
 
 from labeling.domain.errors import RuleError
 from labeling.domain.gold.release import item_sha256
 from labeling.domain.matching.similarity import Ruler
-from labeling.models import Adjudication, Conversation, Event, GoldItem, guards
+from labeling.models import Adjudication, Conversation, Event
 from labeling.services import events
 from labeling.services.exchange.export import FORMATS, export
 from labeling.services.gold import gold, gold_requests
 from labeling.services.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
-from tests.pages import page, queries, text_of
+from tests.pages import page, text_of
 
 pytestmark = pytest.mark.django_db
 URL = "/projects/orders/gold/"
@@ -71,13 +70,6 @@ def test_a_finished_freeze_is_no_longer_waited_for(signed_in, rita, project):
     assert "orders@1 1.0.0 gate overridden Requirements 3 3 unanimous 0 v1" in shown
 
 
-def test_a_researcher_reads_gold_and_freezes_nothing(signed_in, noor, release):
-    client = signed_in(noor)
-
-    assert "Freeze a release" not in page(client, URL)
-    assert ask(client).status_code == 403
-
-
 def test_the_preview_counts_what_everybody_has_answered(signed_in, rita, project, people):
     opened = factories.open_full(project, 4)
     by_conversation = {}
@@ -115,17 +107,6 @@ def test_a_release_shows_what_proves_it(signed_in, noor, release):
     assert "1 · Full 1.00 1.00 1.00 v1" in shown
 
 
-def test_what_was_left_out_is_listed_with_its_reason(signed_in, noor, project):
-    opened = factories.open_full(project, 2)
-    first, second = opened.conversations.order_by("external_id")
-    for assignment in opened.assignments.filter(conversation=first):
-        factories.answer(assignment)
-    factories.answer(opened.assignments.filter(conversation=second).first())
-    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
-
-    assert "c-002 1 of 3 annotators have submitted" in page(signed_in(noor), RELEASE)
-
-
 def test_what_is_disputed_can_be_decided_from_the_release(signed_in, noor, project):
     opened = factories.open_full(project, 3)
     settled, disputed, waiting = opened.conversations.order_by("external_id")
@@ -144,24 +125,6 @@ def test_what_is_disputed_can_be_decided_from_the_release(signed_in, noor, proje
 
     links = re.findall(r'adjudication/\?layer=extraction&amp;q=([^"]+)', shown)
     assert links == [disputed.external_id]
-
-
-def test_an_intact_release_is_verified(signed_in, noor, release):
-    response = signed_in(noor).post(f"{RELEASE}verify/")
-
-    assert "all 3 items, their order and the header match their hashes" in text_of(response)
-
-
-def test_a_changed_byte_is_found_and_the_item_named(signed_in, noor, release):
-    guards.remove(connection)
-    item = GoldItem.objects.get(item_id="c-002")
-    changed = item.canonical.replace("Customer", "customer", 1)
-    GoldItem.objects.filter(pk=item.pk).update(canonical=changed)
-    guards.install(connection)
-
-    response = signed_in(noor).post(f"{RELEASE}verify/")
-
-    assert "Not what was frozen. c-002 : The content does not match its hash." in text_of(response)
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -299,12 +262,6 @@ def test_what_does_not_exist_is_not_found(signed_in, noor, release, path):
     assert signed_in(noor).get(f"{URL}{path}").status_code == 404
 
 
-def test_a_release_is_only_found_under_its_own_project(signed_in, rita, release):
-    factories.make_project("other")
-
-    assert signed_in(rita).get("/projects/other/gold/orders/1/").status_code == 404
-
-
 def test_a_second_version_links_to_its_parent(signed_in, noor, project, release):
     factories.answer_all(factories.open_full(project, 1))
     gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
@@ -316,20 +273,6 @@ def test_a_second_version_links_to_its_parent(signed_in, noor, project, release)
 
 def test_a_release_offers_to_be_evaluated(signed_in, noor, release):
     assert b"?release=orders@1" in signed_in(noor).get(RELEASE).content
-
-
-def test_a_larger_release_costs_no_more_queries_and_loads_no_text(signed_in, noor, project):
-    client = signed_in(noor)
-    factories.make_release(project, items=10)
-    few = len(queries(client, RELEASE)), len(queries(client, URL))
-    factories.answer_all(factories.open_full(project, 90), [0])
-    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
-
-    many = queries(client, f"{URL}orders/2/")
-
-    assert (len(many), len(queries(client, URL))) == few
-    assert len(client.get(f"{URL}orders/2/").context["page"].rows) == 100
-    assert not [sql for sql in many if ', "labeling_golditem"."canonical",' in sql]
 
 
 def test_freezing_without_the_layer_is_refused(signed_in, rita, project):

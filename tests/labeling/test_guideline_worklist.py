@@ -8,7 +8,7 @@ from labeling.services import guidelines
 from labeling.services.agreement import discussions
 from labeling.services.guidelines import NotSuperseded
 from tests import factories
-from tests.pages import page, queries, text_of
+from tests.pages import page, text_of
 
 pytestmark = pytest.mark.django_db
 URL = "/projects/orders/guidelines/worklist/"
@@ -179,37 +179,6 @@ def test_the_filter_stays_after_a_check(signed_in, rita, older):
     response = check(signed_in(rita), older[0], 1, query="?annotator=ana")
 
     assert response.url == f"{URL}?annotator=ana"
-
-
-def test_researchers_read_the_list_and_check_nothing(signed_in, noor, ana, older):
-    assert "Still stands" not in page(signed_in(noor), URL)
-    assert check(signed_in(noor), older[0], 1).status_code == 403
-    assert signed_in(ana).get(URL).status_code == 404
-    assert not GuidelineCheck.objects.exists()
-
-
-def test_answers_of_another_project_are_not_found(signed_in, rita, older):
-    other = factories.make_project("other")
-    newer(other)
-
-    response = signed_in(rita).post(
-        "/projects/other/guidelines/worklist/check/", {"annotation": older[0].pk, "stands": 1}
-    )
-
-    assert response.status_code == 404
-
-
-def test_more_answers_take_no_more_queries(signed_in, rita, project, older):
-    client = signed_in(rita)
-    check(client, older[0], 1)
-    few = queries(client, URL)
-    factories.answer_all(factories.open_full(project, 6))
-    newer(project, 3)
-
-    many = queries(client, URL)
-
-    assert len(many) == len(few)
-    assert not any('"labeling_annotation"."payload"' in sql for sql in many)
 
 
 def test_only_buttons_that_the_list_has_are_explained(signed_in, rita, project, older):

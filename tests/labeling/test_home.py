@@ -8,7 +8,7 @@ from django.utils import timezone
 from labeling.models import Assignment
 from labeling.services.work import annotations, assignments, rounds
 from tests import factories
-from tests.pages import page, queries, text_of
+from tests.pages import page, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -179,19 +179,6 @@ def test_nobody_turns_pages_from_somebody_elses_assignment(signed_in, ana, ben, 
     response = signed_in(ana).get("/", {"after": of(ben)[-1].pk})
 
     assert len(response.context["page"].rows) == 4  # from the start
-
-
-def test_a_longer_queue_costs_no_more_queries_and_loads_no_payload(signed_in, project, ana):
-    client = signed_in(ana)
-    factories.open_calibration(project, 10)
-    annotations.save_draft(of(ana)[0], factories.save_of(factories.labels([0])))
-    few = queries(client, "/")
-    factories.open_full(project, 190)
-
-    many = queries(client, "/")
-
-    assert len(many) == len(few) <= 13
-    assert not [sql for sql in many if '"payload"' in sql]
 
 
 def test_what_was_returned_is_listed_with_what_has_to_change(signed_in, ana, rita, project):

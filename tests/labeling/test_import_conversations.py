@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
-from django.db.models import Sum
 from django.test.utils import CaptureQueriesContext
 
 from labeling.models import Conversation, Event, Project, Transcript
@@ -83,14 +82,6 @@ def test_conversations_are_stored_and_what_was_done_is_said(write):
         (0, "user", "The report must show late orders."),
         (1, "analyst", "Every day?"),
     ]
-
-
-def test_the_demo_conversations_can_be_imported():
-    run(DEMO)
-
-    assert Conversation.objects.count() == 28
-    assert sum(len(talk.messages) for talk in Conversation.objects.all()) == 215
-    assert Conversation.objects.aggregate(n=Sum("n_messages")) == {"n": 215}
 
 
 def test_text_in_windows_1252_is_stored_where_its_encoding_is_said(write):
@@ -457,16 +448,3 @@ def test_an_import_whose_process_is_killed_leaves_nothing_and_blocks_nothing(man
 
     assert "Project shop was created." in done.stdout
     assert "28 read, 28 new (215 messages), 0 unchanged" in done.stdout
-
-
-def test_a_view_can_hand_in_streams_and_the_person(django_user_model, write) -> None:
-    rita = django_user_model.objects.create_user("rita")
-
-    def uploads() -> Iterator[Any]:
-        with write(talk("a")).open("rb") as file:
-            yield "upload.jsonl", file
-
-    report = conversations.import_files(project_slug="shop", files=uploads(), actor=rita)
-
-    assert (report.new, report.project_created) == (1, True)
-    assert [event.actor for event in Event.objects.all()] == [rita, rita]

@@ -77,13 +77,6 @@ def test_an_unknown_format_is_not_found(labeled, lead):
     assert lead.get(f"{URL}export/nope/").status_code == 404
 
 
-def test_a_researcher_downloads_and_sees_no_upload(labeled, noor, signed_in):
-    client = signed_in(noor)
-
-    assert "Upload" not in text_of(client.get(URL))
-    assert download(client, "native")
-
-
 def test_the_page_says_what_each_format_loses(labeled, lead):
     said = text_of(lead.get(URL))
 

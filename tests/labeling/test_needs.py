@@ -13,7 +13,7 @@ from labeling.services.agreement import discussions
 from labeling.services.work import annotations, rounds
 from labeling.views.needs import of_project
 from tests import factories
-from tests.pages import page, queries
+from tests.pages import page
 
 pytestmark = pytest.mark.django_db
 MARKED = {"ana": [0, 2], "ben": [0], "cleo": [0]}
@@ -146,18 +146,3 @@ def test_the_overview_has_one_next_step_and_says_what_comes_then(signed_in, rita
     assert shown.count("Discuss them") == 1
     assert "manage.py" not in shown
     assert "Discuss them" not in page(signed_in(noor), URL)  # a lead acts
-
-
-def test_more_projects_and_rounds_cost_no_more_queries(signed_in, rita, failed):
-    client = signed_in(rita)
-    factories.open_full(failed.project, 2, override_reason="The pilot.")
-    few = queries(client, "/")
-    for slug in ("one", "two"):
-        other = factories.make_project(slug)
-        for assignment in factories.open_calibration(other, 2).assignments.select_related(
-            "annotator"
-        ):
-            factories.answer(assignment, MARKED[assignment.annotator.username])
-        factories.open_full(other, 2, override_reason="The pilot.")
-
-    assert len(queries(client, "/")) == len(few)

@@ -16,7 +16,7 @@ from labeling.services.agreement import with_gold
 from labeling.services.settling import adjudications
 from labeling.services.work import annotations, handovers, rounds
 from tests import factories
-from tests.pages import page, queries, text_of
+from tests.pages import page, text_of
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 URL = "/projects/orders/progress/"
@@ -252,15 +252,3 @@ def test_tables_are_files_that_no_spreadsheet_runs(signed_in, project, rita, ana
 
     assert "'=cmd()" in [row["annotator"] for row in table(client, "people")]
     assert client.get("/projects/orders/tables/secrets.csv").status_code == 404
-
-
-def test_a_larger_project_costs_no_more_queries(signed_in, project, rita):
-    client = signed_in(rita)
-    factories.answer_all(factories.open_calibration(project, 2))
-    factories.make_release(project, items=1)
-    few = queries(client, URL)
-    factories.answer_all(factories.open_calibration(project, 3))
-    factories.answer_all(factories.open_full(project, 20))
-    factories.make_release(project, items=1)
-
-    assert len(queries(client, URL)) == len(few)

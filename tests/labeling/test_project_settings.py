@@ -275,10 +275,3 @@ def test_workers_compute_anew_what_hangs_on_a_setting(lead, project, told):
     told.clear()
     lead.post(URL, sent(project, match_threshold="0.8"))
     assert told == [1, 2, "merges"]
-
-
-def test_only_a_lead_finds_the_page(signed_in, project, rita, noor):
-    assert f'href="{URL}"' in signed_in(rita).get("/projects/orders/").content.decode()
-    reader = signed_in(noor)
-    assert f'href="{URL}"' not in reader.get("/projects/orders/").content.decode()
-    assert reader.post(URL, sent(project, name="Mine")).status_code == 403

@@ -101,15 +101,6 @@ def test_a_round_is_never_the_main_thing_where_nothing_can_be_handed_out(signed_
     assert not re.search(r'class="button primary" href="[^"]*rounds/new/"', html)
 
 
-def test_only_a_lead_is_offered_the_steps(signed_in, empty, people, noor):
-    members.add_member(project=empty, username="noor", role="researcher", by=people["rita"])
-
-    shown = page(signed_in(noor), URL)
-
-    assert "A lead of the project imports conversations first" in shown
-    assert buttons(signed_in(noor)) == []
-
-
 def test_a_step_taken_in_place_leaves_the_focus_at_what_comes_next(signed_in, empty, rita, people):
     client = signed_in(rita)
     in_place = {"headers": {"HX-Request": "true"}, "follow": True}

@@ -20,11 +20,14 @@ from labeling.models import (
     Annotation,
     Assignment,
     Job,
+    Membership,
     Project,
 )
-from labeling.services import pending
+from labeling.services import guidelines, pending
+from labeling.services.agreement import discussions
 from labeling.services.work import annotations
 from tests import factories
+from tests.pages import queries
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
@@ -122,6 +125,79 @@ def test_the_short_way_in_and_out_says_what_the_described_one_says(
         assert _plain_save({**sent(1), **wrong}) is None
     assert _plain_save([]) is None
     assert _plain_save({**sent(1), "base_version": "0"}) is None  # the serializer takes it
+
+
+# --- pages ----------------------------------------------------------------------------------------
+
+HERE = "/projects/orders/"
+LISTS = {
+    **dict.fromkeys(["/", "/projects/", HERE], 0),
+    **{f"{HERE}{name}/": 0 for name in ("progress", "members", "audit", "calibration", "gold")},
+    **{f"{HERE}{name}/": 0 for name in ("adjudication", "guidelines", "guidelines/worklist")},
+    f"{HERE}conversations/": 9,
+    f"{HERE}review/?mode=all": 0,
+    f"{HERE}review/?mode=lowest": 0,
+}
+"""Of a lead, each with the most statements that it may need; 0 where none were counted out."""
+PARTS = {  # of the newest of each
+    "round": "{here}rounds/{round}/agreement/",
+    "talk": "{here}rounds/{round}/disagreements/",
+    "gold": "{here}gold/orders/{release}/",
+    "conversation": "{here}conversations/{conversation}/",
+}
+
+
+def more(project: Project, people: dict[str, User], number: int) -> dict[str, str]:
+    """So many more rows of every kind; the addresses of what is as large as that."""
+    ana, rita = people["ana"], people["rita"]
+    with_gold = {"items": number, "by": rita, "waive": {"superseded": "A test."}}
+    release = factories.make_release(project, **with_gold)
+    factories.make_conversations(project, number, messages=number + 3)
+    calibration = factories.open_calibration(project, number)
+    for assignment in calibration.assignments.select_related("annotator"):
+        factories.answer(assignment, [0, 2] if assignment.annotator == ana else [0])
+    calibration.refresh_from_db()
+    for place in discussions.found_in(calibration):
+        discussions.say(calibration, place, body="@rita one.", by=ana)
+        discussions.decide(calibration, place, outcome="edge_case", by=rita)
+    newest = project.guidelines.count()
+    for version in range(newest, newest + number):
+        new = {"body": f"# {version}", "summary": "New", "base_version": version}
+        guidelines.add_version(project=project, by=rita, **new)
+        user = User.objects.create_user(f"person-{version}")
+        Membership.objects.create(project=project, user=user, role="researcher")
+        other = factories.make_project(f"other-{version}")
+        factories.open_full(other, number)
+        factories.work(other)
+    factories.open_full(project, number)
+    factories.work(project)
+    at = {"round": calibration.number, "release": release.version}
+    at["conversation"] = calibration.conversations.all()[0].pk
+    return {name: url.format(here=HERE, **at) for name, url in PARTS.items()}
+
+
+def test_more_of_everything_costs_no_page_more_statements(
+    project: Project, people: dict[str, User], signed_in: Callable[[User], Client]
+) -> None:
+    lead, annotator = signed_in(people["rita"]), signed_in(people["ana"])
+
+    def asked(parts: dict[str, str]) -> dict[str, list[str]]:
+        addresses = {url: url for url in LISTS} | parts
+        found = {name: queries(lead, url) for name, url in addresses.items()}
+        return found | {"queue": queries(annotator, "/")}
+
+    more(project, people, 1)
+    few = asked(more(project, people, 1))
+    more(project, people, 2)
+    many = asked(more(project, people, 4))
+
+    cost = {name: len(statements) for name, statements in few.items()}
+    assert {name: len(many[name]) for name in many if len(many[name]) > cost[name]} == {}
+    most = LISTS | {"queue": 16}
+    assert {name: cost[name] for name in most if cost[name] > (most[name] or 999)} == {}
+    large = ('"payload"', '"canonical"', '"clusters"')
+    reads = [(name, sql) for name in LISTS for sql in many[name] if any(x in sql for x in large)]
+    assert reads == []
 
 
 # --- jobs -----------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from labeling.services.settling import reviews
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.labeling.test_adjudication import queue_of
-from tests.pages import page, queries
+from tests.pages import page
 
 SignedIn = Callable[[User], Client]
 
@@ -281,19 +281,3 @@ def test_the_list_can_begin_with_the_lowest_agreement(
     assert [row.conversation for row in result[:4]] == [three_ways.external_id] * 3 + [
         two_to_one.external_id
     ]
-
-
-@pytest.mark.parametrize("list_", ["review/?mode=lowest", "review/?mode=all", "adjudication/"])
-def test_a_longer_list_costs_no_more_queries_and_loads_no_payload(
-    project: Project, signed_in: SignedIn, rita: User, list_: str
-) -> None:
-    client = signed_in(rita)
-    queue_of(project)
-    few = queries(client, f"/projects/orders/{list_}")
-    factories.answer_all(factories.open_full(project, 20), [0])
-    factories.work(project)
-
-    many = queries(client, f"/projects/orders/{list_}")
-
-    assert len(many) == len(few)
-    assert not [sql for sql in many if '"payload"' in sql or '"clusters"' in sql]

@@ -173,13 +173,6 @@ def test_the_log_is_paged_and_filtered_at_a_constant_cost(project, made, lead):
     assert "Nothing fits the filter" in page(lead, f"{here}?state=delivered")
 
 
-def test_only_leads_are_offered_them(project, made, signed_in, rita, noor):
-    def links(user):
-        return signed_in(user).get("/projects/orders/").content.decode().count(f'"{HERE}"')
-
-    assert (links(rita), links(noor)) == (1, 0)
-
-
 def test_nobody_reads_the_address_in_the_list_of_the_administration(made, admin_client):
     said = queries(admin_client, "/admin/labeling/webhook/")
 
