@@ -77,6 +77,9 @@ NAMED_BY = {
 }
 """The related rows that name a row: its ``__str__`` reads them."""
 
+ASIDE = {"evaluation.Run.project", "evaluation.CaseRun.talk"}
+"""They lead nowhere but in runs without gold."""
+
 FILTERED = ("layer", "pipeline", "verb", "metric", "model", "split")
 """Texts with few values; fields with choices are filtered by, too."""
 
@@ -93,7 +96,7 @@ def way(model: Any, target: Any) -> str | None:
             return path
         for field in here._meta.concrete_fields:
             related: Any = field.related_model
-            if related is not None and related not in seen:
+            if related is not None and related not in seen and str(field) not in ASIDE:
                 seen.add(related)
                 waiting.append((related, f"{path}{field.name}__"))
     return None

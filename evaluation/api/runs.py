@@ -44,7 +44,9 @@ class RunIn(serializers.Serializer[Any]):
     """The shape of a request; what makes no sense is refused by ``launch.check``."""
 
     gold = serializers.CharField(default="", allow_blank=True, help_text="name, or name@version")
-    project = serializers.CharField(default="", help_text="Without gold: whose conversations")
+    project = serializers.CharField(
+        default="", allow_blank=True, help_text="Without gold: whose conversations"
+    )
     conversations = serializers.ListField(
         child=serializers.CharField(max_length=200),
         default=list,

@@ -56,9 +56,17 @@ def led(people: dict[str, User]) -> Any:
     return project
 
 
+WHY = {
+    "elsewhere": "also works where you do not lead",
+    "never_joined": "has never joined a project of yours",
+    "blind": "in an open calibration round",
+}
+
+
 def why(by: User, user: User) -> str:
     refusal = passwords.why_no_link(by, user)
-    return refusal.code.removeprefix("password.link_") if refusal else ""
+    said = str(refusal.code) if refusal else ""
+    return next((name for name, words in WHY.items() if words in said), said)
 
 
 def test_wrong_passwords_are_followed_by_pauses_that_say_how_long(people: Any) -> None:

@@ -65,9 +65,13 @@ def words(text: str) -> list[str]:
     return [word for word in matches if word not in AS_THEY_ARE]
 
 
+SAMPLES = {"components.html"}
+"""What those see who write pages."""
+
+
 @pytest.mark.parametrize("path", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: path.name)
 def test_no_template_holds_text_outside_of_the_tags(path: Path) -> None:
-    assert untranslated(path.read_text()) == []
+    assert path.name in SAMPLES or untranslated(path.read_text()) == []
 
 
 FOR_PEOPLE = {"label", "help_text", "empty_label", "description"}
