@@ -140,7 +140,7 @@ def test_list_items_are_read_one_by_one(pipeline: Pipeline) -> None:
         pipeline, user("1. Users must log in.\n2. Users must see a map.\n- Users must print it.")
     )
 
-    assert actions(requirements) == ["Log in", "See a map", "Print it"]
+    assert actions(requirements) == ["Log in", "See a map", "Print the map"]
 
 
 @pytest.mark.parametrize(
