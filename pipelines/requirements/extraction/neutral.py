@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from pipelines.requirements.extraction.actors import person
 from pipelines.requirements.lexicon import actors, signal, words
 from pipelines.requirements.text import any_base, content_words, lower_first, tokens, upper_first
 from pipelines.requirements.validation import reading
@@ -99,7 +100,7 @@ _NOT_MORE = re.compile(
     re.I,
 )
 _NAME = re.compile(
-    r"\b(?:the|an?|my|our|your|every|each) (?P<name>[\w-]+(?: [\w-]+){0,5})(?=\W|$)", re.I
+    r"\b(?:the|an?|my|our|your|every|each) (?=(?P<name>[\w-]+(?: [\w-]+){0,5}))", re.I
 )
 _POINTS = re.compile(
     r"(?:^(?P<subject>it|they)|(?<=\w )(?P<object>it|them|that|those))(?P<is>'s|'re)?(?![\w'-])",
@@ -255,7 +256,7 @@ def _many(name: str) -> bool:
 
 
 def _names(before: str) -> list[str]:
-    """The things that are named with an article; the product is none."""
+    """The things that are named with an article; people and the product are none."""
     grammar = ("determiners", "prepositions", "auxiliaries", "openers")
     stops = frozenset[str]().union(*map(words, grammar)) | actors("they") | {"it", "itself"}
     found = []
@@ -269,7 +270,7 @@ def _names(before: str) -> list[str]:
         said = " ".join(name)
         if match["name"].split()[len(name) : len(name) + 1] in (["or"], ["and"]):
             return []  # it may stand for both
-        if 0 < len(name) <= LONGEST_NAME and said.lower() not in actors("system"):
+        if 0 < len(name) <= LONGEST_NAME and not (said.lower() in actors("system") or person(said)):
             found.append(said)
     return found
 

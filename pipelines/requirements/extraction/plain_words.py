@@ -173,7 +173,9 @@ def _answered(own: str, question: str) -> Statement | None:
     stated = of_statement(whole) if whole else None
     if stated and not (stated.quoted and reading.flaw(stated.text.rstrip("."))):
         return replace(stated, said=told)
-    return Statement(neutral.third_person(told), told, quoted=True, asked=True)
+    text = upper_first(neutral.third_person(own.rstrip(".!")))
+    text = f"{neutral.third_person(question_of(question))} – {text}"
+    return Statement(text, told, quoted=True, asked=True)
 
 
 def of_statement(said: str) -> Statement | None:
