@@ -47,8 +47,8 @@ _REMARKS = re.compile(
     re.I,
 )
 _COMMENT = re.compile(
-    r",? (?:so|and|because|since|which)(?: (?:i|we)(?:'d| would)? (?:think|guess|say))?"
-    r"(?: (?:that|this|it))?(?:'s| is| was| might| would| makes?| made)(?! (?:not|only|no)\b) "
+    r"(?:, which|,? (?:so|and|because|since)(?: (?:i|we)(?:'d| would)? (?:think|guess|say))? "
+    r"(?:that|this|it))(?:'s| is| was| might| would| makes?| made)(?! (?:not|only|no)\b) "
     r"(?P<said>[^,;]*)$",
     re.I,
 )
@@ -150,7 +150,7 @@ def _is_subject(found: re.Match[str], text: str) -> bool:
     if before and before[0].lower() in _TAKES_OBJECT:
         return False
     does = _DOES.match(text, found.end())
-    return bool(does) and (not does["verb"] or any_base(does["verb"]) is not None)
+    return does is not None and (not does["verb"] or any_base(does["verb"]) is not None)
 
 
 def without_remarks(own: str) -> str:
@@ -160,7 +160,7 @@ def without_remarks(own: str) -> str:
     if (
         last
         and len(tokens(text[: last.start()])) >= LEAST_LEFT
-        and not signal("only").search(last[0])
+        and not (signal("only").search(last[0]) or _denies(last[0]))
     ):
         text = text[: last.start()]
     return text

@@ -297,6 +297,10 @@ def test_what_would_lose_its_meaning_is_put_down_word_for_word(said: str) -> Non
         ("I don't want to focus on songs.", "Users don't want to focus on songs."),
         ("Not by phone, that costs us a lot.", "Not by phone, that costs the user a lot."),
         ("The price is not a big factor for me.", "The price is not a big factor for the user."),
+        (
+            "Orders list what is paid and which is not.",
+            "Orders list what is paid and which is not.",
+        ),
         ("In the US my list must stay short.", "In the US the user's list must stay short."),
     ],
 )
