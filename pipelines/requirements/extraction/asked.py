@@ -52,7 +52,8 @@ _NEEDS = re.compile(
     re.I,
 )
 _LIMITS = re.compile(
-    r"(?:but |only |except |up to |at most |at least |within |until |from |by )", re.I
+    r"(?:only (?:for|if|when|up|on|at|after|before|within|with|until) |up to |at most |at least |within |until |from |by )",
+    re.I,
 )
 _WHO_DOES = re.compile(r"who (?:else )?(?P<verb>[a-z]+s) (?P<what>.+)", re.I)
 _WHAT = re.compile(

@@ -48,7 +48,9 @@ _REMARKS = re.compile(
 )
 _COMMENT = re.compile(
     r"(?:, which|,? (?:so|and|because|since)(?: (?:i|we)(?:'d| would)? (?:think|guess|say))? "
-    r"(?:that|this|it))(?:'s| is| was| might| would| makes?| made)(?! (?:not|only|no)\b) "
+    r"(?:that|this|it))(?:'s| is| was| might be| would be| makes it| made it) "
+    r"(?:(?:an?|really|very|just|also|pretty|super|quite|so|more) )*(?:nice|good|great|fun|helpful|"
+    r"useful|easi?er|easy|better|best|okay|fine|annoying|scary|cool|handy|tedious|enough)\b"
     r"(?P<said>[^,;]*)$",
     re.I,
 )

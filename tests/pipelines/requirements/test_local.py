@@ -328,6 +328,11 @@ def test_what_has_no_plain_shape_still_names_no_speaker_and_keeps_its_denial(
         ("Should there be a limit?", "5 a day", "Have a limit of 5 a day"),
         ("Should guests be able to cancel?", "Up to a day before", "Cancel up to a day before"),
         ("Should it work on a phone?", "It's a must", "Work on a phone"),
+        (
+            "May staff change the order?",
+            "Only the head",
+            "May staff change the order? – Only the head",
+        ),
         ("Why?", "My boss", "Why? – The user's boss"),
     ],
 )
