@@ -52,7 +52,8 @@ _NEEDS = re.compile(
     re.I,
 )
 _LIMITS = re.compile(
-    r"(?:only (?:for|if|when|up|on|at|after|before|within|with|until) |up to |at most |at least |within |until |from |by )",
+    r"(?:only (?:for|if|when|up|on|at|after|before|within|with|until) |up to |at most |"
+    r"at least |within |until |from |by )",
     re.I,
 )
 _WHO_DOES = re.compile(r"who (?:else )?(?P<verb>[a-z]+s) (?P<what>.+)", re.I)
