@@ -76,7 +76,8 @@ def _bare(phrase: str) -> str:
 
 def _qualified(spoken: list[str], start: int) -> list[str]:
     """Keep one word before the noun if it tells which one ("branch manager")."""
-    dull = words("openers") | words("auxiliaries") | words("prepositions") | NUMBERS
+    grammar = ("openers", "auxiliaries", "prepositions", "determiners")
+    dull = frozenset[str]().union(*map(words, grammar)) | NUMBERS | {"same", "other"}
     return (
         spoken[max(0, start - 1) :] if start and spoken[start - 1] not in dull else spoken[start:]
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from pipelines.requirements.extraction import acts, plain_words
+from pipelines.requirements.extraction import acts, neutral, plain_words
 from pipelines.requirements.extraction.complaints import AFTER_TROUBLE, complains
 from pipelines.requirements.extraction.overlaps import share
 from pipelines.requirements.extraction.state import Candidate, Commitment, Statement, Utterance
@@ -57,12 +58,16 @@ _TALK = re.compile(
     r"(?:are|am|is|were) (?:you|i|it) (?:audible|muted|recording)|"
     r"record (?:this|the|our) (?:call|talk|meeting|conversation|interview|session)|"
     r"(?:call it a day|wrap (?:it|this)? ?up|stop here|take a break)|"
-    r"(?:next|last|another|more) questions?|(?:this|our|next|today's) (?:meeting|interview|talk|"
-    r"call|session)|have a (?:\w+ )?(?:day|evening|weekend|week|trip|holiday)|"
+    r"(?:next|last|another|more|other) questions?|(?:this|our|next|today's) (?:meeting|"
+    r"interview|talk|call|session)|have a (?:\w+ )?(?:day|evening|weekend|week|trip|holiday)|"
     r"how (?:are you|was (?:the|your)))\b",
     re.I,
 )
 _HOW_IT_IS = re.compile(r"(?:and |so |but )?(?:you|we|i) (?!(?:must|should|need|want|can)\b)", re.I)
+_BEGINS_INSIDE = re.compile(
+    r"(?:because|regarding|except that|the case|or|not|primarily|whether|how)\b",
+    re.I,
+)
 _RULES = re.compile(r"\b(?:must|should|shall|has to|have to|want|needs?)\b", re.I)
 _NOT_NEEDED = re.compile(
     r"(?:(?:i|we) )?(?:do not|don't|dont|never|won't|no longer) (?:really )?"
@@ -91,19 +96,38 @@ def candidates(
     answers: dict[int, list[Utterance]] = {}
     offered: dict[int, str] = {}
     last: list[Utterance] = []
+    before: dict[tuple[int, int], str] = {}
+    previous = ""
     for each in sentences:
+        before[each.place], previous = previous, each.text
         if each.asked:
             last = [*last, each] if last and last[0].message == each.message else [each]
         else:
             answers.setdefault(each.message, []).append(each)
             offered[each.message] = " ".join(one.text for one in last)
-    return list(_candidates(commitments, ended, answers, offered))
+    return [
+        each._replace(said=_named(each, before))
+        for each in _candidates(commitments, ended, answers, offered)
+    ]
+
+
+def _named(candidate: Candidate, before: dict[tuple[int, int], str]) -> Statement:
+    """A pronoun that can only stand for one thing, which was named just before, gives way to it."""
+    one, said = candidate
+    if said.asked:
+        return said
+    asked = one.question.text if one.question and one.sentence.first else ""
+    earlier = said.condition or asked or before.get(one.sentence.place, "")
+    text = neutral.named(said.text, earlier)
+    return replace(said, text=text)
 
 
 def stands_alone(candidate: Candidate) -> bool:
     """Its words can be used without what was said before them, and without who said them."""
     said = candidate.said
-    return said.asked or not reading.flaw(said.text.rstrip("."))
+    if said.quoted and _BEGINS_INSIDE.match(said.said):
+        return False
+    return said.asked or not reading.flaw((said.said if said.quoted else said.text).rstrip("."))
 
 
 def says_how(candidate: Candidate) -> bool:
@@ -205,6 +229,8 @@ def _stated(
     if denied and share(content_words(denied["offer"]), content_words(offered)) >= SAME:
         return plain_words.of_statement(denied["rest"])
     answered = plain_words.of_answer(said, question)
+    if answered and answered.quoted and not answered.asked and neutral.narrates(answered.said):
+        return None
     return None if answered and answered.asked and _is_talk(question) else answered
 
 

@@ -4,9 +4,10 @@ members" as "Remind members"), all else word for word."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
-from pipelines.requirements.extraction import acts
+from pipelines.requirements.extraction import acts, asked, neutral
 from pipelines.requirements.extraction.actors import SYSTEM, USER, resolve
 from pipelines.requirements.extraction.clauses import finite, split_condition
 from pipelines.requirements.extraction.state import Statement
@@ -20,6 +21,7 @@ from pipelines.requirements.text import (
     tokens,
     upper_first,
 )
+from pipelines.requirements.validation import reading
 
 LEAST_WORDS = 3
 MOST_WORDS = 60
@@ -33,8 +35,10 @@ _HUMS = re.compile(
 )
 _SAID_TWICE = re.compile(r"\b(\w+)(?:,? \1\b)+", re.I)
 _LEADS = re.compile(
-    r"(?:(?:and|but|so|also|then|well|oh|yes|yeah|no(?=\W*[,.!–—-])|okay|ok|please|maybe|actually|"
-    r"basically|honestly|ideally|of course|absolutely|definitely|exactly|right|sure|perfect|"
+    r"(?:(?:and|but|so|also|then|well|oh|"
+    r"yes|yeah|no(?=\W*[,.!–—-]| (?:i|we|this|it) )|okay|ok|please|"
+    r"maybe|actually|basically|honestly|ideally|of ?course|absolutely|definitely|exactly|right|"
+    r"sure|perfect|what do you think(?= *,)|like(?= (?:if|when|i|we|the|a)\b)|"
     r"for example|first of all|first(?=,)|in that case|probably|as i said|one more thing|"
     r"i(?:'d| would)? (?:think|guess|say|suppose|believe|mean)(?: so)?(?: that)?|"
     r"(?:the idea|the point|what (?:i|we) (?:want|need)|"
@@ -45,17 +49,17 @@ _LEADS = re.compile(
 )
 _TAILS = re.compile(
     r"[\s,]+(?:please|thanks?|thank you|you know|i(?:'d)? (?:think|guess|say|suppose)|right|"
-    r"of course|that's all|haha|lol|or something(?: like that)?|and so on|though|too|as well|"
-    r"and|but|so|or)\W*$",
+    r"of course|that's all|haha|lol|or something(?: like that)?|and so on|etc|yeah|yes|though|"
+    r"too|as well|and|but|so|or)\W*$",
     re.I,
 )
 _BROKEN_OFF = re.compile(
     r"\b(?:to|the|an?|of|that|which|because|if|when|with|for|my|your|our)[\W]*$", re.I
 )
 _WISH = re.compile(
-    r"(?:i|we)(?:(?:'d| would)(?: (?:really|also|just))* (?:like|love|prefer)|"
+    r"(?:i|we)(?:(?:'d| would)(?: (?:really|also|just))* (?:like|love|prefer|want|need)|"
     r"(?: (?:really|also|just|only))* (?:want|need|wish|(?:like|love|prefer)(?= to\b)))"
-    r"(?: it)?(?: if| that)?(?: for(?= (?:\w+ ){1,4}to\b))? |"
+    r"(?: it(?= (?:if|that|when|for)\b))?(?: if| that)?(?: for(?= (?:\w+ ){1,4}to\b))? |"
     r"(?:i am|i'm|we are|we're) looking for |"
     r"(?:it|that) (?:would|'d|should|will) be (?:\w+ )?(?:nice|great|good|cool|helpful|useful|"
     r"lovely|perfect|handy|best|better|ideal|important)(?:,? (?:if|that|to have|when)| for|"
@@ -84,27 +88,14 @@ _MODAL = re.compile(
     r"(?: be (?:able|allowed) to| (?:want|like|need) to)? (?P<what>.+)",
     re.I,
 )
+_COPULA = re.compile(r"\b(?:is|are|was|were)\b|'s$", re.I)
 _PASSIVE = re.compile(r"be (?:also )?(?P<verb>[\w-]+)(?P<rest>(?: .*)?)", re.I)
-_NO_ACTION = frozenset({"be", "not", "never", "no", "have been", "been", "nobody"})
+_NO_ACTION = frozenset({"be", "like", "not", "never", "no", "have been", "been", "nobody"})
 _STAYS = frozenset(
     {"stay", "remain", "vary", "move", "happen", "go", "come", "look", "cost", "take", "become",
      "last", "appear", "fit", "belong", "count", "mean", "contain", "include", "depend"}
 )  # fmt: skip
 _KEEPS = frozenset({"only", "always", "automatically", "manually", "freely", "also", "easily"})
-_FIRST_PERSON = tuple(
-    (re.compile(rf"\b{said}\b"), put)
-    for said, put in (
-        ("[Ii](?:'m| am)", "they are"), ("[Ii] was", "they were"),
-        ("[Ww]e(?:'re| are)", "they are"),
-        ("(?:[Ii]|[Ww]e)", "they"), ("(?:my|our)", "their"), ("(?:myself|ourselves)", "themselves"),
-        ("(?:me|us)", "them"),
-    )
-)  # fmt: skip
-_SECOND_PERSON = tuple(
-    (re.compile(rf"\b{said}\b", re.I), put)
-    for said, put in (("you(?:'re| are)", "they are"), ("yourself", "themselves"),
-                      ("your", "their"), ("you", "they"))
-)  # fmt: skip
 _OFFER = re.compile(
     r"(?:do|would) (?:you|they) (?:also |perhaps |maybe |then )?(?:want|like|need|prefer)(?: us)? "
     r"(?P<what>.+)|(?:what|how) about (?P<idea>.+)|"
@@ -119,14 +110,6 @@ _PRONOUN = re.compile(r"(?:it|they|you|we|i|he|she|this|that|these|those|people|
 _WHO_MAY = re.compile(
     rf"who (?:all )?(?:{_MODALS}) (?:be able to |be allowed to )?(?P<what>.+)", re.I
 )
-_WHEN = re.compile(
-    r"(?:when|how often|where) (?P<asked>(?:should|must|shall|can|may|will) .+)", re.I
-)
-_AT = re.compile(
-    r"(?:on|at|in|every|each|once|twice|after|before|when|whenever|within|as soon as|daily|weekly|"
-    r"monthly|the (?:day|evening|night|morning|week)|by)\b",
-    re.I,
-)
 _NAMED = re.compile(r"(?:(?:the|our|all|an?|only|just) )?[\w'-]+(?: (?:and |or )?[\w'-]+){0,4}\W*")
 _STANDS = re.compile(
     r"\b(?:must|should|shall|can|could|may|will|needs?|wants?|has to|have to|is|are|gets?|"
@@ -136,6 +119,17 @@ _STANDS = re.compile(
 _GOES_ON = re.compile(
     r"(?:but|only|except|unless|until|after|before|if|when|within|at|by|up to|for)\b", re.I
 )
+_FRONTED = re.compile(
+    r"(?P<front>(?:for|in|on|at|during|with|from) [^,]{3,60}?),? "
+    rf"(?P<rest>(?:i|we|you) (?:{_MODALS}) .+)",
+    re.I,
+)
+_CASE_OF_WISH = re.compile(
+    r"(?P<case>[^.;]{3,80}), (?P<rest>(?:i|we)(?: (?:want|need|have|would like)|'d like) to .+)",
+    re.I,
+)
+_POINTS_BACK = re.compile(r"\w+ (?:that|this|it|then)", re.I)
+_LED = re.compile(r"^(?:will|would|also|then|just|like|probably) (?=[a-z])", re.I)
 _HABIT = re.compile(
     r"(?:i|we)(?: (?:usually|also|always|just|mostly|often|generally|typically|normally|mainly|"
     r"only|then|would|will|tend to|try to|like to|prefer to))* (?P<what>.+)",
@@ -158,37 +152,60 @@ def of_answer(said: str, question: str) -> Statement | None:
     own = clean(said)
     if not tokens(own):
         return None
-    short = (len(tokens(own)) < LEAST_WORDS + 3 and not _order(own)) or _PRONOUN.match(own)
-    if question and short and not (len(tokens(own)) > LEAST_WORDS and _STANDS.search(own)):
+    part = asked.is_part(own)
+    short = (len(tokens(own)) < LEAST_WORDS + 3 or part) and not _order(own)
+    stands = len(tokens(own)) > LEAST_WORDS and _STANDS.search(own) and not part
+    if question and (short or _PRONOUN.match(own)) and not stands:
         return _answered(own, question)
     return of_statement(own)
 
 
-def _answered(own: str, question: str) -> Statement:
-    asked = clean(acts.content_of(plain(question))).rstrip(" ?")
+def _answered(own: str, question: str) -> Statement | None:
+    put = clean(acts.content_of(plain(question))).rstrip(" ?")
     told = f"{question_of(question)} – {upper_first(own).rstrip('.!')}"
-    if (found := _WHO_MAY.fullmatch(asked)) and _NAMED.fullmatch(own) and _verb(found["what"]):
+    if (found := _WHO_MAY.fullmatch(put)) and _NAMED.fullmatch(own) and _verb(found["what"]):
         return Statement(_action(found["what"]), told, own.rstrip(".!"))
-    if (found := _WHEN.fullmatch(asked)) and _AT.match(own):
-        when = of_statement(f"{_turned(found['asked'])} {lower_first(own)}")
-        if when is not None:
-            return when
-    return Statement(told, told, quoted=True, asked=True)
+    if asked.says_nothing(own):
+        return None
+    if asked.affirms(own) and asked.for_yes(put) and (offer := of_offer(f"{put}?")):
+        return replace(offer, said=told)
+    whole = asked.together(put, own.rstrip(" .!"), turned=_turned)
+    stated = of_statement(whole) if whole else None
+    if stated and not (stated.quoted and reading.flaw(stated.text.rstrip("."))):
+        return replace(stated, said=told)
+    text = upper_first(neutral.third_person(own.rstrip(".!")))
+    text = f"{neutral.third_person(question_of(question))} – {text}"
+    return Statement(text, told, quoted=True, asked=True)
 
 
 def of_statement(said: str) -> Statement | None:
     own = clean(said).rstrip(" .,;:!?")
     if not LEAST_WORDS <= len(tokens(own)) <= MOST_WORDS or _BROKEN_OFF.search(own):
         return None
-    main, condition = split_condition(own)
-    condition = condition if condition and own.startswith(condition) else None
-    for text, case in dict.fromkeys(((main, condition), (own, None))):
+    plainly = neutral.without_remarks(own)
+    main, condition = split_condition(plainly)
+    condition = condition if condition and plainly.startswith(condition) else None
+    if condition is None and (wish := _CASE_OF_WISH.fullmatch(plainly)):
+        condition, main = (
+            (wish["case"], wish["rest"]) if not _STANDS.search(wish["case"]) else (None, main)
+        )
+    if fronted := _FRONTED.fullmatch(plainly):
+        main, condition = f"{fronted['rest']} {lower_first(fronted['front'])}", None
+    for text, case in dict.fromkeys(((main, condition), (plainly, None))):
         shaped = _wish(text) or _modal(text) or _order(text) or _present(text) or _habit(text)
         if shaped and bool(_DENIED.search(text)) == bool(_DENIED.search(shaped[1])):
             who, what = shaped
             if len(content_words(what)) > 1 or len(tokens(what)) > 1:
-                return Statement(_action(what, who), own, who, case and upper_first(case))
-    return Statement(upper_first(own) + ".", own, quoted=True)
+                case = None if case and _POINTS_BACK.fullmatch(case) else case
+                return Statement(_action(what, who), own, who, case and _action(case))
+    if other := neutral.weighed(own) or neutral.weighed(plainly):
+        return Statement(_action(other, "i"), own, "i")
+    if other := neutral.at_most(plainly):
+        return Statement(_action(other), own, "the system")
+    other, case = neutral.preferred(own)
+    if other:
+        return Statement(_action(other, "i"), own, "i", _action(case) if case else None)
+    return Statement(f"{upper_first(neutral.third_person(plainly))}.", own, quoted=True)
 
 
 def stands_alone(said: str) -> bool:
@@ -204,6 +221,9 @@ def of_offer(question: str, condition: str = "") -> Statement | None:
     if len(tokens(own)) < LEAST_WORDS - 1:
         return None
     more = clean(condition)
+    if _ASKED.match(_CASE.sub("", own, count=1)):
+        told = f"{question_of(question)} – Yes"
+        return Statement(neutral.third_person(told), told, quoted=True, asked=True)
     tail = f", {lower_first(more)}" if more and _GOES_ON.match(more) else ""
     return of_statement(f"{own.rstrip('.?! ')}{tail}")
 
@@ -327,6 +347,8 @@ def _modal(own: str) -> Shaped:
     if not found:
         return None
     who, what = found["who"].strip(), found["what"]
+    if _COPULA.search(who):
+        return None
     if _verb(what, after_modal=True) and _acts(who, what):
         return who, what
     passive = _PASSIVE.match(what)
@@ -353,6 +375,8 @@ def _present(own: str) -> Shaped:
         or resolve(stated.subject, earlier=()) in {SYSTEM, USER}
     ):
         return None
+    if stated.subject.split()[0].lower() in words("prepositions"):
+        return None
     plainly = len(tokens(stated.subject)) <= 3 and not re.search(r"\bonly\b", stated.subject, re.I)
     return (stated.subject, stated.predicate) if plainly else None
 
@@ -366,8 +390,7 @@ def _habit(own: str) -> Shaped:
 
 
 def _action(what: str, who: str = "") -> str:
-    """In the third person where the speaker, or whoever is spoken to, is the actor."""
-    pairs = _FIRST_PERSON if who.lower() in SELF - {"you"} else ()
-    for pattern, put in (*pairs, *(_SECOND_PERSON if who.lower() == "you" else ())):
-        what = pattern.sub(put, what)
-    return upper_first(what.strip(" .,;:!?"))
+    """In the third person; the actor need not be named again."""
+    self, system = who.lower() in SELF, not who or resolve(who, earlier=()) == SYSTEM
+    told = neutral.third_person(what.strip(" .,;:!?"), known=self, others=not (self or system))
+    return upper_first(_LED.sub("", told))

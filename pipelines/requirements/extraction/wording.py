@@ -36,7 +36,7 @@ def requirement_of(candidate: Candidate, said: Sequence[Utterance]) -> Requireme
         "type": type_of(said_so.said),
         "actor": resolve(said_so.who or _subject(said_so.said), earlier=earlier),
         "action": action,
-        "quoted": said_so.quoted,
+        "quoted": said_so.quoted and said_so.text.rstrip(".").lower() == said_so.said.lower(),
         "condition": said_so.condition,
         "acceptance_criteria": criteria_of(one),
         "priority": priority_of(f"{one.text} {said_so.said}", one.reading),

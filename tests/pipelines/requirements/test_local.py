@@ -3,7 +3,7 @@
 import pytest
 
 from pipelines.registry import build
-from pipelines.requirements.extraction import plain_words
+from pipelines.requirements.extraction import neutral, plain_words
 from pipelines.requirements.extraction.actors import resolve
 from pipelines.types import Pipeline
 from tests.pipelines.requirements.talks import actions, analyst, extract, user
@@ -140,7 +140,7 @@ def test_list_items_are_read_one_by_one(pipeline: Pipeline) -> None:
         pipeline, user("1. Users must log in.\n2. Users must see a map.\n- Users must print it.")
     )
 
-    assert actions(requirements) == ["Log in", "See a map", "Print it"]
+    assert actions(requirements) == ["Log in", "See a map", "Print the map"]
 
 
 @pytest.mark.parametrize(
@@ -227,6 +227,40 @@ def test_a_higher_bar_lets_less_through() -> None:
             "If a payment fails",
         ),
         ("Members must be able to cancel a visit.", "Member", "Cancel a visit", None),
+        ("I want to be able to sort them by distance.", "User", "Sort them by distance", None),
+        ("I'd need it to send me a reminder.", "System", "Send the user a reminder", None),
+        (
+            "We don't want more than two emails a day.",
+            "System",
+            "Allow no more than two emails a day",
+            None,
+        ),
+        (
+            "So, for my own jobs I can keep the price empty.",
+            "User",
+            "Keep the price empty for their own jobs",
+            None,
+        ),
+        (
+            "When I'm out of town, the app should call me.",
+            "System",
+            "Call the user",
+            "When users are out of town",
+        ),
+        ("Patients can book without calling us.", "Patient", "Book without calling the team", None),
+        ("The price is the biggest factor for me.", "User", "Consider the price", None),
+        (
+            "If a doctor is easy to reach, that plays a huge role for me.",
+            "User",
+            "Consider whether a doctor is easy to reach",
+            None,
+        ),
+        (
+            "Towers are loud, but if the price is right, I think I would prefer a quiet house.",
+            "User",
+            "Prefer a quiet house",
+            "If the price is right",
+        ),
     ],
 )
 def test_plain_shapes_are_put_down_with_their_verb_first(
@@ -255,6 +289,102 @@ def test_what_would_lose_its_meaning_is_put_down_word_for_word(said: str) -> Non
 
     assert put is not None
     assert (put.text, put.quoted) == (said, True)
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("I don't want to focus on songs.", "Users don't want to focus on songs."),
+        ("Not by phone, that costs us a lot.", "Not by phone, that costs the user a lot."),
+        ("The price is not a big factor for me.", "The price is not a big factor for the user."),
+        (
+            "Orders list what is paid and which is not.",
+            "Orders list what is paid and which is not.",
+        ),
+        ("In the US my list must stay short.", "In the US the user's list must stay short."),
+    ],
+)
+def test_what_has_no_plain_shape_still_names_no_speaker_and_keeps_its_denial(
+    said: str, text: str
+) -> None:
+    put = plain_words.of_statement(said)
+
+    assert put is not None
+    assert put.text == text
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "text"),
+    [
+        ("What do you look at first?", "The price", "Look at the price first"),
+        ("Which formats do you get?", "Word, PDF", "Get the formats Word, PDF"),
+        ("What should the customer see?", "Where the courier is", "See where the courier is"),
+        ("What is most important to you?", "The price", "Consider the price"),
+        ("Who writes the texts?", "Our curators", "Write the texts"),
+        ("How long until a session ends?", "Ten minutes", "End a session after ten minutes"),
+        ("How long should we keep the data?", "Two years", "Keep the data for two years"),
+        ("How many dogs can you take?", "Twenty, no more", "Take twenty dogs, no more"),
+        ("How should users be told?", "By push", "Users should be told by push."),
+        ("Should there be a limit?", "5 a day", "Have a limit of 5 a day"),
+        ("Should guests be able to cancel?", "Up to a day before", "Cancel up to a day before"),
+        ("Should it work on a phone?", "It's a must", "Work on a phone"),
+        (
+            "May staff change the order?",
+            "Only the head",
+            "May staff change the order? – Only the head",
+        ),
+        ("Why?", "My boss", "Why? – The user's boss"),
+    ],
+)
+def test_a_short_answer_takes_the_verb_of_its_question(
+    question: str, answer: str, text: str
+) -> None:
+    put = plain_words.of_answer(answer, question)
+
+    assert put is not None
+    assert put.text == text
+
+
+@pytest.mark.parametrize("answer", ["It depends", "Mm-hmm", "Whatever"])
+def test_an_answer_that_says_nothing_is_none(answer: str) -> None:
+    assert plain_words.of_answer(answer, "Which colors do you like?") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "named"),
+    [
+        (
+            "Delete it after ten years",
+            "How long do we keep the file?",
+            "Delete the file after ten years",
+        ),
+        ("Print it", "The clerk checks the file.", "Print the file"),
+        ("Print it", "The gate weighs the load.", "Print it"),
+        ("Print it", "We get the letters.", "Print it"),
+        ("Recover it", "If users delete a receipt or order", "Recover it"),
+        ("Let them choose", "I see the words.", "Let them choose"),
+        ("It should be a blue list", "I saw the car.", "It should be a blue list"),
+    ],
+)
+def test_a_pronoun_gives_way_to_the_one_thing_that_was_named(
+    text: str, before: str, named: str
+) -> None:
+    assert neutral.named(text, before) == named
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Three months ago, a hiker fell here.",
+        "I had to run the script twice.",
+        "That would save us hours.",
+        "There's a pond, too.",
+    ],
+)
+def test_what_only_tells_is_no_requirement(pipeline: Pipeline, said: str) -> None:
+    assert extract(pipeline, analyst("How was the trip?"), user(said)) == []
+    assert neutral.narrates(said)
+    assert not neutral.narrates("It should be there, as it was.")
 
 
 @pytest.mark.parametrize(
