@@ -35,7 +35,6 @@ EXCEPTIONS = {
     "samples/*.json": "files of another tool, which somebody brings",
     "--project pilot": "files of another tool, which somebody brings",
     "demo-labels/labels.jsonl": "labels adopted from suggestions are not read back: to be mended",
-    "demo@2": "the demo has one release, and nothing new to freeze",
     "freeze_gold --project demo": "the demo has one release, and nothing new to freeze",
     " --model": "asks a language model",
     "/var/lib/": "a folder of a server",
