@@ -21,8 +21,14 @@ Value: TypeAlias = "bool | int | float | str | Fact | list[Value] | None"
 
 
 CODE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
-SENTENCE = re.compile(r"(?=\S.*\s.*\S\Z)(?:[^{}]|\{\w+(?::[^{}\d]*)?\})+", re.DOTALL)
-"""Several words and places for values, which reach no further: a stored one may be anybody's."""
+SENTENCE = re.compile(r"(?:[^{}]++|\{\w++(?::[^{}\d]*+)?\})++")
+"""Words and places for values, which reach no further: a stored one may be anybody's."""
+
+
+def _is_sentence(text: str) -> bool:
+    """Several words, and nothing around them."""
+    is_many = any(map(str.isspace, text)) and text == text.strip()
+    return is_many and SENTENCE.fullmatch(text) is not None
 
 
 class StoredFact(TypedDict):
@@ -61,7 +67,7 @@ class Fact:
     values: Mapping[str, Value]
 
     def __init__(self, code: str, /, **values: Value | Sequence[Value]) -> None:
-        if not (CODE.fullmatch(code) or SENTENCE.fullmatch(code)):
+        if not (CODE.fullmatch(code) or _is_sentence(code)):
             raise MalformedFact(f"not a code: {code!r:.200}")
         object.__setattr__(self, "code", code)
         object.__setattr__(self, "values", {name: _value(value) for name, value in values.items()})
