@@ -574,7 +574,6 @@ PREDICTIONS: dict[str, Text] = {
 
 REFUSALS: dict[str, Text] = {
     "memory.setting": _("Setting “{setting}” of the layers: {msg}. Known are: {known}."),
-    "memory.no_conversation": _("Project “{slug}” has no conversation “{external_id}”."),
     "launch.model_without_need": _(
         "Pipeline “{pipeline}” asks no language model with these settings: name none."
     ),

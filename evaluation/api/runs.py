@@ -16,7 +16,7 @@ from evaluation import judge
 from evaluation.access import require_reader
 from evaluation.forms import small_enough
 from evaluation.metrics.summary import FIGURES
-from evaluation.models import Aggregate, Answer, CaseRun, Run, RunNote, RunTag, Score
+from evaluation.models import Aggregate, Answer, CaseRun, Run, Score
 from evaluation.services import job_kinds, looks
 from evaluation.services.judging import corrections
 from evaluation.services.language_models import budgets
@@ -433,12 +433,6 @@ def _wanted(request: Request) -> lists.Asked:
         search=wanted.get("search", ""),
         **asked(request, MineIn),
     )
-
-
-def _noted(run: Run) -> dict[str, Any]:
-    tags = RunTag.objects.filter(run=run).values_list("tag", flat=True)
-    text = RunNote.objects.filter(run=run).values_list("text", flat=True).first()
-    return {"tags": list(tags), "note": text or ""}
 
 
 def _runs(request: Request) -> Any:

@@ -7,7 +7,7 @@ as soon as it is ready. The rows say what is left, so the work may stop and cont
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -224,21 +224,3 @@ def _end(lease: JobLease, **fields: Any) -> None:
 
 def _encoder() -> MiniLM:
     return MiniLM(StoredVectors("pipeline"))
-
-
-def conversations_of(project: Project, external_ids: Iterable[str]) -> list[Conversation]:
-    """Those with the ids, or all; an unknown id is refused."""
-    wanted = list(dict.fromkeys(external_ids))
-    conversations = project.conversations.order_by("external_id")
-    if not wanted:
-        return list(conversations)
-    known = {
-        conversation.external_id: conversation
-        for conversation in conversations.filter(external_id__in=wanted)
-    }
-    for external_id in wanted:
-        if external_id not in known:
-            raise PipelineRefused(
-                "memory.no_conversation", slug=project.slug, external_id=external_id
-            )
-    return [known[external_id] for external_id in wanted]

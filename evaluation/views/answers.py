@@ -33,8 +33,6 @@ from labeling.models import Conversation
 from labeling.services import blindness
 from labeling.words import words
 
-RUNS_SHOWN = 20  # in a chart over runs
-
 
 class JudgingRow(NamedTuple):
     """One judging of a run; ``edited`` are the kinds whose prompt was changed."""

@@ -1,4 +1,4 @@
-"""What pages share: who asks, what a form says, and how a refusal is told."""
+"""What pages share: who asks, what a form says, and how a refusal is shown."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, FloatField, Q, QuerySet, Sum
+from django.db.models import Count, FloatField, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 
@@ -193,32 +193,6 @@ def _run_of(work: Any) -> int | None:
         case Judgement():
             return work.judging.run_id
     return None
-
-
-def spent_on(work: QuerySet[Any]) -> Spent:
-    """Summed from the usage of pieces of work, by the database."""
-    sums = {name: _sum(name) for name in SUMMED}
-    asking = Q(usage__calls__gt=0)
-    row = work.filter(usage__has_key="calls").aggregate(
-        unpriced=Count("pk", filter=asking & Q(usage__cost=None)),
-        unsaved=Count("pk", filter=asking & Q(usage__saved=None)),
-        estimated=Count("pk", filter=asking & Q(usage__estimated=True)),
-        **sums,
-    )
-    return Spent(
-        calls=int(row["calls"] or 0),
-        cached=int(row["cached"] or 0),
-        prompt_tokens=int(row["prompt_tokens"] or 0),
-        completion_tokens=int(row["completion_tokens"] or 0),
-        cost=None if row["unpriced"] else row["cost"] or 0.0,
-        saved_tokens=int(row["saved_tokens"] or 0),
-        saved=None if row["unsaved"] else row["saved"] or 0.0,
-        seconds=row["seconds"] or 0.0,
-        doubted=int(row["doubted"] or 0),
-        estimated=row["estimated"],
-        cached_tokens=int(row["cached_tokens"] or 0),
-        reasoning_tokens=int(row["reasoning_tokens"] or 0),
-    )
 
 
 def _sum(name: str) -> Sum:
