@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from labeling.domain.agreement.kappa import cohen_kappa
-from labeling.domain.agreement.weighted import weighted_kappa
+from labeling.agreement.rules.kappa import cohen_kappa
+from labeling.agreement.rules.weighted import weighted_kappa
 from labeling.domain.uncertainty import Estimate, ratio
 
 VERDICTS = {"useless": 0, "repairable": 1, "usable": 2}

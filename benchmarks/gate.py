@@ -18,8 +18,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from labeling.domain.agreement.agreement import agreement
-from labeling.domain.agreement.calibration import evidence
+from labeling.agreement.rules.agreement import agreement
+from labeling.agreement.rules.calibration import evidence
 
 MARKED = 0.25
 """The share of messages that people mark."""

@@ -25,7 +25,7 @@ from evaluation.metrics.judges import Requirements, disagreements, judge_agreeme
 from evaluation.metrics.metric import Metric, Share, Value
 from evaluation.metrics.planning import spread_of_pair
 from evaluation.metrics.summary import summarize
-from labeling.domain.agreement.agreement import pair_agreement
+from labeling.agreement.rules.agreement import pair_agreement
 from labeling.domain.uncertainty import skill
 
 Array = NDArray[np.float64]

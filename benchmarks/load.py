@@ -173,7 +173,7 @@ def prepare(clients: int, options: argparse.Namespace) -> tuple[Any, list[str]]:
     from django.contrib.auth.models import User
 
     from labeling.models import Guideline, Membership, Project
-    from labeling.services.work.rounds import open_round
+    from labeling.work.rounds import open_round
 
     number = int(options.minutes * 60 * PER_SECOND) or options.conversations
     slug = f"crowd-{clients}"
@@ -195,7 +195,7 @@ def prepare(clients: int, options: argparse.Namespace) -> tuple[Any, list[str]]:
 
 
 def store(project: Any, number: int) -> None:
-    from labeling.services.exchange.conversations import import_files
+    from labeling.conversations.conversations import import_files
 
     with tempfile.TemporaryFile() as file:
         for n in range(number):

@@ -38,15 +38,15 @@ import numpy as np
 from benchmarks import blind
 from benchmarks.blind import Outputs, Requirement, Talk, plain
 from benchmarks.product import settle
-from labeling.domain.exchange.importing import Turn, content_sha256
-from labeling.domain.matching.matching import (
+from labeling.agreement.matching.matching import (
     THRESHOLD,
     Match,
     RequirementPairs,
     assign_unordered,
     overlap,
 )
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.conversations.rules.importing import Turn, content_sha256
 from labeling.domain.uncertainty import Estimate, ratio
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -411,7 +411,7 @@ def main() -> None:
     (data,) = options.files
     with tempfile.TemporaryDirectory() as folder:
         settle(folder)
-        from labeling.services import vectors
+        from labeling.agreement import vectors
 
         if options.output_dir:
             options.output_dir.mkdir(parents=True, exist_ok=True)

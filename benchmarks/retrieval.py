@@ -23,9 +23,9 @@ import pipelines  # noqa: F401 - one thread, which must be said before numpy com
 # isort: split
 import numpy as np
 
-from labeling.domain.chats import files
-from labeling.domain.chats.arcs import read_arc_cases
-from labeling.domain.chats.labels import arc_labels, question_labels
+from labeling.conversations.published import files
+from labeling.conversations.published.arcs import read_arc_cases
+from labeling.conversations.published.labels import arc_labels, question_labels
 from pipelines.encoder import MiniLM
 from pipelines.llm import Reply, Usage
 from pipelines.registry import build

@@ -235,7 +235,7 @@ def what_is_missing(error: Exception, program: str) -> str | None:
     """The sentence that a command ends with; None for a fault of ours."""
     from django.db import DatabaseError
 
-    from labeling.services import failures
+    from labeling.jobs import failures
 
     said = textwrap.shorten(str(error), 500)
     missing = failures.missing(error)

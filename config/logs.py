@@ -101,7 +101,7 @@ class BriefOutages(logging.Filter):
     """An outage is a line for each request; a traceback is for faults of ours."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        from labeling.services import failures  # not before the settings, which import this
+        from labeling.jobs import failures  # not before the settings, which import this
 
         error = record.exc_info[1] if record.exc_info else None
         if error is not None and failures.missing(error):

@@ -55,10 +55,10 @@ def of_template(file: IO[bytes], keywords: Any, tags: Any, options: Any) -> Iter
 
 def _of_tables() -> Iterator[str]:
     from evaluation.metrics.registry import METRICS
-    from labeling.domain import keys
-    from labeling.domain.agreement.kappa import BANDS
-    from labeling.domain.chats.faults import KINDS
-    from labeling.domain.schema import LAYERS, form_layers
+    from labeling.agreement.rules.kappa import BANDS
+    from labeling.conversations.published.faults import KINDS
+    from labeling.schema import LAYERS, form_layers
+    from labeling.work.rules import keys
     from pipelines.registry import PIPELINES, describe
 
     yield from _of_choices()

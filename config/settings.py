@@ -30,7 +30,7 @@ from config.env import (
     no_tracing,
 )
 from config.version import VERSION
-from labeling.domain.gold import signatures
+from labeling.gold.rules import signatures
 
 BASE_DIR = FILES
 DATA_DIR = env_path("ASSAY_DATA_DIR", ".data")
@@ -128,7 +128,7 @@ MIDDLEWARE = [
     "config.middleware.SamePolicy",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",  # the person's choice, else the browser's
-    "labeling.views.errors.limited",
+    "labeling.core.views.errors.limited",
     "config.middleware.WithSlash",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -136,7 +136,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "labeling.views.looks.asks_why",  # test items are shown for a reason
+    "labeling.gold.views.looks.asks_why",  # test items are shown for a reason
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -152,7 +152,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "labeling.views.context.roles",
+                "labeling.core.views.context.roles",
             ],
         },
     },
@@ -238,7 +238,7 @@ LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
-CSRF_FAILURE_VIEW = "labeling.views.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "labeling.core.views.errors.csrf_failure"
 # Who sends it reads at /readyz what is missing, and /metrics; without it only this machine does.
 HEALTH_KEY = env_secret("ASSAY_HEALTH_KEY") or ""
 SECURE_REFERRER_POLICY = "same-origin"
@@ -260,21 +260,21 @@ CONTENT_SECURITY_POLICY = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "labeling.api.authentication.TokenAuthentication",
+        "labeling.core.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["labeling.api.parsing.ShallowJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["labeling.core.api.parsing.ShallowJSONParser"],
     "UNICODE_JSON": False,  # half of a surrogate pair, quoted in an error, has no UTF-8
-    "DEFAULT_SCHEMA_CLASS": "labeling.api.operations.Operation",
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "labeling.api.negotiation.OneForm",
-    "EXCEPTION_HANDLER": "labeling.api.errors.handle",
+    "DEFAULT_SCHEMA_CLASS": "labeling.core.api.operations.Operation",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "labeling.core.api.negotiation.OneForm",
+    "EXCEPTION_HANDLER": "labeling.core.api.errors.handle",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 SPECTACULAR_SETTINGS = {
-    "PREPROCESSING_HOOKS": ["labeling.api.documentation.describe"],
-    "POSTPROCESSING_HOOKS": ["labeling.api.documentation.add_failures"],
+    "PREPROCESSING_HOOKS": ["labeling.core.api.documentation.describe"],
+    "POSTPROCESSING_HOOKS": ["labeling.core.api.documentation.add_failures"],
     "TITLE": "Assay",
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,

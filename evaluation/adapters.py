@@ -18,9 +18,9 @@ from django.conf import settings
 
 from evaluation.layers import Example, GoldLayer, MalformedOutput, Part, gold_layer
 from evaluation.models import CaseRun, Rating, RatingKind, RatingSample, Run, RunConversation
+from labeling.agreement.matching.matching import DEFAULT_SYNONYMS
 from labeling.domain.facts import Fact
-from labeling.domain.gold.content import GoldContent
-from labeling.domain.matching.matching import DEFAULT_SYNONYMS
+from labeling.gold.rules.content import GoldContent
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from pipelines.errors import PipelineError
 from pipelines.types import Case, Message, Output

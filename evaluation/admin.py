@@ -23,8 +23,8 @@ from evaluation.services.run.comparisons import MOST_RUNS
 from labeling.admin import ReadOnly, ReadOnlyAdmin, presented, reading, register, way
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
+from labeling.gold import looks
 from labeling.models import GoldItem, GoldRelease, Look
-from labeling.services.gold import looks
 from labeling.translation import lazy as _
 from labeling.translation import translated
 from labeling.words import words

@@ -6,12 +6,12 @@ from django.core import checks
 from django.db import connections
 from django.db.models.signals import post_migrate
 
-from labeling.domain.gold.lint import PersonalPiece
+from labeling.gold.rules.lint import PersonalPiece
 
 
 def _install_guards(using: str, **kwargs: Any) -> None:
     from evaluation.models.guards import GUARDS
-    from labeling.models import guards
+    from labeling.core.models import guards
 
     guards.renew(connections[using], GUARDS)
 
@@ -21,14 +21,14 @@ def _missing_guards(
 ) -> list[checks.CheckMessage]:
     """For ``check --deploy --database default``: a table that somebody altered by hand has none."""
     from evaluation.models.guards import GUARDS
-    from labeling.models import guards
+    from labeling.core.models import guards
 
     return guards.errors(databases or (), GUARDS, id="evaluation.E001")
 
 
 def _refused_plugins(**kwargs: Any) -> list[checks.CheckMessage]:
     """Entry points of installed packages that were not taken."""
-    from labeling.services import plugins
+    from labeling.exchange import plugins
     from labeling.words import in_english
 
     return [
@@ -61,7 +61,7 @@ class EvaluationConfig(AppConfig):
         from evaluation.services.run.affected import runs_about
         from evaluation.words import WORDS
         from labeling import words
-        from labeling.services.gold import affected, lint
+        from labeling.gold import affected, lint
 
         words.register(WORDS)
         affected.register(runs_about)

@@ -11,7 +11,7 @@ django.setup()
 from evaluation.services import memory_builds  # noqa: E402, F401
 from evaluation.services.launch import suggestions  # noqa: E402, F401
 from evaluation.services.run import execution  # noqa: E402, F401
-from labeling.services.gold import gold_requests  # noqa: E402, F401
+from labeling.gold import gold_requests  # noqa: E402, F401
 
 if settings.LLM_MODEL or settings.JUDGE_MODEL or settings.MODELS:  # it takes half a second
     import openai  # noqa: F401

@@ -17,11 +17,12 @@ from evaluation.services.run import scoring, yardsticks
 from evaluation.services.run.dispatching import Dispatcher
 from evaluation.services.unmeasured import launching
 from evaluation.services.work import leases
+from labeling.accounts import signing_in
+from labeling.conversations import uploads
 from labeling.jobs import runner, tasks
 from labeling.jobs.tasks import Task
-from labeling.services import health, signing_in
-from labeling.services.exchange import uploads
-from labeling.services.work import assignments, suggestion_requests
+from labeling.operation import health
+from labeling.work import assignments, suggestion_requests
 
 
 def measure_floors(*_: object) -> None:

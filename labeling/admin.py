@@ -22,16 +22,16 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from pydantic import BaseModel
 
+from labeling.accounts.forms.accounts import AccountForm
+from labeling.core.models.fields import FactField
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
 from labeling.domain.numbers import whole_number
-from labeling.forms.accounts import AccountForm
+from labeling.gold import looks
 from labeling.models import Conversation, GoldItem, Look, Membership, Project, Round
-from labeling.models.fields import FactField
-from labeling.services import blindness, comments
-from labeling.services.gold import looks
 from labeling.translation import lazy
 from labeling.words import words
+from labeling.work import blindness, comments
 
 admin.site.site_header = admin.site.site_title = "Assay"
 admin.site.index_title = "Administration"

@@ -12,8 +12,8 @@ from django.db.models.signals import post_migrate, pre_migrate
 
 def _install_guards(using: str, plan: Sequence[Any] = (), **kwargs: Any) -> None:
     """After every migrate: SQLite rebuilds a table to alter it, without triggers and counts."""
-    from labeling.models import guards
-    from labeling.services import planner
+    from labeling.core import planner
+    from labeling.core.models import guards
 
     guards.renew(connections[using])
     if plan:
@@ -22,7 +22,7 @@ def _install_guards(using: str, plan: Sequence[Any] = (), **kwargs: Any) -> None
 
 def _suspend_triggers(using: str, plan: Sequence[Any], **kwargs: Any) -> None:
     """Before a migration: SQLite rebuilds no table that the trigger of another one names."""
-    from labeling.models import guards
+    from labeling.core.models import guards
 
     if plan:
         guards.suspend(connections[using])
@@ -32,7 +32,7 @@ def _missing_guards(
     databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[checks.CheckMessage]:
     """For ``check --deploy --database default``: a table that somebody altered by hand has none."""
-    from labeling.models import guards
+    from labeling.core.models import guards
 
     return guards.errors(databases or (), guards.GUARDS, id="labeling.E001")
 
@@ -65,7 +65,8 @@ class LabelingConfig(AppConfig):
     name = "labeling"
 
     def ready(self) -> None:
-        from labeling.services import clock, job_kinds
+        from labeling import job_kinds
+        from labeling.core import clock
 
         _load_rest_framework()
         job_kinds.register()

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from labeling.jobs import tasks
+from labeling.agreement import vectors, with_gold
+from labeling.gold import gold_requests, verification
+from labeling.jobs import outbox, pending, tasks
 from labeling.jobs.tasks import Task
 from labeling.models import GoldRelease, Project
-from labeling.services import outbox, pending, processing, vectors
-from labeling.services.agreement import with_gold
-from labeling.services.gold import gold_requests, verification
-from labeling.services.quality import check_scores
-from labeling.services.webhooks import sending
-from labeling.services.work import check_turns
+from labeling.operation.webhooks import sending
+from labeling.screening import check_scores, check_turns
+from labeling.settling import processing
 
 
 @shared_task

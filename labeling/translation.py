@@ -13,8 +13,8 @@ from django.utils.translation import get_language, gettext, gettext_lazy
 from django.utils.translation.trans_real import DjangoTranslation, translation
 from django.views.i18n import JavaScriptCatalog
 
-from labeling.domain.keys import Key
-from labeling.domain.schema import EventSchema, OpenFields, form_layers
+from labeling.schema import EventSchema, OpenFields, form_layers
+from labeling.work.rules.keys import Key
 
 SHOWN = frozenset({"title", "label", "help", "group"})
 """The keys of what a page gives its scripts whose texts are for people."""

@@ -2,7 +2,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
 
-from labeling.views.account import (
+from labeling.accounts.views.account import (
     account,
     mail_address,
     mail_address_confirm,
@@ -10,36 +10,44 @@ from labeling.views.account import (
     session_end,
     sessions_end,
 )
-from labeling.views.activity import audit
-from labeling.views.adjudication import (
-    adjudicate,
-    adjudication,
-    adjudication_accept,
-    adjudication_next,
+from labeling.accounts.views.invitations import (
+    invitation,
+    invitation_new,
+    invitation_revoke,
+    people_invite,
 )
-from labeling.views.agreement import agreement, agreement_compute, agreement_csv, agreement_pair
-from labeling.views.calibration import calibration
-from labeling.views.checks import (
-    check_person,
-    checks,
-    checks_choose,
-    checks_drop,
+from labeling.accounts.views.signing_in import (
+    PasswordLink,
+    SignIn,
+    SignOut,
+    admin_sign_in,
+    password_forgotten,
+    password_link,
 )
-from labeling.views.comments import comment_add, comment_reply, comment_resolve
-from labeling.views.conversation_files import (
-    conversations_import,
-    conversations_preview,
-    conversations_store,
+from labeling.accounts.views.tokens import token_revoke, tokens, tokens_revoke
+from labeling.agreement.views.agreement import (
+    agreement,
+    agreement_compute,
+    agreement_csv,
+    agreement_pair,
 )
-from labeling.views.conversations import conversation, conversations
-from labeling.views.disagreements import (
+from labeling.agreement.views.calibration import calibration
+from labeling.agreement.views.disagreements import (
     disagreement_comment,
     disagreement_decide,
     disagreement_names,
     disagreements,
 )
-from labeling.views.docs import docs
-from labeling.views.gold import (
+from labeling.agreement.views.unused_layers import layer_empty_withdraw, layer_unused
+from labeling.conversations.views.conversation_files import (
+    conversations_import,
+    conversations_preview,
+    conversations_store,
+)
+from labeling.conversations.views.imports import import_report, imports
+from labeling.core.views.members import member_add, member_remove, member_role, members
+from labeling.exchange.views import label_files, labels_export, labels_import, labels_preview
+from labeling.gold.views.gold import (
     gold,
     gold_export,
     gold_freeze,
@@ -48,59 +56,20 @@ from labeling.views.gold import (
     gold_verify,
     gold_version,
 )
-from labeling.views.gold_compare import gold_compare
-from labeling.views.guideline_worklist import guideline_check, guideline_worklist
-from labeling.views.guidelines import guideline_new, guideline_start, guidelines
-from labeling.views.health import healthz, readyz
-from labeling.views.home import home
-from labeling.views.imports import import_report, imports
-from labeling.views.invitations import (
-    invitation,
-    invitation_new,
-    invitation_revoke,
-    people_invite,
+from labeling.gold.views.gold_compare import gold_compare
+from labeling.gold.views.lint import gold_lint, gold_lint_run, gold_lint_waive, gold_lint_withdraw
+from labeling.gold.views.looks import gold_look, looks, looks_budget
+from labeling.gold.views.reopenings import gold_corrections, reopening, reopening_new, reopenings
+from labeling.operation.views.docs import docs
+from labeling.operation.views.health import healthz, readyz
+from labeling.operation.views.metrics import metrics
+from labeling.operation.views.status import (
+    project_status,
+    project_status_free,
+    status,
+    status_free,
 )
-from labeling.views.label_files import (
-    label_files,
-    labels_export,
-    labels_import,
-    labels_preview,
-)
-from labeling.views.leases import lease_give_back, lease_renew
-from labeling.views.lint import gold_lint, gold_lint_run, gold_lint_waive, gold_lint_withdraw
-from labeling.views.looks import gold_look, looks, looks_budget
-from labeling.views.members import member_add, member_remove, member_role, members
-from labeling.views.metrics import metrics
-from labeling.views.progress import progress, targets
-from labeling.views.projects import (
-    project,
-    project_list,
-    project_new,
-    project_start,
-    settings_page,
-)
-from labeling.views.reopenings import (
-    gold_corrections,
-    reopening,
-    reopening_new,
-    reopenings,
-)
-from labeling.views.reviews import review, review_next, reviews
-from labeling.views.rounds import round_batch, round_close, round_new, work_move
-from labeling.views.screening import screening
-from labeling.views.signing_in import (
-    PasswordLink,
-    SignIn,
-    SignOut,
-    admin_sign_in,
-    password_forgotten,
-    password_link,
-)
-from labeling.views.status import project_status, project_status_free, status, status_free
-from labeling.views.tables import table
-from labeling.views.tokens import token_revoke, tokens, tokens_revoke
-from labeling.views.unused_layers import layer_empty_withdraw, layer_unused
-from labeling.views.webhooks import (
+from labeling.operation.views.webhooks import (
     webhook,
     webhook_again,
     webhook_remove,
@@ -109,7 +78,33 @@ from labeling.views.webhooks import (
     webhook_test,
     webhooks,
 )
-from labeling.views.workspace import next_sample, round_finished, workspace
+from labeling.overview.views.activity import audit
+from labeling.overview.views.conversations import conversation, conversations
+from labeling.overview.views.home import home
+from labeling.overview.views.progress import progress, targets
+from labeling.overview.views.projects import (
+    project,
+    project_list,
+    project_new,
+    project_start,
+    settings_page,
+)
+from labeling.overview.views.tables import table
+from labeling.screening.views.checks import check_person, checks, checks_choose, checks_drop
+from labeling.screening.views.screening import screening
+from labeling.settling.views.adjudication import (
+    adjudicate,
+    adjudication,
+    adjudication_accept,
+    adjudication_next,
+)
+from labeling.settling.views.reviews import review, review_next, reviews
+from labeling.work.views.comments import comment_add, comment_reply, comment_resolve
+from labeling.work.views.guideline_worklist import guideline_check, guideline_worklist
+from labeling.work.views.guidelines import guideline_new, guideline_start, guidelines
+from labeling.work.views.leases import lease_give_back, lease_renew
+from labeling.work.views.rounds import round_batch, round_close, round_new, work_move
+from labeling.work.views.workspace import next_sample, round_finished, workspace
 
 of_a_project = [
     path("", project, name="project"),

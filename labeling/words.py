@@ -22,9 +22,9 @@ from django.utils.translation import get_language, override
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.facts import Fact, Value
-from labeling.domain.gold.lint import TITLES
-from labeling.domain.schema import LAYERS, form_fields
-from labeling.domain.targets import title_of
+from labeling.gold.rules.lint import TITLES
+from labeling.schema import LAYERS, form_fields
+from labeling.schema.targets import title_of
 from labeling.translation import isolated, translated
 
 if TYPE_CHECKING:

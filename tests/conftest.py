@@ -20,7 +20,8 @@ from django.utils import translation
 from config.celery import app as celery_app
 from config.celery import file_queue
 from evaluation.models import guards as evaluation_guards
-from labeling.models import Project, guards
+from labeling.core.models import guards
+from labeling.models import Project
 from tests import databases, factories
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}

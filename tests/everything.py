@@ -18,6 +18,9 @@ from evaluation.models import (
     Run,
     RunSpec,
 )
+from labeling.accounts import invitations
+from labeling.core import tokens
+from labeling.gold import reopenings
 from labeling.models import (
     Annotation,
     Assignment,
@@ -28,10 +31,9 @@ from labeling.models import (
     Project,
     SignIn,
 )
-from labeling.services import comments, invitations, tokens
-from labeling.services.gold import reopenings
-from labeling.services.quality import checks
-from labeling.services.webhooks import webhooks
+from labeling.operation.webhooks import webhooks
+from labeling.screening import checks
+from labeling.work import comments
 from tests import factories
 from tests.evaluation import answers as asked
 from tests.evaluation import launching

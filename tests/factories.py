@@ -12,11 +12,15 @@ from uuid import UUID, uuid4
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 
-from labeling.domain import transcripts
-from labeling.domain.exchange.importing import Turn, content_sha256
+from labeling.agreement import measurements
+from labeling.agreement.matching.similarity import Ruler
+from labeling.conversations import near_duplicates
+from labeling.conversations.rules import transcripts
+from labeling.conversations.rules.importing import Turn, content_sha256
 from labeling.domain.fingerprints import fingerprint
-from labeling.domain.gold.content import GoldContent
-from labeling.domain.matching.similarity import Ruler
+from labeling.gold import gold, pseudonyms
+from labeling.gold.rules.content import GoldContent
+from labeling.jobs import pending
 from labeling.models import (
     Annotation,
     Assignment,
@@ -31,10 +35,8 @@ from labeling.models import (
     SuggestionRequest,
     Transcript,
 )
-from labeling.services import near_duplicates, pending, processing, pseudonyms
-from labeling.services.agreement import measurements
-from labeling.services.gold import gold
-from labeling.services.work import annotations, rounds, suggestion_requests
+from labeling.settling import processing
+from labeling.work import annotations, rounds, suggestion_requests
 from tests.fakes import WordOverlap
 
 ROLES = {

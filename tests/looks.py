@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from labeling.gold import looks
+from labeling.gold.looks import Sight
 from labeling.models import GoldRelease, Look
-from labeling.services.gold import looks
-from labeling.services.gold.looks import Sight
 
 WHY = "A test of what comes after the question."
 

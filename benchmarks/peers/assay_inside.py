@@ -19,7 +19,7 @@ django.setup()
 from django.contrib.auth.models import User  # noqa: E402
 
 from labeling.models import Assignment, Guideline, Membership, Project  # noqa: E402
-from labeling.services.work.rounds import open_round  # noqa: E402
+from labeling.work.rounds import open_round  # noqa: E402
 
 
 def prepare(password: str) -> str:

@@ -18,9 +18,9 @@ from evaluation.services import looks
 from evaluation.services.run import conclusions
 from evaluation.services.run.comparisons import MOST_RUNS, Compared, compare_with
 from evaluation.services.run.gold_changes import is_other_gold, split
-from labeling.api.base import READING, ApiView
-from labeling.api.described import extend_schema
-from labeling.api.records import serializer_with
+from labeling.core.api.base import READING, ApiView
+from labeling.core.api.described import extend_schema
+from labeling.core.api.records import serializer_with
 from labeling.domain.numbers import whole_number
 
 MetricComparisonOut = serializer_with(

@@ -10,9 +10,9 @@ from rest_framework.response import Response
 from evaluation.models import Run
 from evaluation.services import looks
 from evaluation.services.run import gates
-from labeling.api.base import RUNNING, ApiView
-from labeling.api.described import extend_schema
-from labeling.api.records import serializer_of
+from labeling.core.api.base import RUNNING, ApiView
+from labeling.core.api.described import extend_schema
+from labeling.core.api.records import serializer_of
 
 
 class GateIn(serializers.Serializer[Any]):

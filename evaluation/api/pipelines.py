@@ -9,10 +9,10 @@ from rest_framework.response import Response
 
 from evaluation.access import require_reader
 from evaluation.layers import GOLD_LAYERS
-from labeling.api.base import READING, ApiView
-from labeling.api.described import extend_schema
-from labeling.api.paging import OLDEST_FIRST, listed, page_of
-from labeling.api.records import computed
+from labeling.core.api.base import READING, ApiView
+from labeling.core.api.described import extend_schema
+from labeling.core.api.paging import OLDEST_FIRST, listed, page_of
+from labeling.core.api.records import computed
 from labeling.translation import translated
 from pipelines.registry import PIPELINES, Entry
 

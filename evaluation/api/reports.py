@@ -14,8 +14,8 @@ from evaluation.report.cases import MOST_CASES
 from evaluation.report.content import CASES
 from evaluation.report.reading import FORMS, Reading
 from evaluation.services import looks
-from labeling.api.base import READING, ApiView
-from labeling.api.described import extend_schema
+from labeling.core.api.base import READING, ApiView
+from labeling.core.api.described import extend_schema
 
 
 class ReportIn(serializers.Serializer[Any]):

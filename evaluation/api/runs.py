@@ -26,15 +26,17 @@ from evaluation.services.run import exposures, lists, planning, results
 from evaluation.services.unmeasured import launching, predicting
 from evaluation.services.unmeasured.predicting import TrialRefused
 from evaluation.services.work import steering
-from labeling.api.base import ASKING, READING, RUNNING, ApiView
-from labeling.api.described import extend_schema
-from labeling.api.paging import NEWEST_FIRST, OLDEST_FIRST, page, page_of
-from labeling.api.parsing import ShallowJSONParser
-from labeling.api.records import FactField, computed, row_of, serializer_of, username
-from labeling.api.requests import asked, sent
+from labeling.core import access
+from labeling.core.api.base import ASKING, READING, RUNNING, ApiView
+from labeling.core.api.described import extend_schema
+from labeling.core.api.paging import NEWEST_FIRST, OLDEST_FIRST, page, page_of
+from labeling.core.api.parsing import ShallowJSONParser
+from labeling.core.api.records import FactField, computed, row_of, serializer_of, username
+from labeling.core.api.requests import asked, sent
+from labeling.gold import gold
 from labeling.models import Conversation, GoldRelease
-from labeling.services import access, blindness, health
-from labeling.services.gold import gold
+from labeling.operation import health
+from labeling.work import blindness
 from pipelines.chat.endpoint import DEFAULT
 
 _SPLITS = f"{', '.join(Conversation.Split.values)}; open or empty: all but test; all: every one"

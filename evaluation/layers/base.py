@@ -11,11 +11,11 @@ from typing import Any, TypedDict
 from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import Summary
 from evaluation.models.spec import RunSpec
+from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
-from labeling.domain.gold.content import GoldContent, GoldMessage
-from labeling.domain.matching.similarity import Ruler
-from labeling.domain.schema import LAYERS
-from labeling.domain.schema.labels import StoredLabel
+from labeling.gold.rules.content import GoldContent, GoldMessage
+from labeling.schema import LAYERS
+from labeling.schema.labels import StoredLabel
 
 Label = StoredLabel
 

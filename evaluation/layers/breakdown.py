@@ -13,7 +13,7 @@ from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import by_cluster, contribution
 from evaluation.metrics.yardsticks import ONE_CONVERSATION
-from labeling.domain.exchange.importing import DIFFICULTIES
+from labeling.conversations.rules.importing import DIFFICULTIES
 from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.msgids import msgid
 from labeling.domain.uncertainty import ratio

@@ -22,7 +22,7 @@ from evaluation.metrics.alignment import AlignmentRow
 from evaluation.metrics.document import DocumentDetail, score_document
 from evaluation.metrics.items import Counts, ExtractionDetail, score_extraction
 from evaluation.metrics.registry import Value
-from labeling.domain.matching.matching import texts_to_prime
+from labeling.agreement.matching.matching import texts_to_prime
 from labeling.domain.msgids import msgid
 
 SCORE = "rd_score"

@@ -19,7 +19,7 @@ from evaluation.metrics.inference import RelevanceDetail
 from evaluation.metrics.items import CurveRow, ExtractionDetail
 from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
-from labeling.domain.matching.matching import texts_to_prime
+from labeling.agreement.matching.matching import texts_to_prime
 from labeling.domain.msgids import msgid
 from labeling.domain.stored import Stored
 

@@ -28,9 +28,9 @@ from evaluation.metrics.items import Counts, CountsDetail, pooled
 from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
-from labeling.domain.gold.content import GoldContent
-from labeling.domain.matching.matching import texts_to_prime
+from labeling.agreement.matching.matching import texts_to_prime
 from labeling.domain.msgids import msgid
+from labeling.gold.rules.content import GoldContent
 
 RELEVANCE = "inference_relevance"
 INFERRED_FIELDS = (*TEXT_FIELDS, "inference_type", "necessity")

@@ -43,9 +43,9 @@ from evaluation.metrics.trace import (
     reranking,
 )
 from labeling.domain.facts import Fact
-from labeling.domain.gold.content import GoldContent
 from labeling.domain.msgids import msgid
-from labeling.domain.schema import LAYERS
+from labeling.gold.rules.content import GoldContent
+from labeling.schema import LAYERS
 
 NO_EVIDENCE = Fact("metric.no_expected_message")
 FUZZY = ("fuzzy_recall", "fuzzy_recall_chance")  # never one without the other

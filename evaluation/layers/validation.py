@@ -20,8 +20,8 @@ from evaluation.layers.breakdown import Breakdown, recall_by, standard
 from evaluation.metrics.items import AlignedDetail, Counts, CountsDetail, lost, pooled
 from evaluation.metrics.registry import Value
 from evaluation.metrics.validation import score_validation
-from labeling.domain.gold.content import GoldContent
 from labeling.domain.msgids import msgid
+from labeling.gold.rules.content import GoldContent
 
 TEXT_FIELDS = ("requirement", "issue_type", "severity", "field", "message", "suggested_fix")
 

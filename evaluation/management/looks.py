@@ -8,9 +8,9 @@ from django.core.management.base import OutputWrapper
 
 from evaluation.models import Run
 from evaluation.services import looks
+from labeling.gold.looks import Sight
 from labeling.management.looks import state
 from labeling.models import Look
-from labeling.services.gold.looks import Sight
 
 
 def state_results(runs: Sequence[Run], reason: str, notes: OutputWrapper) -> None:

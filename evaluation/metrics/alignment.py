@@ -5,8 +5,8 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
+from labeling.agreement.matching.matching import Match, Record, RequirementPairs, assign
 from labeling.domain.facts import Fact, StoredFact
-from labeling.domain.matching.matching import Match, Record, RequirementPairs, assign
 
 NEAREST = 0.5
 """Leftover requirements share a row only if their texts are at least this similar."""

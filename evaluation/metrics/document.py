@@ -10,9 +10,9 @@ from typing import Any
 
 from evaluation.metrics.items import Counts, CountsDetail
 from evaluation.metrics.registry import Value
-from labeling.domain.matching.matching import Record, criteria
-from labeling.domain.schema import Requirement
-from labeling.domain.schema.fields import MIN_CRITERIA
+from labeling.agreement.matching.matching import Record, criteria
+from labeling.schema import Requirement
+from labeling.schema.fields import MIN_CRITERIA
 
 
 class DocumentDetail(CountsDetail):

@@ -29,8 +29,8 @@ from evaluation.metrics.event_schema import (
 from evaluation.metrics.metric import Share, Value
 from evaluation.metrics.overlap import longest_common_substring
 from evaluation.metrics.thoughts import Thought, read_thought
+from labeling.agreement.matching.matching import assign
 from labeling.domain.facts import Fact, StoredFact
-from labeling.domain.matching.matching import assign
 from pipelines.parsing import NO_JSON, ParsedReply, read_reply
 
 SHORT = 100  # characters; the same short words are compared again and again

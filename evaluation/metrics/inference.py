@@ -11,15 +11,15 @@ from typing import Literal, NamedTuple, TypedDict
 from evaluation.metrics.alignment import alignment
 from evaluation.metrics.items import AlignedDetail, Counts
 from evaluation.metrics.registry import Value
-from labeling.domain.facts import Fact
-from labeling.domain.matching.matching import (
+from labeling.agreement.matching.matching import (
     DEFAULT_SYNONYMS,
     THRESHOLD,
     Record,
     RequirementPairs,
     Synonyms,
 )
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.domain.facts import Fact
 
 MOST = 2
 """The rating of what is definitely needed."""
@@ -143,7 +143,7 @@ def score_inference(
         For each judge who is done, one rating for each prediction. ``None``: nobody rates
         this run, so gold judges. Empty: people rate it, but nobody is done with this case.
     ruler, synonyms, threshold
-        As for :func:`~labeling.domain.matching.match_requirements`.
+        As for :func:`~labeling.agreement.matching.match_requirements`.
 
     Returns
     -------

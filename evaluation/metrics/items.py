@@ -11,8 +11,7 @@ from typing import NamedTuple, TypedDict
 
 from evaluation.metrics.alignment import AlignmentRow, alignment, confidence_points
 from evaluation.metrics.registry import Value
-from labeling.domain.facts import Fact
-from labeling.domain.matching.matching import (
+from labeling.agreement.matching.matching import (
     DEFAULT_SYNONYMS,
     THRESHOLD,
     Record,
@@ -23,7 +22,8 @@ from labeling.domain.matching.matching import (
     match_texts,
     source_overlap,
 )
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.domain.facts import Fact
 
 CRITERIA_THRESHOLD = 0.80
 """Two acceptance criteria match only if their similarity is strictly greater."""
@@ -121,7 +121,7 @@ def score_extraction(
     gold, predicted
         Requirements; the order of either list plays no part.
     ruler, synonyms, threshold
-        As for :func:`~labeling.domain.matching.match_requirements`.
+        As for :func:`~labeling.agreement.matching.match_requirements`.
 
     Returns
     -------

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from evaluation.metrics.alignment import AlignmentRow
 from evaluation.metrics.items import AlignedDetail, Counts, PairsDetail
 from evaluation.metrics.metric import Share, Value
+from labeling.agreement.matching.matchers import Rules, match_labels
+from labeling.agreement.matching.matching import Match, Record
+from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
-from labeling.domain.matching.matchers import Rules, match_labels
-from labeling.domain.matching.matching import Match, Record
-from labeling.domain.matching.similarity import Ruler
 
 PII = "pii"
 NO_MATCH = Fact("metric.no_issue_matched")

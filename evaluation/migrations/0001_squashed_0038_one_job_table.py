@@ -1,7 +1,7 @@
 """The tables of version 0.4.0; older databases are brought there by 0.4.0 itself."""
 
 import django.db.models.deletion
-import labeling.models.fields
+import labeling.core.models.fields
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -543,7 +543,7 @@ class Migration(migrations.Migration):
                 ('layer', models.CharField(max_length=20)),
                 ('config', models.JSONField(default=dict)),
                 ('questions', models.JSONField(default=list, help_text='Pairs of an id and a question')),
-                ('event_schema', labeling.models.fields.EventSchemaField(blank=True, default=dict)),
+                ('event_schema', labeling.core.models.fields.EventSchemaField(blank=True, default=dict)),
                 ('model', models.JSONField(help_text='The language model that may be asked', null=True)),
                 ('budget_cost', models.FloatField(null=True)),
                 ('budget_tokens', models.PositiveBigIntegerField(null=True)),

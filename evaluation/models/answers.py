@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluation.models.runs import CaseRun, Run
 from evaluation.models.work import Work, WorkQuerySet
-from labeling.models.fields import FactField
+from labeling.core.models.fields import FactField
 
 
 class Kind(models.TextChoices):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labeling.models.guards import Guard, never
+from labeling.core.models.guards import Guard, never
 
 CLOSED = "The sample is closed: its ratings stay as they are."
 

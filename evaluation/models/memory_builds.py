@@ -5,8 +5,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from labeling.core.models.fields import FactField
 from labeling.models import Conversation, Job
-from labeling.models.fields import FactField
 
 
 class BuiltLayer(models.Model):

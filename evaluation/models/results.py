@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from evaluation.metrics.chance import over_chance
 from evaluation.metrics.registry import METRICS
 from evaluation.models.runs import CaseRun, Run
-from labeling.models.fields import FactField
+from labeling.core.models.fields import FactField
 
 
 class Score(models.Model):

@@ -11,10 +11,10 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluation.models.spec import RunSpec, SpecField
 from evaluation.models.work import Work, WorkQuerySet
+from labeling.core.models.fields import FactField
+from labeling.core.models.projects import limit_of
 from labeling.domain.facts import StoredFact
 from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership, Project
-from labeling.models.fields import FactField
-from labeling.models.projects import limit_of
 
 OPEN = "open"
 """In place of a split: every item that is not a test item."""

@@ -4,8 +4,8 @@ from django.db import models
 from django.utils.functional import cached_property
 
 from evaluation.models.runs import Run
-from labeling.domain import transcripts
-from labeling.domain.transcripts import Message
+from labeling.conversations.rules import transcripts
+from labeling.conversations.rules.transcripts import Message
 from labeling.models import Conversation
 
 

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from labeling.models.fields import FactField
+from labeling.core.models.fields import FactField
 
 
 class WorkQuerySet(models.QuerySet[Any]):

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from django.db import models
 
+from labeling.core.models.fields import FactField
 from labeling.models import GoldItem, GoldRelease
-from labeling.models.fields import FactField
 
 
 class YardstickQuerySet(models.QuerySet["Yardstick"]):

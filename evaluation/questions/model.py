@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evaluation.questions.sample import Asked, Talk, TalkMessage, order_of
 from labeling.domain.facts import Fact
-from labeling.domain.schema.labels import CATEGORIES
+from labeling.schema.labels import CATEGORIES
 from pipelines import prompting
 from pipelines.llm import ChatModel
 from pipelines.memory.text import spoken

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from labeling.domain.schema.labels import StoredLabel
+from labeling.schema.labels import StoredLabel
 from pipelines.memory.text import STOP, spoken, stem, words
 
 

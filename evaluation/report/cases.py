@@ -15,7 +15,7 @@ from evaluation.models import CaseRun, Run, Score
 from evaluation.templatetags.present import Cell, score_cell
 from evaluation.views.compared_case import OwnUnit, own_units
 from evaluation.views.drilldown import current_scores
-from labeling.domain.gold.content import GoldMessage
+from labeling.gold.rules.content import GoldMessage
 from labeling.models import Conversation
 
 MOST_CASES = 50

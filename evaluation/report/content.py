@@ -33,7 +33,7 @@ from evaluation.services.run.primary_metrics import Primary
 from evaluation.services.run.repetitions import Repetitions
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.gold.lint import TITLES
+from labeling.gold.rules.lint import TITLES
 from labeling.models import Conversation
 
 CASES = 5

@@ -14,7 +14,7 @@ from evaluation.report.reading import BY_ENDING, Reading
 from evaluation.views.opening import opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
-from labeling.services.gold.looks import ReasonNeeded
+from labeling.gold.looks import ReasonNeeded
 from labeling.words import words
 
 

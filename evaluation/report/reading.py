@@ -26,9 +26,9 @@ from evaluation.services import looks
 from evaluation.services.run import comparisons, outputs, primary_metrics, results
 from evaluation.services.run.baselines import baseline_of
 from labeling.domain.facts import Fact
+from labeling.gold import looks as gold_looks
 from labeling.models import Conversation, Look
-from labeling.services import blindness
-from labeling.services.gold import looks as gold_looks
+from labeling.work import blindness
 
 
 class Form(NamedTuple):

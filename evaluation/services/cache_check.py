@@ -1,4 +1,4 @@
-"""How full the caches are, for ``assay check`` (``labeling.services.preflight``)."""
+"""How full the caches are, for ``assay check`` (``labeling.operation.preflight``)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from django.conf import settings
 
 from evaluation.services.language_models import replies
-from labeling.services.preflight import NOTE, Found, check
+from labeling.operation.preflight import NOTE, Found, check
 from pipelines.chat.receiving import MEGABYTE
 
 NEARLY_FULL = 0.9

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from labeling.domain.audit import written
+from labeling.core import audit
+from labeling.core.rules.audit import written
 from labeling.domain.facts import Fact
+from labeling.gold import held
 from labeling.models import Event, Project
-from labeling.services import audit
-from labeling.services.gold import held
 
 CASE = ("pk", "item__item_id", "part", "repetition", "state", "output")
 SCORE = ("case", "metric", "metric_version", "value", "numerator", "weight")

@@ -1,4 +1,4 @@
-"""The background work of evaluation, for the list of all work (``labeling.services.jobs``)."""
+"""The background work of evaluation, for the list of all work (``labeling.jobs.jobs``)."""
 
 from __future__ import annotations
 
@@ -20,18 +20,12 @@ from evaluation.models import (
 )
 from evaluation.models.runs import RunQuerySet
 from evaluation.services.work import attendance, freeing, leases
+from labeling.core import clock
 from labeling.domain.facts import Fact
-from labeling.jobs import queue
+from labeling.jobs import jobs, queue
+from labeling.jobs.jobs import Failure, Job, Kind, Scope, is_held_too_long, of_projects
 from labeling.models import Event
-from labeling.services import clock, health, jobs
-from labeling.services.jobs import (
-    Failure,
-    Job,
-    Kind,
-    Scope,
-    is_held_too_long,
-    of_projects,
-)
+from labeling.operation import health
 
 
 def register() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from labeling.domain.hints import Hint
-from labeling.services.work import hints
+from labeling.schema.hints import Hint
+from labeling.work import hints
 
 
 def register() -> None:

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypedDict
 
 from evaluation.models import OPEN, CaseRun, Run
+from labeling.core import acting
 from labeling.domain.facts import Fact
+from labeling.gold import looks
+from labeling.gold.looks import LookRefused, ReasonNeeded, Sight, Standing
 from labeling.models import GoldItem, GoldRelease, Look
-from labeling.services import acting
-from labeling.services.gold import looks
-from labeling.services.gold.looks import LookRefused, ReasonNeeded, Sight, Standing
 
 Purpose = Look.Purpose
 

@@ -25,12 +25,12 @@ from evaluation.services.launch.launch import PipelineRefused
 from evaluation.services.stores import FileStore
 from evaluation.services.work import working
 from evaluation.services.work.leases import MAX_ATTEMPTS
+from labeling.agreement.vectors import StoredVectors
+from labeling.core import events
 from labeling.domain.facts import Fact
 from labeling.jobs import queue as jobs
 from labeling.jobs.queue import JobLease, KeepAlive
 from labeling.models import Conversation, Project
-from labeling.services import events
-from labeling.services.vectors import StoredVectors
 from pipelines.encoder import MiniLM
 from pipelines.memory.layers.build import KINDS, Kind, build_layers, key_for
 from pipelines.memory.layers.config import LayersConfig

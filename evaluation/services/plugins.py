@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.metrics.registry import METRICS
 from labeling.domain.plugins import Fault, Registry
-from labeling.services import plugins
+from labeling.exchange import plugins
 from pipelines.registry import PIPELINES
 
 

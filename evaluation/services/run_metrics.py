@@ -1,4 +1,4 @@
-"""What a monitoring system reads of runs (``labeling.services.metrics``)."""
+"""What a monitoring system reads of runs (``labeling.operation.metrics``)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from evaluation.models import CaseRun, Run
-from labeling.services import metrics
-from labeling.services.metrics import Sample
+from labeling.operation import metrics
+from labeling.operation.metrics import Sample
 
 
 def register() -> None:

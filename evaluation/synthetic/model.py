@@ -10,7 +10,7 @@ from typing import Any
 from evaluation.synthetic.sample import DIFFICULTIES, USER, Sample, Turn
 from evaluation.synthetic.templates import ANALYST, starters
 from labeling.domain.facts import Fact
-from labeling.domain.schema.labels import PRIORITIES, TYPES, StoredLabel
+from labeling.schema.labels import PRIORITIES, TYPES, StoredLabel
 from pipelines import prompting
 from pipelines.llm import ChatModel
 from pipelines.types import JsonSchema

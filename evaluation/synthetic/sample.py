@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from labeling.domain.facts import Fact
-from labeling.domain.schema import DEFAULT_LAYER, check_payload
-from labeling.domain.schema.labels import StoredLabel
+from labeling.schema import DEFAULT_LAYER, check_payload
+from labeling.schema.labels import StoredLabel
 
 USER = "user"
 

@@ -16,7 +16,7 @@ from typing import NotRequired, TypedDict
 import yaml
 
 from evaluation.synthetic.sample import DIFFICULTIES, USER, Sample, Turn
-from labeling.domain.schema.labels import StoredLabel
+from labeling.schema.labels import StoredLabel
 from pipelines.fingerprint import fingerprint
 
 ANALYST = "analyst"

@@ -15,7 +15,7 @@ from evaluation.models import Run, SavedView
 from evaluation.models.saved_views import LONGEST_NAME
 from evaluation.services.run import saved_views
 from labeling.models import GoldRelease
-from labeling.views.needs import Need
+from labeling.overview.views.needs import Need
 
 register = template.Library()
 

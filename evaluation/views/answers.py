@@ -30,8 +30,8 @@ from evaluation.services.judging import certificates, corrections, judgings
 from evaluation.services.judging.answers import shown
 from evaluation.services.run.answer_scoring import JUDGED
 from labeling.models import Conversation
-from labeling.services import blindness
 from labeling.words import words
+from labeling.work import blindness
 
 
 class JudgingRow(NamedTuple):

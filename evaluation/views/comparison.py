@@ -42,14 +42,14 @@ from evaluation.services.run.gold_changes import (
 from evaluation.services.run.primary_metrics import sentences
 from evaluation.views.compared_case import column_of, units_of
 from evaluation.views.plots import Forest, forest
+from labeling.core.searching import containing
 from labeling.domain.errors import RuleError
-from labeling.domain.keys import COMPARISON_KEYS
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation
-from labeling.services import blindness
-from labeling.services.searching import containing
 from labeling.translation import translated_keys
 from labeling.words import words
+from labeling.work import blindness
+from labeling.work.rules.keys import COMPARISON_KEYS
 
 CHOICES = 50
 PAGE_SIZE = 50

@@ -17,7 +17,7 @@ from evaluation.models import CaseRun, Run
 from evaluation.services import looks
 from evaluation.templatetags.present import score_cell
 from evaluation.views.unmeasured import unmeasured_document
-from labeling.views.markdown import render_section
+from labeling.core.views.markdown import render_section
 from pipelines.requirements.document.files import FORMS
 from pipelines.requirements.document.markdown import NUMBER
 from pipelines.requirements.labels import Document

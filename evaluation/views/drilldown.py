@@ -27,17 +27,19 @@ from evaluation.views.events import events_of
 from evaluation.views.evidence import evidence_of
 from evaluation.views.run_cases import failures
 from evaluation.views.unmeasured import unmeasured_case
+from labeling.agreement.matching.matching import same_actor
+from labeling.core import access
+from labeling.core.views.markdown import ShownGuideline, shown_guideline
 from labeling.domain.facts import Fact
-from labeling.domain.gold.content import GoldMessage, LabelOrigin, Provenance
-from labeling.domain.keys import CASE_KEYS
-from labeling.domain.matching.matching import same_actor
-from labeling.domain.schema import LAYERS, form_fields
+from labeling.gold import pseudonyms
+from labeling.gold.rules.content import GoldMessage, LabelOrigin, Provenance
 from labeling.models import Annotation, Conversation, Guideline
-from labeling.services import access, blindness, pseudonyms
+from labeling.schema import LAYERS, form_fields
 from labeling.translation import lazy as _
 from labeling.translation import translated, translated_keys
-from labeling.views.markdown import ShownGuideline, shown_guideline
 from labeling.words import words_of
+from labeling.work import blindness
+from labeling.work.rules.keys import CASE_KEYS
 
 Label = Mapping[str, Any]
 

@@ -20,11 +20,11 @@ from evaluation.services.launch import thresholds
 from evaluation.services.run import baselines, gates, primary_metrics
 from evaluation.services.run.primary_metrics import Primary
 from evaluation.views.opening import get_run, opened_run
+from labeling.core import access
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
-from labeling.domain.targets import target_layers, title_of
 from labeling.models import GoldRelease, Project
-from labeling.services import access
+from labeling.schema.targets import target_layers, title_of
 from labeling.translation import translated
 from labeling.words import words
 

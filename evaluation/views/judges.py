@@ -13,8 +13,8 @@ from evaluation.access import require_reader
 from evaluation.models import Kind
 from evaluation.services.judging import certificates, judges, samples
 from evaluation.services.judging.judges import Judge
+from labeling.core import access
 from labeling.models import Membership, Project
-from labeling.services import access
 from labeling.translation import lazy
 from labeling.words import words
 

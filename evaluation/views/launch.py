@@ -21,12 +21,12 @@ from evaluation.services.run import foreseeing, planning
 from evaluation.services.run.foreseeing import Foreseen
 from evaluation.services.run.planning import Plan
 from evaluation.views.plots import planning_plot
+from labeling.core.views.errors import expects_files
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
+from labeling.gold.views.gold import release_of
 from labeling.models import GoldRelease
 from labeling.translation import translated
-from labeling.views.errors import expects_files
-from labeling.views.gold import release_of
 from labeling.words import words
 
 

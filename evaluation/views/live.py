@@ -23,7 +23,7 @@ from evaluation.templatetags import present
 from evaluation.views.answers import answers_progress
 from evaluation.views.opening import any_run
 from evaluation.views.run_cases import table_of
-from labeling.services import health
+from labeling.operation import health
 from labeling.templatetags.figures import percent
 from labeling.translation import lazy
 from pipelines.registry import PIPELINES

@@ -16,9 +16,9 @@ from django.views.decorators.http import require_GET, require_POST
 from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import memory_builds
 from evaluation.views import layer_charts as charts
+from labeling.core import access
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation
-from labeling.services import access
 from labeling.words import words, words_of
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import MEASURES, Signals, Threads, TopicNode, Topics

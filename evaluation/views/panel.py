@@ -19,9 +19,9 @@ from evaluation.models import JudgeCertificate, RatingKind, RatingPanel, Run
 from evaluation.services.judging import certificates, ratings, samples
 from evaluation.services.judging.samples import NEED
 from evaluation.views.opening import get_run, opened_run
+from labeling.core import access
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
-from labeling.services import access
 from labeling.words import words
 
 

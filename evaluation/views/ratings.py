@@ -20,15 +20,15 @@ from evaluation.services import looks
 from evaluation.services.judging import ratings as service
 from evaluation.services.judging.answers import shown
 from evaluation.services.judging.samples import NEED
+from labeling.core.views.access import refused
+from labeling.core.views.paging import page_of
 from labeling.domain.errors import RuleError
-from labeling.domain.keys import RATING_KEYS
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation, GoldRelease
-from labeling.services import blindness
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys
-from labeling.views.access import refused
-from labeling.views.paging import page_of
+from labeling.work import blindness
+from labeling.work.rules.keys import RATING_KEYS
 
 PAGE = 25
 NO_SCORE = -1

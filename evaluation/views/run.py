@@ -32,10 +32,10 @@ from evaluation.views.unmeasured import unmeasured_page
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
+from labeling.gold import gold
 from labeling.models import Conversation, GoldRelease
-from labeling.services import blindness
-from labeling.services.gold import gold
 from labeling.words import words
+from labeling.work import blindness
 
 
 @require_GET

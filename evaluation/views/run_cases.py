@@ -16,11 +16,11 @@ from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run, Score
 from evaluation.templatetags import present
+from labeling.core.searching import containing
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation
-from labeling.services import blindness
-from labeling.services.searching import containing
 from labeling.translation import lazy as _
+from labeling.work import blindness
 
 PAGE_SIZE = 50
 LONGEST_TEXT = 100

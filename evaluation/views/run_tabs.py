@@ -24,8 +24,8 @@ from evaluation.views.answers import answers_context
 from evaluation.views.evidence import FATES
 from evaluation.views.run_cases import ADDRESSED, table_of
 from labeling.domain.facts import Fact
-from labeling.services import blindness
 from labeling.translation import lazy as _
+from labeling.work import blindness
 
 Aggregates = dict[str, Aggregate]
 BASELINES = 20

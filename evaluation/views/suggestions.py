@@ -13,14 +13,14 @@ from django.views.decorators.http import require_GET, require_POST
 from evaluation.forms import BudgetForm
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import suggestions as service
+from labeling.core import access
 from labeling.domain.errors import RuleError
-from labeling.domain.schema import LAYERS
 from labeling.jobs import queue
 from labeling.models import Project, SuggestionRequest
-from labeling.services import access
-from labeling.services.work import suggestion_requests as requests
-from labeling.services.work import suggestions
+from labeling.schema import LAYERS
 from labeling.words import words, words_of
+from labeling.work import suggestion_requests as requests
+from labeling.work import suggestions
 
 SHOWN = 20
 

@@ -17,16 +17,16 @@ from evaluation.services import looks
 from evaluation.services.run import suspects as service
 from evaluation.templatetags.present import SUSPICIONS
 from evaluation.views.opening import opened_run
+from labeling.core.views.paging import part_of
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
-from labeling.domain.schema.labels import StoredLabel
+from labeling.gold.models.reopenings import ReopeningSource
+from labeling.gold.views.reopenings import doubting_page
 from labeling.models import Conversation
-from labeling.models.reopenings import ReopeningSource
-from labeling.services import blindness
-from labeling.services.settling.settling import stages_of
-from labeling.views.paging import part_of
-from labeling.views.reopenings import doubting_page
+from labeling.schema.labels import StoredLabel
+from labeling.settling.settling import stages_of
 from labeling.words import words
+from labeling.work import blindness
 
 
 @require_GET

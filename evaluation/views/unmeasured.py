@@ -22,10 +22,10 @@ from evaluation.views.live import progress_of
 from evaluation.views.opening import opened_unmeasured
 from evaluation.views.unmeasured_case import context_of
 from evaluation.views.unmeasured_form import UnmeasuredForm
+from labeling.core import access
+from labeling.core.views.errors import expects_files
 from labeling.domain.errors import FileFault, RuleError
 from labeling.models import Membership, Project
-from labeling.services import access
-from labeling.views.errors import expects_files
 from labeling.words import words
 
 SHOWN_CASES = 200

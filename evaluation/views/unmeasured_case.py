@@ -11,10 +11,10 @@ from evaluation.models import CaseRun
 from evaluation.services.unmeasured import files
 from evaluation.services.unmeasured.predicting import OutputLabel, labels_in, sources_of
 from evaluation.templatetags import present
-from labeling.domain.keys import TRIAL_KEYS
-from labeling.domain.schema import form_fields
-from labeling.domain.transcripts import Message
+from labeling.conversations.rules.transcripts import Message
+from labeling.schema import form_fields
 from labeling.translation import lazy, translated_keys
+from labeling.work.rules.keys import TRIAL_KEYS
 from pipelines.requirements.labels import sureness_of
 
 TITLES = {

@@ -17,12 +17,12 @@ from evaluation.services.language_models import endpoints
 from evaluation.services.language_models.budgets import Estimate
 from evaluation.services.unmeasured import launching, predicting, reading
 from evaluation.services.unmeasured.predicting import Task, TrialRefused
+from labeling.conversations.formats.conversations import AUTO
+from labeling.conversations.formats.talks import HowToRead
+from labeling.conversations.forms.conversations import TITLES
+from labeling.conversations.forms.uploads import SeveralFilesField
+from labeling.conversations.rules.importing import Record
 from labeling.domain.errors import FileFault, RuleError
-from labeling.domain.exchange.importing import Record
-from labeling.domain.formats.conversations import AUTO
-from labeling.domain.formats.talks import HowToRead
-from labeling.forms.conversations import TITLES
-from labeling.forms.uploads import SeveralFilesField
 from labeling.models import Conversation, Project
 from labeling.translation import lazy
 from labeling.words import words

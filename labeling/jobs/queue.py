@@ -24,9 +24,9 @@ from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 
 from labeling.jobs import runner
+from labeling.jobs.models import FREE
 from labeling.jobs.runner import Lease
 from labeling.models import Job
-from labeling.models.jobs import FREE
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 
 from django.core.management.base import CommandError
 
-from labeling.services.gold import lint
+from labeling.gold import lint
 
 
 def add_waivers(parser: ArgumentParser) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console, RenderableType
 
+from labeling.conversations.conversations import ImportRefused
+from labeling.core import acting
 from labeling.domain.errors import FileFault, RuleError
+from labeling.gold.lint import LintOpen
 from labeling.management.lint_lines import open_lines
 from labeling.models import Project
-from labeling.services import acting
-from labeling.services.exchange.conversations import ImportRefused
-from labeling.services.gold.lint import LintOpen
 from labeling.words import in_english
 
 WIDTH = 160

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from labeling.domain.facts import Fact
-from labeling.domain.gold.statement import Waiver
+from labeling.gold import lint
+from labeling.gold.lint import LintOpen
+from labeling.gold.rules.statement import Waiver
 from labeling.models import LintFinding, LintReport
-from labeling.services.gold import lint
-from labeling.services.gold.lint import LintOpen
 from labeling.words import in_english
 
 MOST = 20

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from django.core.management.base import CommandError, OutputWrapper
 
 from labeling.domain.errors import RuleError
+from labeling.gold import looks
+from labeling.gold.looks import Sight
 from labeling.models import GoldRelease
-from labeling.services.gold import looks
-from labeling.services.gold.looks import Sight
 from labeling.words import in_english
 
 

@@ -3,9 +3,9 @@
 import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
-import labeling.models.assignments
-import labeling.models.fields
-import labeling.models.projects
+import labeling.work.models.assignments
+import labeling.core.models.fields
+import labeling.core.models.projects
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -93,19 +93,19 @@ class Migration(migrations.Migration):
                 ('slug', models.SlugField(unique=True)),
                 ('name', models.CharField(max_length=200)),
                 ('description', models.TextField(blank=True)),
-                ('layers', models.JSONField(default=labeling.models.projects.default_layers)),
+                ('layers', models.JSONField(default=labeling.core.models.projects.default_layers)),
                 ('kappa_threshold', models.FloatField(default=0.75, validators=[django.core.validators.MinValueValidator(-1), django.core.validators.MaxValueValidator(1)])),
                 ('kappa_statistic', models.CharField(choices=[('min', 'lowest pair'), ('mean', 'mean of the pairs')], default='min', max_length=4, verbose_name='κ statistic')),
                 ('label_f1_threshold', models.FloatField(default=0.5, help_text='Lowest F1 of matched labels that a calibration round passes with; 0: any', validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)])),
                 ('overlap', models.PositiveSmallIntegerField(default=3, validators=[django.core.validators.MinValueValidator(1)])),
                 ('match_threshold', models.FloatField(default=0.85)),
                 ('actor_synonyms', models.JSONField(blank=True, default=list)),
-                ('event_schema', labeling.models.fields.EventSchemaField(blank=True, default=dict, help_text='Event types and their roles: {type: [role, …]}')),
+                ('event_schema', labeling.core.models.fields.EventSchemaField(blank=True, default=dict, help_text='Event types and their roles: {type: [role, …]}')),
                 ('targets', models.JSONField(blank=True, default=dict, help_text='Wanted: {layers: {name: n}, difficulty: {name: n}}')),
                 ('review_rate', models.FloatField(default=0.0, help_text='Share of answers that is reviewed')),
                 ('suggestions', models.BooleanField(default=True, help_text='Annotators may see what a pipeline suggests, after their first pass')),
                 ('open_fields', models.JSONField(blank=True, default=dict, help_text='By layer, the fields that labels may lack')),
-                ('hints', models.JSONField(blank=True, default=labeling.models.projects.default_hints, help_text='Kinds of label hints that annotators get')),
+                ('hints', models.JSONField(blank=True, default=labeling.core.models.projects.default_hints, help_text='Kinds of label hints that annotators get')),
                 ('hints_in_calibration', models.BooleanField(default=False, help_text='Label hints are shown in calibration and qualification, too')),
                 ('publish_names', models.BooleanField(default=False, help_text='Gold names people by their user names instead of pseudonyms')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -149,7 +149,7 @@ class Migration(migrations.Migration):
             name='Transcript',
             fields=[
                 ('conversation', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='transcript', serialize=False, to='labeling.conversation')),
-                ('messages', models.TextField(help_text='As labeling.domain.transcripts writes it')),
+                ('messages', models.TextField(help_text='As labeling.conversations.rules.transcripts writes it')),
             ],
         ),
         migrations.CreateModel(
@@ -574,7 +574,7 @@ class Migration(migrations.Migration):
                 ('returned_reason', models.TextField(blank=True, help_text='Why a reviewer sent it back')),
                 ('lease_expires_at', models.DateTimeField(help_text='NULL: planned, never expires', null=True)),
                 ('purpose', models.CharField(choices=[('labelling', 'labelling'), ('honeypot', 'hidden check'), ('qualification', 'qualification'), ('calibration', 'Calibration')], default='labelling', max_length=13)),
-                ('draw', labeling.models.assignments.DrawField(editable=False, help_text="From 0 to 1, by the round's seed: below the rate of the project it is reviewed")),
+                ('draw', labeling.work.models.assignments.DrawField(editable=False, help_text="From 0 to 1, by the round's seed: below the rate of the project it is reviewed")),
                 ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to=settings.AUTH_USER_MODEL)),
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='labeling.conversation')),
                 ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='labeling.round')),

@@ -8,7 +8,7 @@ from django import template
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
-from labeling.domain.formats.talks import BEGINNING
+from labeling.conversations.formats.talks import BEGINNING
 
 register = template.Library()
 

@@ -8,9 +8,9 @@ from django import template
 from django.utils.html import json_script
 from django.utils.safestring import SafeString
 
-from labeling.domain.schema import form_fields
-from labeling.domain.targets import title_of
 from labeling.models import GoldItem
+from labeling.schema import form_fields
+from labeling.schema.targets import title_of
 from labeling.translation import isolated, script_texts, translated
 from labeling.words import within as title_within
 from labeling.words import words_of

@@ -41,7 +41,7 @@ export interface Choice {
   help?: string;
 }
 
-/** One field of a label, as `form_fields` in labeling/domain/schema/forms.py describes it. */
+/** One field of a label, as `form_fields` in labeling/schema/forms.py describes it. */
 export interface Field {
   name: string;
   label: string;
@@ -153,7 +153,7 @@ export interface Annotation extends Work {
   };
 }
 
-/** One comment, as CommentOut in labeling/api/comments.py describes it. */
+/** One comment, as CommentOut in labeling/work/api/comments.py describes it. */
 export interface Comment {
   id: number;
   parent: number | null;
@@ -166,7 +166,7 @@ export interface Comment {
   resolved_at: string | null;
 }
 
-/** A note on the wording of a field, as HintOut in labeling/api/annotations.py describes it. */
+/** A note on the wording of a field, as HintOut in labeling/work/api/annotations.py describes it. */
 export interface Hint {
   uid: string;
   field: string;

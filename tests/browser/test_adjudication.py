@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
 from labeling.models import Adjudication, Annotation, Conversation, Review
-from labeling.services.settling import merges
+from labeling.settling import merges
 from tests.factories import (
     answer_with,
     make_people,

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Comment
-from labeling.services import comments
+from labeling.work import comments
 from tests.browser.workspace import Workspace
 from tests.factories import make_people, make_project, open_full
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.services.work import annotations
+from labeling.work import annotations
 from tests.browser.workspace import Workspace
 from tests.factories import labels, make_people, make_project, open_full, save_of
 from tests.labeling.test_disagreements import answered

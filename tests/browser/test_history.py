@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import AnnotationRevision
-from labeling.services.work import annotations
+from labeling.work import annotations
 from tests.browser.workspace import Workspace
 from tests.factories import make_people, make_project, open_full, requirement, save_of
 

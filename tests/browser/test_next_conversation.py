@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Assignment
-from labeling.services import comments
+from labeling.work import comments
 from tests.browser.workspace import Workspace, held_back, wait_until
 from tests.factories import make_people, make_project, open_full
 

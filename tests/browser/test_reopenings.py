@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
+from labeling.gold import reopenings
 from labeling.models import Project, Reopening
-from labeling.services.gold import reopenings
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,8 +13,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from evaluation.models import Run
 from evaluation.services.run import execution
-from labeling.domain.matching.similarity import Ruler
-from labeling.services import vectors
+from labeling.agreement import vectors
+from labeling.agreement.matching.similarity import Ruler
 from tests.evaluation import launching
 from tests.factories import make_people, make_release
 from tests.fakes import WordOverlap

@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.domain.exchange.importing import Turn
-from labeling.services.work import annotations
+from labeling.conversations.rules.importing import Turn
+from labeling.work import annotations
 from tests.browser.workspace import Workspace
 from tests.factories import make_people, make_project, make_talk, open_full, requirement, save_of
 

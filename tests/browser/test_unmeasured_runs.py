@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from evaluation.models import CaseRun, Run, RunSpec
-from labeling.domain import transcripts
-from labeling.domain.exchange.importing import Turn
+from labeling.conversations.rules import transcripts
+from labeling.conversations.rules.importing import Turn
 from tests.factories import make_people, requirement
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.domain.exchange.importing import Turn
+from labeling.conversations.rules.importing import Turn
 from labeling.models import Annotation, Assignment
-from labeling.services.work import annotations
+from labeling.work import annotations
 from tests.browser.workspace import Workspace
 from tests.factories import (
     labels,

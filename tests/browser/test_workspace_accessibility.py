@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.domain.schema import LAYERS
 from labeling.models import Assignment
-from labeling.services.work import annotations
+from labeling.schema import LAYERS
+from labeling.work import annotations
 from tests.browser.workspace import Workspace, held_back
 from tests.factories import make_people, make_project, open_full, requirement, save_of
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Assignment
-from labeling.services.work import annotations, assignments, rounds
+from labeling.work import annotations, assignments, rounds
 from tests.browser.workspace import Workspace, wait_until
 from tests.factories import (
     answer,

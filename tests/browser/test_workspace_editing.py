@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Assignment, Round
-from labeling.services.work import annotations
+from labeling.work import annotations
 from tests.browser.workspace import Workspace, held_back, wait_until
 from tests.factories import labels, make_people, make_project, open_full, requirement, save_of
 

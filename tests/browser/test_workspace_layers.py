@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.domain.exchange.importing import Turn
-from labeling.domain.schema import LAYERS, check_payload
-from labeling.services.work import annotations
+from labeling.conversations.rules.importing import Turn
+from labeling.schema import LAYERS, check_payload
+from labeling.work import annotations
 from tests.browser.workspace import Workspace
 from tests.factories import make_people, make_project, make_talk, open_full, save_of
 from tests.factories import requirement as make_requirement

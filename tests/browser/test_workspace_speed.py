@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.services.work import annotations
+from labeling.work import annotations
 from tests.browser.workspace import Workspace, wait_until
 from tests.factories import (
     make_conversations,

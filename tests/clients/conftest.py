@@ -13,10 +13,12 @@ from django.core.handlers.wsgi import WSGIHandler
 from assay_client import Client, Retries
 from evaluation.models import Run
 from evaluation.services.run import execution
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement import vectors
+from labeling.agreement.matching.similarity import Ruler
+from labeling.core import tokens
+from labeling.gold import gold_requests
 from labeling.models import Project
-from labeling.services import processing, tokens, vectors
-from labeling.services.gold import gold_requests
+from labeling.settling import processing
 from tests import wsgi
 from tests.fakes import WordOverlap
 

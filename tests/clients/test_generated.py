@@ -17,7 +17,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer
 from openapi_python_client.config import Config, ConfigFile, MetaType
 
-from labeling.services import tokens
+from labeling.core import tokens
 from tests import factories
 from tests.clients.conftest import worker
 

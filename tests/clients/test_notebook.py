@@ -17,8 +17,8 @@ from django.contrib.auth.models import User
 from django.core.handlers.wsgi import WSGIHandler
 
 import assay_client
-from labeling.services import tokens
-from labeling.views.docs import FOLDER
+from labeling.core import tokens
+from labeling.operation.views.docs import FOLDER
 from tests.clients import notebooks
 from tests.clients.conftest import new_client
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from evaluation.models import LayerBuild
 from evaluation.services import memory_builds
-from labeling.domain.exchange.importing import Turn
+from labeling.conversations.rules.importing import Turn
 from labeling.models import Conversation, Project
 from pipelines.memory.layers.config import LayersConfig
 from tests.factories import make_talk

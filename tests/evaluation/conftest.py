@@ -18,10 +18,11 @@ from django.test import Client
 from evaluation.models import Answer, CaseRun, Judgement, Run, RunSpending
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.run import execution
+from labeling.agreement import vectors
+from labeling.agreement.matching.similarity import Ruler
+from labeling.conversations.rules.transcripts import Message
 from labeling.domain.canonical import canonical_json
-from labeling.domain.gold.release import item_sha256, text_sha256
-from labeling.domain.matching.similarity import Ruler
-from labeling.domain.transcripts import Message
+from labeling.gold.rules.release import item_sha256, text_sha256
 from labeling.models import (
     GoldItem,
     GoldRelease,
@@ -29,7 +30,6 @@ from labeling.models import (
     Membership,
     Project,
 )
-from labeling.services import vectors
 from pipelines import registry
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from labeling.domain.canonical import canonical_json
-from labeling.domain.gold.release import item_sha256, text_sha256
+from labeling.gold.rules.release import item_sha256, text_sha256
 from labeling.models import GoldItem, GoldRelease, Project
 from tests.factories import make_talk
 

@@ -78,8 +78,8 @@ def set_clock_ahead(seconds: float) -> None:
 
 def prepare() -> None:
     from evaluation.services.launch import suggestions
-    from labeling.domain.matching.similarity import Ruler
-    from labeling.services import vectors
+    from labeling.agreement import vectors
+    from labeling.agreement.matching.similarity import Ruler
     from tests.fakes import WordOverlap
 
     set_clock_ahead(float(os.environ.get("SLOW_AHEAD", "0")))

@@ -70,7 +70,7 @@ def test_nobody_reads_runs_without_signing_in(launch: Any, client: Any) -> None:
 def test_cases_come_page_by_page_with_their_scores(
     finished: Any, script: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("labeling.api.paging.PAGE_SIZE", 2)
+    monkeypatch.setattr("labeling.core.api.paging.PAGE_SIZE", 2)
     script(perfect)
     run = finished()
     noor, url = signed_in("noor"), reverse("api-run-cases", args=[run.pk])

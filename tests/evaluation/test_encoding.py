@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from evaluation.layers import gold_layer
-from labeling.domain.matching.similarity import Ruler
-from labeling.services import vectors
+from labeling.agreement import vectors
+from labeling.agreement.matching.similarity import Ruler
 from tests.evaluation.conftest import requirement
 from tests.fakes import MemoryCache, WordOverlap
 

@@ -10,8 +10,8 @@ from evaluation.services.language_models import budgets
 from evaluation.services.launch import spec
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import steering, working
+from labeling.agreement import vectors
 from labeling.domain.facts import Fact
-from labeling.services import vectors
 from labeling.words import in_english
 from pipelines.types import Case, Output
 from tests.evaluation import launching

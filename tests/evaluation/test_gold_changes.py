@@ -17,10 +17,10 @@ from evaluation.services.launch.predictions import from_list
 from evaluation.services.run import comparisons, gold_changes, suspects
 from evaluation.services.work.steering import RunRefused
 from labeling.domain.canonical import canonical_json
-from labeling.domain.gold.release import item_sha256
+from labeling.gold import looks, reopenings
+from labeling.gold.looks import Sight
+from labeling.gold.rules.release import item_sha256
 from labeling.models import GoldItem, GoldRelease, Look, Reopening
-from labeling.services.gold import looks, reopenings
-from labeling.services.gold.looks import Sight
 from pipelines.types import Case, Output
 from tests.evaluation.chat_gold import answer, where_and_when
 from tests.evaluation.conftest import requirement, work

@@ -10,7 +10,7 @@ import pytest
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import digests
 from evaluation.services.work import endings
-from labeling.services.gold import held
+from labeling.gold import held
 from tests.evaluation.conftest import perfect
 
 pytestmark = pytest.mark.postgres

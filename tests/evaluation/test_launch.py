@@ -13,7 +13,7 @@ from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import slots, steering
 from labeling.domain.facts import Fact
 from labeling.models import Event, GoldRelease
-from labeling.services import health
+from labeling.operation import health
 from tests.refusals import refused
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]

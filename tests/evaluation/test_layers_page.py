@@ -10,7 +10,7 @@ from django.urls import reverse
 from evaluation.models import LayerBuild
 from evaluation.services import memory_builds
 from evaluation.views.layer_charts import signal_charts, time_line
-from labeling.domain.exchange.importing import Turn
+from labeling.conversations.rules.importing import Turn
 from labeling.domain.facts import Fact
 from labeling.jobs import queue
 from labeling.models import Conversation

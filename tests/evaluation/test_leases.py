@@ -18,7 +18,7 @@ from evaluation.services.work import leases
 from labeling.domain.facts import Fact
 from labeling.jobs.queue import KeepAlive
 from labeling.models import WorkerPulse
-from labeling.services import health
+from labeling.operation import health
 from labeling.words import in_english
 from tests.evaluation.conftest import perfect, work
 

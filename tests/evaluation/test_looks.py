@@ -15,8 +15,8 @@ from evaluation.management import summary
 from evaluation.models import CaseRun, Run
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.run import experiments, gates, results
+from labeling.gold import looks
 from labeling.models import Event, Look
-from labeling.services.gold import looks
 from tests import factories
 from tests.evaluation import launching
 from tests.evaluation.conftest import perfect

@@ -18,12 +18,12 @@ from evaluation.metrics.metric import Metric, Value
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Run
 from evaluation.services.run import results
-from labeling.domain.matching.similarity import Ruler
-from labeling.domain.schema import LAYERS
-from labeling.domain.schema.fields import Label, Messages, Prose, asked
-from labeling.domain.schema.layers import Layer, SameText, Words
-from labeling.domain.schema.layers import Messages as ByMessage
-from labeling.services.gold import gold
+from labeling.agreement.matching.similarity import Ruler
+from labeling.gold import gold
+from labeling.schema import LAYERS
+from labeling.schema.fields import Label, Messages, Prose, asked
+from labeling.schema.layers import Layer, SameText, Words
+from labeling.schema.layers import Messages as ByMessage
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page

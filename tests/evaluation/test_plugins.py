@@ -26,9 +26,9 @@ from evaluation.models import Run
 from evaluation.services.launch import thresholds
 from evaluation.services.run import comparisons, execution, gates
 from evaluation.services.work import steering
+from labeling.exchange import plugins
+from labeling.exchange.export import EXPORTERS
 from labeling.models import GoldRelease, Project
-from labeling.services import plugins
-from labeling.services.exchange.export import EXPORTERS
 from pipelines.registry import PIPELINES
 from tests.evaluation import launching
 from tests.evaluation.chat_gold import content
@@ -119,7 +119,7 @@ def done(release: GoldRelease, **fields: Any) -> Run:
 HEAD = """
 from pydantic import BaseModel
 from evaluation.metrics.metric import Metric
-from labeling.domain.exporters import Exporter
+from labeling.exchange.rules.exporters import Exporter
 from pipelines.registry import Entry
 
 class Settings(BaseModel):

@@ -17,11 +17,11 @@ from evaluation.questions import local
 from evaluation.questions import model as by_model
 from evaluation.questions.sample import Talk, TalkMessage, content_words
 from evaluation.services.run import execution, results
+from labeling.conversations import conversations
+from labeling.gold import gold
+from labeling.gold.gold import NameTaken
+from labeling.gold.verification import verify
 from labeling.models import GoldRelease, Project
-from labeling.services.exchange import conversations
-from labeling.services.gold import gold
-from labeling.services.gold.gold import NameTaken
-from labeling.services.gold.verification import verify
 from tests.fakes import WordOverlap
 from tests.llm_server import MODEL
 from tests.refusals import refused

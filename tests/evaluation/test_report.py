@@ -32,7 +32,7 @@ from evaluation.services.run import gates
 from evaluation.views.plots import picture_of
 from labeling.domain.facts import Fact
 from labeling.models import Conversation, Look
-from labeling.services import blindness
+from labeling.work import blindness
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect, requirement, sometimes_right, work
 from tests.evaluation.launching import launch as launched

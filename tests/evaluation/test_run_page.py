@@ -23,7 +23,7 @@ from evaluation.services.work import steering
 from evaluation.views import run_cases
 from labeling.domain.facts import Fact
 from labeling.models import Membership
-from labeling.services import health
+from labeling.operation import health
 from labeling.words import words
 from pipelines.types import Case, Output
 from tests import factories

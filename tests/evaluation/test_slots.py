@@ -16,7 +16,7 @@ from evaluation.services.run import execution
 from evaluation.services.work import leases, slots, steering
 from labeling.domain.facts import Fact
 from labeling.models import WorkerPulse
-from labeling.services import health
+from labeling.operation import health
 from tests import llm_server
 from tests.evaluation.conftest import perfect
 from tests.llm_server import LanguageServer

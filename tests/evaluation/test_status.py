@@ -16,14 +16,15 @@ from django.utils import timezone
 
 from evaluation.models import CaseRun, LayerBuild, Run
 from evaluation.services.work import endings, leases, slots, steering
+from labeling.core import clock, tokens
 from labeling.domain.facts import Fact
-from labeling.jobs import queue
+from labeling.gold import gold_requests
+from labeling.jobs import jobs, queue
+from labeling.jobs.jobs import Job, NothingToFree
 from labeling.models import Event, PendingUpdate, Project, WorkerPulse
 from labeling.models import Job as Row
-from labeling.services import clock, health, jobs, status, tokens
-from labeling.services.gold import gold_requests
-from labeling.services.jobs import Job, NothingToFree
-from labeling.views.status import ADVICE, TITLES
+from labeling.operation import health, status
+from labeling.operation.views.status import ADVICE, TITLES
 from tests import factories
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]

@@ -20,9 +20,9 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.jobs import queue
 from labeling.models import Event, Job, Project, Suggestion, SuggestionRequest
-from labeling.services.work import suggestion_requests as requests
-from labeling.services.work import suggestions as seen
 from labeling.words import in_english
+from labeling.work import suggestion_requests as requests
+from labeling.work import suggestions as seen
 from pipelines.types import Case, Output
 from tests import factories
 from tests.evaluation.conftest import requirement

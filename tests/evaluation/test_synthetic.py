@@ -20,8 +20,8 @@ from evaluation.synthetic import model as by_model
 from evaluation.synthetic import templates
 from evaluation.synthetic.sample import DIFFICULTIES, Sample, Turn, problems_of
 from labeling.domain.facts import Fact
+from labeling.gold.verification import verify
 from labeling.models import Conversation, GoldRelease
-from labeling.services.gold.verification import verify
 from labeling.words import in_english
 from tests.evaluation.conftest import requirement
 from tests.llm_server import MODEL

@@ -24,11 +24,11 @@ from evaluation.services.unmeasured.files import DOCUMENTS, document_of
 from evaluation.services.unmeasured.folder import Folder
 from evaluation.services.unmeasured.reading import records_of
 from evaluation.services.work import leases, steering
-from labeling.domain.exchange.importing import Turn
-from labeling.domain.formats.talks import HowToRead
+from labeling.conversations import conversations
+from labeling.conversations.conversations import ImportRefused
+from labeling.conversations.formats.talks import HowToRead
+from labeling.conversations.rules.importing import Turn
 from labeling.models import Conversation, Membership, Round, Suggestion
-from labeling.services.exchange import conversations
-from labeling.services.exchange.conversations import ImportRefused
 from pipelines.types import Case, Output
 from tests import factories
 from tests.evaluation.conftest import requirement, work

@@ -28,7 +28,7 @@ from evaluation.services.launch import suggestions
 from evaluation.services.run import execution
 from labeling.domain.facts import Fact
 from labeling.models import Event, Project, Suggestion, SuggestionRequest
-from labeling.services import health
+from labeling.operation import health
 from pipelines import registry
 from tests import factories, llm_server
 from tests.evaluation import answers as asked

@@ -29,11 +29,11 @@ from evaluation.metrics.yardsticks import (
 )
 from evaluation.models import Aggregate, Run, Yardstick, YardstickCase
 from evaluation.services.run import execution, people, results, yardsticks
+from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
-from labeling.domain.matching.similarity import Ruler
+from labeling.gold import gold
 from labeling.models import FirstPass, GoldRelease, Project
-from labeling.services.gold import gold
-from labeling.services.settling import adjudications
+from labeling.settling import adjudications
 from pipelines.registry import PIPELINES
 from tests import factories
 from tests.evaluation import launching

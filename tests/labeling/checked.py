@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 
 from labeling.models import Assignment, Project
-from labeling.services.quality import checks
-from labeling.services.work import assignments
+from labeling.screening import checks
+from labeling.work import assignments
 
 HONEYPOT = Assignment.Purpose.HONEYPOT
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from labeling.models import Annotation
-from labeling.services import comments
-from labeling.services.comments import Pin
-from labeling.services.work import annotations
+from labeling.work import annotations, comments
+from labeling.work.comments import Pin
 from tests import factories
 
 EVERYBODY = ("ana", "ben", "cleo", "rita", "noor", "admin", "olga")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
 from labeling.models import Assignment, Membership, Project, Round
-from labeling.services.webhooks import sending
+from labeling.operation.webhooks import sending
 from tests import factories, webhook_receiver
 from tests.fakes import WordOverlap
 from tests.labeling.agreement import ANA, BEN

@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from labeling.domain.schema import LAYERS
+from labeling.exchange import label_exports
 from labeling.models import (
     Annotation,
     AnnotationRevision,
@@ -21,8 +21,8 @@ from labeling.models import (
     Project,
     Round,
 )
-from labeling.services.exchange import label_exports
-from labeling.services.work import annotations
+from labeling.schema import LAYERS
+from labeling.work import annotations
 from tests import factories
 from tests.labeling.domain.formats import rich
 

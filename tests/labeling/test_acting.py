@@ -12,9 +12,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command, load_command_class
 
+from labeling.core import acting
 from labeling.management.base import AssayCommand
 from labeling.models import Event, Guideline, Project
-from labeling.services import acting
 
 pytestmark = pytest.mark.django_db
 

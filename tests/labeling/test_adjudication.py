@@ -10,14 +10,15 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling import tasks
+from labeling.agreement import vectors
+from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
-from labeling.domain.matching.similarity import Ruler
+from labeling.gold import gold
+from labeling.jobs import pending
 from labeling.models import Adjudication, Conversation, Event, GoldItem, Job, Merge, Project, Round
-from labeling.services import pending, processing, vectors
-from labeling.services.gold import gold
-from labeling.services.settling import adjudications, merges, reviews
-from labeling.services.work import annotations
-from labeling.views import adjudication as view
+from labeling.settling import adjudications, merges, processing, reviews
+from labeling.settling.views import adjudication as view
+from labeling.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, text_of

@@ -12,10 +12,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from labeling import tasks
-from labeling.domain.matching.similarity import MINILM_ID
+from labeling.agreement.matching.similarity import MINILM_ID
+from labeling.jobs import pending
 from labeling.models import Job, PendingUpdate, Round
-from labeling.services import pending
-from labeling.services.work import annotations
+from labeling.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.labeling.agreement import PAIR, URL
@@ -60,7 +60,7 @@ def worker(monkeypatch):
     """The worker, with an encoder that counts words under the real one's name."""
     encoder = WordOverlap()
     encoder.id = MINILM_ID
-    monkeypatch.setattr("labeling.services.vectors.load_minilm", lambda: encoder)
+    monkeypatch.setattr("labeling.agreement.vectors.load_minilm", lambda: encoder)
 
     def work(pk):
         measured = Round.objects.select_related("project").get(pk=pk)

@@ -12,14 +12,14 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import QuerySet
 
-from labeling.domain.agreement.agreement import agreement as compute
-from labeling.domain.agreement.records import record_agreement
-from labeling.domain.agreement.units import marks
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement import conversations as service
+from labeling.agreement import measurements
+from labeling.agreement.matching.similarity import Ruler
+from labeling.agreement.rules.agreement import agreement as compute
+from labeling.agreement.rules.records import record_agreement
+from labeling.agreement.rules.units import marks
 from labeling.models import Annotation, ConversationAgreement, Measurement, Project, Round
-from labeling.services.agreement import conversations as service
-from labeling.services.agreement import measurements
-from labeling.services.work import annotations
+from labeling.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 

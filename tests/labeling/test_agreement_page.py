@@ -8,12 +8,11 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement import differences, measurements
+from labeling.agreement.matching.similarity import Ruler
+from labeling.agreement.views import agreement as view
 from labeling.models import Annotation
-from labeling.services import guidelines
-from labeling.services.agreement import differences, measurements
-from labeling.services.work import annotations
-from labeling.views import agreement as view
+from labeling.work import annotations, guidelines
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.labeling.agreement import ANA, BEN, PAIR, URL

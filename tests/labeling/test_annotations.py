@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Project, Round
-from labeling.services.work import annotations, rounds
+from labeling.work import annotations, rounds
 from tests import factories
 
 pytestmark = pytest.mark.postgres

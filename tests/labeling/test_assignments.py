@@ -12,9 +12,9 @@ from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, connections,
 from django.test import Client
 from django.utils import timezone
 
+from labeling.core import clock
 from labeling.models import Annotation, Assignment, Project
-from labeling.services import clock
-from labeling.services.work import annotations, assignments
+from labeling.work import annotations, assignments
 from tests import factories
 from tests.pages import page, text_of
 

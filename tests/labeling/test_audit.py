@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 from django.utils.translation import override
 
+from labeling.core import events, members
 from labeling.models import Event
-from labeling.services import events, members
-from labeling.views import activity
+from labeling.overview.views import activity
 from tests import factories
 from tests.pages import page
 

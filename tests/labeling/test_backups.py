@@ -20,9 +20,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection, connections
 
 from config.postgres import PACKAGE
-from labeling.domain.gold import signatures
+from labeling.gold.rules import signatures
 from labeling.models import GoldRelease, Project, TextVector
-from labeling.services import backups
+from labeling.operation import backups
 from tests import factories
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]

@@ -6,8 +6,7 @@ import pytest
 from django.utils import timezone
 
 from labeling.models import Annotation, Disagreement, Membership
-from labeling.services import comments, guidelines
-from labeling.services.work import rounds
+from labeling.work import comments, guidelines, rounds
 from tests import factories
 from tests.evaluation import launching
 from tests.pages import page, text_of

@@ -4,13 +4,12 @@ import re
 
 import pytest
 
-from labeling.domain.agreement.agreement import agreement
-from labeling.domain.agreement.calibration import standings
+from labeling.agreement import discussions
+from labeling.agreement.rules.agreement import agreement
+from labeling.agreement.rules.calibration import standings
 from labeling.models import Project, Round
-from labeling.services import guidelines
-from labeling.services.agreement import discussions
-from labeling.services.work import rounds
 from labeling.templatetags.figures import figure
+from labeling.work import guidelines, rounds
 from tests import factories
 from tests.pages import page, text_of
 

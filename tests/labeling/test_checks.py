@@ -11,8 +11,11 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
+from labeling.agreement import with_gold
+from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.errors import RuleError
-from labeling.domain.matching.similarity import Ruler
+from labeling.exchange import label_exports
+from labeling.gold import gold
 from labeling.models import (
     Annotation,
     Assignment,
@@ -22,19 +25,10 @@ from labeling.models import (
     Project,
     Round,
 )
-from labeling.services import progress
-from labeling.services.agreement import with_gold
-from labeling.services.exchange import label_exports
-from labeling.services.gold import gold
-from labeling.services.quality import check_scores, checks
-from labeling.services.settling import merges, reviews, settling
-from labeling.services.work import (
-    annotations,
-    assignments,
-    check_turns,
-    handovers,
-    rounds,
-)
+from labeling.overview import progress
+from labeling.screening import check_scores, check_turns, checks
+from labeling.settling import merges, reviews, settling
+from labeling.work import annotations, assignments, handovers, rounds
 from tests import factories
 from tests.labeling.checked import HONEYPOT, check_by, hidden_of, take_hidden
 

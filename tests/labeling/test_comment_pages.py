@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labeling.models import Comment
-from labeling.services.comments import Pin
+from labeling.work.comments import Pin
 from tests import factories
 from tests.labeling.comments import of, on_label, readers, say
 from tests.pages import page, text_of

@@ -6,9 +6,8 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from labeling.models import Annotation, Comment, Event
-from labeling.services import comments
-from labeling.services.comments import Pin, mentions_of
-from labeling.services.work import annotations, rounds
+from labeling.work import annotations, comments, rounds
+from labeling.work.comments import Pin, mentions_of
 from tests import factories
 from tests.labeling.comments import of, on_label, readers, say
 

@@ -23,7 +23,10 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.core import members, transactions
+from labeling.exchange import label_imports
+from labeling.gold import gold
 from labeling.models import (
     Annotation,
     Assignment,
@@ -34,16 +37,9 @@ from labeling.models import (
     Qualification,
     Round,
 )
-from labeling.services import members, transactions
-from labeling.services.exchange import label_imports
-from labeling.services.gold import gold
-from labeling.services.quality import (
-    check_scores,
-    checks,
-    qualification,
-)
-from labeling.services.settling import merges, settling
-from labeling.services.work import annotations, assignments, check_turns, handovers, rounds
+from labeling.screening import check_scores, check_turns, checks, qualification
+from labeling.settling import merges, settling
+from labeling.work import annotations, assignments, handovers, rounds
 from tests import factories
 from tests.concurrency import Pause, both, closing
 from tests.fakes import WordOverlap

@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from labeling.forms import uploads as upload_forms
+from labeling.conversations import uploads
+from labeling.conversations.forms import uploads as upload_forms
 from labeling.models import Conversation, Event, Project
-from labeling.services.exchange import uploads
 from tests.pages import page, text_of
 
 pytestmark = pytest.mark.django_db

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.services.work import annotations, rounds
-from labeling.views.labels import labels_of
+from labeling.conversations.views.labels import labels_of
+from labeling.work import annotations, rounds
 from tests import factories
 from tests.pages import page, queries, text_of
 

@@ -12,10 +12,10 @@ from django.conf import settings
 from django.core.management import call_command
 
 from labeling.domain.errors import RuleError
+from labeling.exchange import correction_files
+from labeling.gold.gold import NothingChanged
+from labeling.gold.verification import verify
 from labeling.models import GoldRelease
-from labeling.services.exchange import correction_files
-from labeling.services.gold.gold import NothingChanged
-from labeling.services.gold.verification import verify
 from tests.chat_files import message, question, realtalk
 
 FIXTURE = settings.BASE_DIR / "fixtures" / "realtalk" / "corrections.json"

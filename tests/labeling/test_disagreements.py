@@ -5,13 +5,13 @@ import re
 import pytest
 from django.contrib.auth.models import User
 
-from labeling.domain.agreement.disagreements import splits
+from labeling.agreement import discussions
+from labeling.agreement.discussions import NoDisagreement, RoundOpen, UnitPlace
+from labeling.agreement.rules.disagreements import splits
+from labeling.agreement.views import disagreements as view
 from labeling.models import Comment, Disagreement, Event
-from labeling.services import needs
-from labeling.services.agreement import discussions
-from labeling.services.agreement.discussions import NoDisagreement, RoundOpen, UnitPlace
-from labeling.services.work import rounds
-from labeling.views import disagreements as view
+from labeling.overview import needs
+from labeling.work import rounds
 from tests import factories
 from tests.pages import page, text_of
 

@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling import tasks
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement import discussions, vectors
+from labeling.agreement.matching.similarity import Ruler
+from labeling.agreement.views import disagreements as view
+from labeling.jobs import pending
 from labeling.models import Comment, ConversationAgreement, Disagreement, Round
-from labeling.services import pending, vectors
-from labeling.services.agreement import discussions
-from labeling.views import disagreements as view
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.layers import event, inferred, issue, question, rating

@@ -7,10 +7,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
+from labeling.core import members
 from labeling.domain.planning import UnfairQuotas
 from labeling.models import Annotation, Assignment, Event, Membership, Project, Round
-from labeling.services import members
-from labeling.services.work import annotations, assignments, rounds
+from labeling.work import annotations, assignments, rounds
 from tests import factories
 from tests.labeling.places import of, places
 

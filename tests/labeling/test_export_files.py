@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from labeling.services.exchange import building
+from labeling.exchange import building
 
 
 def two_files(draft: Path) -> list[Path]:

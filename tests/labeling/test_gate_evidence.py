@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from benchmarks import gate
-from labeling.domain.agreement.calibration import evidence
+from labeling.agreement.rules.calibration import evidence
 from labeling.models import Assignment, Round
-from labeling.services.work import rounds
+from labeling.work import rounds
 from tests import factories
 from tests.pages import page
 from tests.refusals import refused

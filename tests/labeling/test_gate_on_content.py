@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from labeling.domain.agreement.agreement import read_agreement
+from labeling.agreement import discussions, unused
+from labeling.agreement.rules.agreement import read_agreement
 from labeling.models import EmptyLayer, Event, Project, Round
-from labeling.services.agreement import discussions, unused
-from labeling.services.work import rounds
 from labeling.templatetags.figures import figure
+from labeling.work import rounds
 from tests import factories
 from tests.pages import page, queries
 

@@ -12,9 +12,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from labeling.domain.exchange.importing import Turn
+from labeling.agreement.matching.similarity import Ruler
+from labeling.conversations.rules.importing import Turn
 from labeling.domain.facts import Fact
-from labeling.domain.matching.similarity import Ruler
+from labeling.gold import gold
+from labeling.gold.verification import verify
 from labeling.models import (
     AnnotationRevision,
     Event,
@@ -23,11 +25,9 @@ from labeling.models import (
     Guideline,
     Project,
 )
-from labeling.services.gold import gold
-from labeling.services.gold.verification import verify
-from labeling.services.settling import adjudications
-from labeling.services.work import annotations, rounds
+from labeling.settling import adjudications
 from labeling.words import words_of
+from labeling.work import annotations, rounds
 from tests import factories
 from tests.fakes import WordOverlap
 

@@ -12,10 +12,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.gold import gold, gold_requests, looks
+from labeling.gold.looks import Sight
 from labeling.models import GoldRelease, Guideline, Project
-from labeling.services.gold import gold, gold_requests, looks
-from labeling.services.gold.looks import Sight
 from tests import factories
 from tests.fakes import WordOverlap
 

@@ -10,11 +10,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from labeling.domain.gold.gold_changes import changed
+from labeling.core.views import paging
+from labeling.gold import gold_diffs
+from labeling.gold.rules.gold_changes import changed
 from labeling.models import GoldItem, GoldRelease, Membership, Project
-from labeling.services.gold import gold_diffs
-from labeling.services.work import rounds
-from labeling.views import paging
+from labeling.work import rounds
 from tests import factories
 from tests.looks import say_why
 from tests.pages import page, queries

@@ -13,11 +13,12 @@ import yaml
 from django.core.management import CommandError, call_command
 from pyarrow import parquet
 
-from labeling.domain.formats import gold_files, labelstudio, typed_rows
-from labeling.domain.schema import LAYERS
+from labeling.conversations.formats import typed_rows
+from labeling.exchange import export
+from labeling.exchange.formats import gold_files, labelstudio
+from labeling.exchange.parquet import Rows
 from labeling.models import GoldRelease
-from labeling.services.exchange import export
-from labeling.services.exchange.parquet import Rows
+from labeling.schema import LAYERS
 from tests import factories
 from tests.labeling.domain.formats import rich
 

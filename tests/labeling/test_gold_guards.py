@@ -6,7 +6,8 @@ import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 
-from labeling.models import Project, guards
+from labeling.core.models import guards
+from labeling.models import Project
 from tests import factories
 
 pytestmark = pytest.mark.postgres

@@ -7,14 +7,14 @@ import zipfile
 
 import pytest
 
+from labeling.agreement.matching.similarity import Ruler
+from labeling.core import events
 from labeling.domain.errors import RuleError
-from labeling.domain.gold.release import item_sha256
-from labeling.domain.matching.similarity import Ruler
+from labeling.exchange.export import FORMATS, export
+from labeling.gold import gold, gold_requests
+from labeling.gold.rules.release import item_sha256
 from labeling.models import Adjudication, Conversation, Event
-from labeling.services import events
-from labeling.services.exchange.export import FORMATS, export
-from labeling.services.gold import gold, gold_requests
-from labeling.services.work import annotations
+from labeling.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, text_of

@@ -9,13 +9,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.core import acting
+from labeling.gold import gold, releases
+from labeling.gold.verification import verify
 from labeling.models import Annotation, GoldItem, GoldRelease, Project
-from labeling.services import acting
-from labeling.services.gold import gold, releases
-from labeling.services.gold.verification import verify
-from labeling.services.settling import adjudications
-from labeling.services.work import annotations, locking
+from labeling.settling import adjudications
+from labeling.work import annotations, locking
 from tests import factories
 from tests.fakes import WordOverlap
 

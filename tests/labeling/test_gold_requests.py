@@ -10,10 +10,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.gold import gold, gold_requests
+from labeling.gold.views.gold import _requests
 from labeling.models import Event, GoldRelease, Job, Project
-from labeling.services.gold import gold, gold_requests
-from labeling.views.gold import _requests
 from tests import factories
 from tests.concurrency import closing
 from tests.fakes import WordOverlap

@@ -8,11 +8,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.gold import gold, gold_requests
 from labeling.models import Conversation, Event, GoldRelease, Guideline, Project
-from labeling.services import processing
-from labeling.services.gold import gold, gold_requests
-from labeling.services.settling import adjudications
+from labeling.settling import adjudications, processing
 from tests import factories
 from tests.fakes import WordOverlap
 

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.management import call_command
 
+from labeling.exchange.export import export
 from labeling.models import GoldRelease
-from labeling.services.exchange.export import export
 
 pytestmark = pytest.mark.postgres
 

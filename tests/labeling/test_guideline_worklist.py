@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
+from labeling.agreement import discussions
 from labeling.models import Annotation, Event, GuidelineCheck
-from labeling.services import guidelines
-from labeling.services.agreement import discussions
-from labeling.services.guidelines import NotSuperseded
+from labeling.work import guidelines
+from labeling.work.guidelines import NotSuperseded
 from tests import factories
 from tests.pages import page, text_of
 

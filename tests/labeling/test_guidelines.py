@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.domain.line_diffs import compare
+from labeling.core import projects
+from labeling.core.rules.line_diffs import compare
 from labeling.models import Event, Guideline
-from labeling.services import guidelines, projects
+from labeling.work import guidelines
 from tests import factories
 from tests.pages import page, text_of
 

@@ -3,11 +3,11 @@
 import pytest
 from django.contrib.auth.models import User
 
+from labeling.core import members
 from labeling.models import Annotation, Assignment, Event, Project
-from labeling.services import members
-from labeling.services.work import annotations, assignments, handovers, rounds
-from labeling.services.work.annotations import ReasonMissing
-from labeling.services.work.locking import Locked
+from labeling.work import annotations, assignments, handovers, rounds
+from labeling.work.annotations import ReasonMissing
+from labeling.work.locking import Locked
 from tests import factories
 from tests.labeling.places import of, places
 

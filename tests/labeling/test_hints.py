@@ -12,9 +12,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from labeling.core import project_settings
 from labeling.models import Annotation, Assignment, Project
-from labeling.services import project_settings
-from labeling.services.work import hints
+from labeling.work import hints
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from labeling.models import Annotation, AnnotationRevision
-from labeling.services.work import annotations
+from labeling.work import annotations
 from tests import factories
 from tests.pages import queries
 

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from labeling.models import Assignment
-from labeling.services.work import annotations, assignments, rounds
+from labeling.work import annotations, assignments, rounds
 from tests import factories
 from tests.pages import page, text_of
 

@@ -10,8 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from labeling.gold.verification import verify
 from labeling.models import Conversation, Event, GoldItem, GoldRelease, ImportReport, Transcript
-from labeling.services.gold.verification import verify
 from tests import factories
 from tests.chat_files import locomo, message, question, realtalk
 from tests.pages import page, queries

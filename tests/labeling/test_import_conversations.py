@@ -15,9 +15,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from labeling.conversations import conversations
+from labeling.core import acting
 from labeling.models import Conversation, Event, Project, Transcript
-from labeling.services import acting
-from labeling.services.exchange import conversations
 from tests import databases
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
@@ -427,7 +427,7 @@ import django
 django.setup()
 from django.core.management import call_command
 from labeling.services import near_duplicates
-from labeling.services.exchange import conversations
+from labeling.exchange import conversations
 
 conversations.BATCH_CONVERSATIONS = 10
 store, calls = near_duplicates.store, []

@@ -10,10 +10,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from labeling.domain.schema import LAYERS
+from labeling.exchange.export import export
+from labeling.gold.verification import verify
 from labeling.models import Conversation, Event, GoldItem, GoldRelease, ImportReport, Project
-from labeling.services.exchange.export import export
-from labeling.services.gold.verification import verify
+from labeling.schema import LAYERS
 from tests import factories
 from tests.chat_files import message, question, realtalk
 from tests.layers import inferred, issue

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement import vectors
+from labeling.agreement.matching.similarity import Ruler
 from labeling.models import GoldRelease
-from labeling.services import vectors
 from tests.fakes import WordOverlap
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

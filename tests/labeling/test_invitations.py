@@ -14,9 +14,10 @@ from gunicorn.config import Config
 
 from config.logs import KeylessFormatter
 from config.serve import web_command
+from labeling.accounts import invitations, mails
+from labeling.core import members
 from labeling.domain.facts import Fact
 from labeling.models import Event, Invitation
-from labeling.services import invitations, mails, members
 from tests import factories
 from tests.labeling.test_signing_in import join_mails
 from tests.pages import page, text_of

@@ -21,7 +21,7 @@ from labeling.jobs import queue, tasks
 from labeling.jobs.queue import JobLease
 from labeling.jobs.tasks import Task
 from labeling.models import Job
-from labeling.services import health
+from labeling.operation import health
 from tests.concurrency import closing
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]

@@ -11,11 +11,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.core import acting
+from labeling.gold import gold
 from labeling.models import Adjudication, Event, Project
-from labeling.services import acting
-from labeling.services.gold import gold
-from labeling.services.settling import adjudications
+from labeling.settling import adjudications
 from tests import factories
 from tests.factories import make_people
 from tests.fakes import WordOverlap

@@ -14,10 +14,10 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from labeling.domain.schema import LAYERS
+from labeling.agreement import measurements
 from labeling.models import Round
-from labeling.services.agreement import measurements
-from labeling.services.work import annotations
+from labeling.schema import LAYERS
+from labeling.work import annotations
 from tests import factories
 from tests.layers import arc, event, inferred, issue, phase, question, rating
 from tests.pages import page

@@ -12,7 +12,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from labeling.domain.formats import labelstudio, native
+from labeling.exchange import label_exports
+from labeling.exchange.formats import labelstudio, native
 from labeling.models import (
     Annotation,
     AnnotationRevision,
@@ -20,10 +21,9 @@ from labeling.models import (
     Event,
     Project,
 )
-from labeling.services.exchange import label_exports
-from labeling.services.settling import adjudications
-from labeling.services.work import annotations
-from labeling.services.work.stages import with_stage
+from labeling.settling import adjudications
+from labeling.work import annotations
+from labeling.work.stages import with_stage
 from tests import factories
 from tests.labeling.domain.formats import rich
 from tests.labeling.label_files import (

@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from labeling.exchange import label_exports
 from labeling.models import Adjudication, Annotation, Event, Project
-from labeling.services.exchange import label_exports
-from labeling.services.settling import adjudications
+from labeling.settling import adjudications
 from tests import factories
 from tests.pages import text_of
 

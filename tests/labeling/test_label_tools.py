@@ -16,9 +16,9 @@ from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeling.domain.formats import doccano, labelstudio
-from labeling.domain.formats.answers import FileConversation, LineFault
-from labeling.domain.formats.offsets import to_utf16
+from labeling.conversations.formats.answers import FileConversation, LineFault
+from labeling.exchange.formats import doccano, labelstudio
+from labeling.exchange.formats.offsets import to_utf16
 from labeling.models import Annotation, Project, Round
 from labeling.words import in_english
 from tests import factories

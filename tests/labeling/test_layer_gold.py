@@ -11,15 +11,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from labeling.domain.gold import proofs
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.exchange.export import FORMATS, export
+from labeling.exchange.gold_formats import CannotCarry
+from labeling.gold import gold, gold_diffs
+from labeling.gold.rules import proofs
+from labeling.gold.verification import verify
 from labeling.models import Adjudication, GoldItem, GoldRelease, Project
-from labeling.services.exchange.export import FORMATS, export
-from labeling.services.exchange.gold_formats import CannotCarry
-from labeling.services.gold import gold, gold_diffs
-from labeling.services.gold.verification import verify
-from labeling.services.settling import adjudications, merges
-from labeling.services.work.annotations import InvalidPayload
+from labeling.settling import adjudications, merges
+from labeling.work.annotations import InvalidPayload
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.layers import arc, event, inferred, issue, phase, question, rating

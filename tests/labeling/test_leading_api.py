@@ -11,8 +11,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from labeling.accounts import invitations
+from labeling.core import tokens
 from labeling.models import Guideline, Membership, Project, Round
-from labeling.services import invitations, tokens
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -15,10 +15,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from labeling.domain.exchange.importing import Turn
+from labeling.agreement.matching.similarity import Ruler
+from labeling.conversations.rules.importing import Turn
+from labeling.core import acting
 from labeling.domain.facts import Fact
-from labeling.domain.gold.lint import KINDS, Finding
-from labeling.domain.matching.similarity import Ruler
+from labeling.gold import gold, gold_requests, lint, releases, reopenings
+from labeling.gold.rules.lint import KINDS, Finding
+from labeling.gold.verification import verify
 from labeling.models import (
     Annotation,
     Conversation,
@@ -30,10 +33,8 @@ from labeling.models import (
     LintWaiver,
     Project,
 )
-from labeling.services import acting, guidelines
-from labeling.services.gold import gold, gold_requests, lint, releases, reopenings
-from labeling.services.gold.verification import verify
 from labeling.words import in_english
+from labeling.work import guidelines
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page

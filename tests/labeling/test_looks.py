@@ -13,9 +13,9 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
+from labeling.gold import looks, reopenings
+from labeling.gold.looks import BudgetSpent, LookRefused, ReasonNeeded, Sight
 from labeling.models import Annotation, Conversation, Event, GoldRelease, Look, LookBudget, Project
-from labeling.services.gold import looks, reopenings
-from labeling.services.gold.looks import BudgetSpent, LookRefused, ReasonNeeded, Sight
 from tests import factories
 from tests.looks import WHY, say_why
 from tests.pages import page, queries, text_of

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from labeling.views.markdown import render_document, render_markdown
+from labeling.core.views.markdown import render_document, render_markdown
 
 ATTACKS = [
     "<script>alert(1)</script>",

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from labeling.core import members, projects, tokens
 from labeling.models import Annotation, Event, Membership
-from labeling.services import members, projects, tokens
-from labeling.services.work import annotations, assignments, ownership
+from labeling.work import annotations, assignments, ownership
 from tests import factories
 from tests.labeling.places import of, places
 from tests.pages import page

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from labeling.conversations import near_duplicates
+from labeling.conversations.conversations import import_files
 from labeling.domain.fingerprints import fingerprint
 from labeling.models import Conversation
-from labeling.services import near_duplicates
-from labeling.services.exchange.conversations import import_files
 from tests.talks import Line, copies, talk, texts
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]

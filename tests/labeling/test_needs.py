@@ -7,11 +7,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from labeling.accounts import invitations
+from labeling.agreement import discussions
 from labeling.models import Annotation, Round
-from labeling.services import guidelines, invitations, needs
-from labeling.services.agreement import discussions
-from labeling.services.work import annotations, rounds
-from labeling.views.needs import of_project
+from labeling.overview import needs
+from labeling.overview.views.needs import of_project
+from labeling.work import annotations, guidelines, rounds
 from tests import factories
 from tests.pages import page
 

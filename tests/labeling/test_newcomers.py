@@ -8,7 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.core import members
+from labeling.gold import gold
 from labeling.models import (
     Admission,
     Annotation,
@@ -19,10 +21,8 @@ from labeling.models import (
     Qualification,
     Round,
 )
-from labeling.services import members
-from labeling.services.gold import gold
-from labeling.services.quality import check_scores, newcomers
-from labeling.services.work import admission, annotations, assignments, rounds
+from labeling.screening import check_scores, newcomers
+from labeling.work import admission, annotations, assignments, rounds
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page

@@ -13,12 +13,12 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeling.domain.exchange.importing import Turn
-from labeling.domain.gold.normal import moved
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.conversations.rules.importing import Turn
+from labeling.exchange.export import export
+from labeling.gold import gold
+from labeling.gold.rules.normal import moved
 from labeling.models import Annotation, Conversation, GoldRelease, Project
-from labeling.services.exchange.export import export
-from labeling.services.gold import gold
 from tests import factories
 from tests.fakes import WordOverlap
 

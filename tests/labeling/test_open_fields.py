@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.gold import gold
 from labeling.models import Project, Round
-from labeling.services.gold import gold
-from labeling.services.work import annotations
+from labeling.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 

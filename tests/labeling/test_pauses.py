@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
 from labeling.models import Annotation, Assignment, Event, Membership, Pause, Project
-from labeling.services.quality import check_scores
-from labeling.services.work import admission, annotations, assignments
+from labeling.screening import check_scores
+from labeling.work import admission, annotations, assignments
 from tests import factories
 from tests.labeling.checked import check_by, hidden_of, take_hidden
 

@@ -9,14 +9,14 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from labeling.domain.gold.names import in_figures
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement import agreement, conversations, measurements
+from labeling.agreement.matching.similarity import Ruler
+from labeling.gold import gold, pseudonyms
+from labeling.gold.rules.names import in_figures
+from labeling.jobs import pending
 from labeling.models import Measurement, Merge, PendingUpdate, Project, Round
-from labeling.services import pending, processing, pseudonyms
-from labeling.services.agreement import agreement, conversations, measurements
-from labeling.services.gold import gold
-from labeling.services.settling import settling
-from labeling.services.work import annotations, handovers
+from labeling.settling import processing, settling
+from labeling.work import annotations, handovers
 from tests import factories
 from tests.fakes import WordOverlap
 

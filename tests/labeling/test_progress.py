@@ -9,12 +9,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from labeling import tasks
+from labeling.agreement import with_gold
 from labeling.jobs import queue
 from labeling.models import Conversation, Event
-from labeling.services import progress
-from labeling.services.agreement import with_gold
-from labeling.services.settling import adjudications
-from labeling.services.work import annotations, handovers, rounds
+from labeling.overview import progress
+from labeling.settling import adjudications
+from labeling.work import annotations, handovers, rounds
 from tests import factories
 from tests.pages import page, text_of
 

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from labeling.core import project_settings
+from labeling.jobs import pending
 from labeling.models import Event, Project, Round
-from labeling.services import pending, project_settings
-from labeling.services.work import annotations, rounds
+from labeling.work import annotations, rounds
 from tests import factories, layers
 from tests.pages import text_of
 
@@ -58,7 +59,7 @@ def told(monkeypatch):
             result.append(measure.number if measure else "merges")
         ask(project, conversation=conversation, measure=measure)
 
-    monkeypatch.setattr("labeling.services.pending.request", request)
+    monkeypatch.setattr("labeling.jobs.pending.request", request)
     return result
 
 

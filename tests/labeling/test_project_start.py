@@ -8,11 +8,12 @@ import re
 import pytest
 from django.contrib.auth.models import User
 
+from labeling.accounts import invitations
+from labeling.core import members
+from labeling.core import projects as service
 from labeling.models import Event, Invitation, Project
-from labeling.services import invitations, members
-from labeling.services import projects as service
-from labeling.views.project_start import start_of
-from labeling.views.projects import rounds_of
+from labeling.overview.views.project_start import start_of
+from labeling.overview.views.projects import rounds_of
 from tests import factories
 from tests.pages import page
 

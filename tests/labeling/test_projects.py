@@ -4,9 +4,9 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.core.exceptions import ValidationError
 
-from labeling.forms.projects import ProjectForm
+from labeling.core.forms.projects import ProjectForm
 from labeling.models import Event, Project
-from labeling.services.work import rounds
+from labeling.work import rounds
 from tests import factories
 from tests.pages import page, text_of
 

@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from labeling.core import tokens
 from labeling.models import Project
-from labeling.services import tokens
 from tests import factories
 
 pytestmark = pytest.mark.django_db

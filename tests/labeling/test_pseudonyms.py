@@ -12,13 +12,14 @@ from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from pyarrow import parquet
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.core import project_settings
+from labeling.exchange.export import FORMATS, export
+from labeling.gold import gold
 from labeling.models import Event, GoldRelease, Project, Pseudonym
-from labeling.services import project_settings
-from labeling.services.exchange.export import FORMATS, export
-from labeling.services.gold import gold
-from labeling.services.settling import adjudications
-from labeling.services.work import annotations, check_turns
+from labeling.screening import check_turns
+from labeling.settling import adjudications
+from labeling.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 

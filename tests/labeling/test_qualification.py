@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
 from labeling.models import (
     Annotation,
     Assignment,
@@ -19,10 +19,10 @@ from labeling.models import (
     Qualification,
     Round,
 )
-from labeling.services import progress
-from labeling.services.quality import check_scores, checks, qualification
-from labeling.services.work import admission, annotations, assignments, check_turns, rounds
-from labeling.services.work.locking import Locked
+from labeling.overview import progress
+from labeling.screening import check_scores, check_turns, checks, qualification
+from labeling.work import admission, annotations, assignments, rounds
+from labeling.work.locking import Locked
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, queries

@@ -15,7 +15,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from labeling.api.annotations import AnnotationOut, SaveIn, _plain_save, annotation_out
+from labeling.agreement import discussions
+from labeling.jobs import pending
 from labeling.models import (
     Annotation,
     Assignment,
@@ -23,9 +24,8 @@ from labeling.models import (
     Membership,
     Project,
 )
-from labeling.services import guidelines, pending
-from labeling.services.agreement import discussions
-from labeling.services.work import annotations
+from labeling.work import annotations, guidelines
+from labeling.work.api.annotations import AnnotationOut, SaveIn, _plain_save, annotation_out
 from tests import factories
 from tests.pages import queries
 

@@ -10,10 +10,10 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.gold import gold
 from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Round
-from labeling.services.gold import gold
-from labeling.services.work import annotations, assignments, locking, rounds
+from labeling.work import annotations, assignments, locking, rounds
 from tests import factories
 from tests.fakes import WordOverlap
 

@@ -11,8 +11,11 @@ from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
-from labeling.domain.gold.corrections import Correction, blind, corrected
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.exchange.gold_files import import_gold
+from labeling.gold import corrections, gold, pseudonyms, reopenings
+from labeling.gold.rules.corrections import Correction, blind, corrected
+from labeling.gold.verification import verify
 from labeling.models import (
     Adjudication,
     Conversation,
@@ -21,13 +24,9 @@ from labeling.models import (
     PendingUpdate,
     Reopening,
 )
-from labeling.services import pseudonyms
-from labeling.services.exchange.gold_files import import_gold
-from labeling.services.gold import corrections, gold, reopenings
-from labeling.services.gold.verification import verify
-from labeling.services.settling import adjudications
-from labeling.services.settling.adjudications import Decision
-from labeling.services.work import rounds
+from labeling.settling import adjudications
+from labeling.settling.adjudications import Decision
+from labeling.work import rounds
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page

@@ -9,11 +9,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.gold import gold
 from labeling.models import Annotation, Assignment, Event, Membership, Project, Review
-from labeling.models.assignments import draw_of
-from labeling.services.gold import gold
-from labeling.services.settling import reviews
+from labeling.settling import reviews
+from labeling.work.models.assignments import draw_of
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.labeling.test_adjudication import queue_of

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from labeling.models import Round
-from labeling.services.work import rounds
+from labeling.work import rounds
 from tests import factories
 from tests.pages import page, text_of
 

@@ -8,7 +8,7 @@ from django.db import IntegrityError, connection, transaction
 
 from labeling.domain.planning import TooFewAnnotators
 from labeling.models import Event, Project, Round
-from labeling.services.work import rounds
+from labeling.work import rounds
 from tests import factories
 
 pytestmark = pytest.mark.postgres

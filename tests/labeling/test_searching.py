@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labeling.core.searching import containing, pattern_of
 from labeling.models import Conversation
-from labeling.services.searching import containing, pattern_of
 from tests import factories
 
 FOUND = [

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.domain.gold.statement import parsed
-from labeling.domain.matching import consensus
-from labeling.domain.matching.agreed import AgreedLabel
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching import consensus
+from labeling.agreement.matching.agreed import AgreedLabel
+from labeling.agreement.matching.similarity import Ruler
+from labeling.gold import gold
+from labeling.gold.rules.statement import parsed
+from labeling.gold.verification import verify
 from labeling.models import Merge
-from labeling.services import processing
-from labeling.services.gold import gold
-from labeling.services.gold.verification import verify
-from labeling.services.settling import adjudications, merges
+from labeling.settling import adjudications, merges, processing
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page

@@ -17,17 +17,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from labeling.accounts import accounts, invitations, passwords, signing_in
+from labeling.accounts.demo_accounts import FOLDER
+from labeling.core import members, projects, tokens
 from labeling.models import Event, Membership, SignIn, Tries
-from labeling.services import (
-    accounts,
-    invitations,
-    members,
-    passwords,
-    projects,
-    signing_in,
-    tokens,
-)
-from labeling.services.demo_accounts import FOLDER
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -11,9 +11,10 @@ from django.contrib.auth.models import User
 from django.core import checks
 from django.db import connection
 
+from labeling.conversations import conversations
+from labeling.core import planner
 from labeling.models import Conversation, Project
-from labeling.services import planner, preflight
-from labeling.services.exchange import conversations
+from labeling.operation import preflight
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -11,10 +11,10 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.gold import gold
 from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Project, Round
-from labeling.services.gold import gold
-from labeling.services.work import annotations, assignments, locking, rounds
+from labeling.work import annotations, assignments, locking, rounds
 from tests import factories
 from tests.fakes import WordOverlap
 

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from labeling.models import Annotation, Assignment, Event, Project, Round
-from labeling.services.work import annotations, assignments, rounds
+from labeling.work import annotations, assignments, rounds
 from tests import factories
 from tests.labeling.places import of, places
 

@@ -13,12 +13,11 @@ from django.db import OperationalError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
+from labeling.conversations import conversations, near_duplicates
+from labeling.conversations.conversations import ImportRefused, import_files
+from labeling.conversations.near_duplicates import COMMON, MOST
 from labeling.domain.fingerprints import fingerprint
 from labeling.models import Conversation, Event, Project
-from labeling.services import near_duplicates
-from labeling.services.exchange import conversations
-from labeling.services.exchange.conversations import ImportRefused, import_files
-from labeling.services.near_duplicates import COMMON, MOST
 from labeling.words import in_english
 from tests import factories
 from tests.talks import Line, copies, talk, texts

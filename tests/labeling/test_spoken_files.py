@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 
+from labeling.conversations import conversations
+from labeling.conversations.conversations import ImportReport
 from labeling.models import Conversation, Project
-from labeling.services.exchange import conversations
-from labeling.services.exchange.conversations import ImportReport
 from tests.pages import text_of
 from tests.talks import GLUE, WORDS
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from labeling.models import Adjudication, Assignment, Conversation, Merge, Project, Round
-from labeling.services.work import annotations
-from labeling.services.work.stages import is_complete, with_stage
+from labeling.work import annotations
+from labeling.work.stages import is_complete, with_stage
 from tests import factories
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]

@@ -11,7 +11,8 @@ from django.db import DatabaseError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.gold import gold
 from labeling.models import (
     Annotation,
     Assignment,
@@ -21,9 +22,8 @@ from labeling.models import (
     Membership,
     Project,
 )
-from labeling.services.gold import gold
-from labeling.services.settling import adjudications
-from labeling.services.work import annotations, suggestions
+from labeling.settling import adjudications
+from labeling.work import annotations, suggestions
 from tests import factories
 from tests.fakes import WordOverlap
 

@@ -12,13 +12,14 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from pyarrow import parquet
 
-from labeling.domain.formats import native
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement import vectors
+from labeling.agreement.matching.similarity import Ruler
+from labeling.conversations import conversations
+from labeling.exchange import label_exports
+from labeling.exchange.export import export
+from labeling.exchange.formats import native
+from labeling.gold import gold, gold_requests
 from labeling.models import Conversation, Event, GoldRelease, Project
-from labeling.services import vectors
-from labeling.services.exchange import conversations, label_exports
-from labeling.services.exchange.export import export
-from labeling.services.gold import gold, gold_requests
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.refusals import refused

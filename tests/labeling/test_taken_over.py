@@ -11,10 +11,10 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
+from labeling.exchange.export import export
+from labeling.gold import signing
+from labeling.gold.verification import verify
 from labeling.models import Conversation, GoldRelease, Project, Pseudonym
-from labeling.services.exchange.export import export
-from labeling.services.gold import signing
-from labeling.services.gold.verification import verify
 from tests import factories
 from tests.labeling.test_import_gold import refused, run
 from tests.labeling.test_layer_gold import GIVEN, freeze, labeled

@@ -8,8 +8,8 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
+from labeling.core import tokens
 from labeling.models import ApiToken, Event
-from labeling.services import tokens
 from tests import factories
 from tests.pages import page
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from labeling.domain.exchange.importing import Turn
-from labeling.domain.transcripts import Message
+from labeling.conversations.rules.importing import Turn
+from labeling.conversations.rules.transcripts import Message
 from labeling.models import Conversation, Project, Transcript
 from tests import factories
 from tests.labeling.domain.formats import rich

@@ -13,10 +13,10 @@ from django.db import DatabaseError, transaction
 from django.test import Client
 
 from labeling.domain.facts import Fact
-from labeling.domain.formats import native
+from labeling.exchange.formats import native
 from labeling.models import Annotation, Assignment, ConversationAgreement, Project, Round
-from labeling.services.settling import settling
-from labeling.services.work import annotations
+from labeling.settling import settling
+from labeling.work import annotations
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -11,8 +11,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from labeling.conversations import uploads
 from labeling.models import Project
-from labeling.services.exchange import uploads
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 CONTENT = os.urandom(5000) + b"\n" * 5000

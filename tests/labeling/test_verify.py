@@ -18,12 +18,16 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
 from labeling import tasks
-from labeling.domain.audit import EventRecord
+from labeling.conversations.rules.transcripts import Message
+from labeling.core import audit, events
+from labeling.core.models import guards
+from labeling.core.rules.audit import EventRecord
 from labeling.domain.canonical import canonical_json
-from labeling.domain.gold import older
-from labeling.domain.gold.signatures import Signer, fingerprint, make_key
-from labeling.domain.gold.statement import listing, parsed
-from labeling.domain.transcripts import Message
+from labeling.exchange.export import export
+from labeling.gold import held, looks, signing, verification
+from labeling.gold.rules import older
+from labeling.gold.rules.signatures import Signer, fingerprint, make_key
+from labeling.gold.rules.statement import listing, parsed
 from labeling.jobs import queue
 from labeling.models import (
     Event,
@@ -34,11 +38,7 @@ from labeling.models import (
     Project,
     ReleaseCheck,
     Transcript,
-    guards,
 )
-from labeling.services import audit, events
-from labeling.services.exchange.export import export
-from labeling.services.gold import held, looks, signing, verification
 from tests import factories
 
 HERE = Path(__file__).parent

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from labeling.services.webhooks import transport, webhooks
+from labeling.operation.webhooks import transport, webhooks
 
 pytestmark = pytest.mark.django_db
 

@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
+from labeling.core import events
 from labeling.models import Event, Webhook, WebhookDelivery
-from labeling.services import events
-from labeling.services.webhooks import sending, webhooks
+from labeling.operation.webhooks import sending, webhooks
 from tests import factories
 from tests.pages import page, queries
 from tests.webhook_receiver import running

@@ -11,14 +11,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.logs import KeylessFormatter
-from labeling.domain.matching.similarity import Ruler
-from labeling.domain.webhooks import MAX_ATTEMPTS, WAITS
+from labeling.agreement.matching.similarity import Ruler
+from labeling.core import events
+from labeling.jobs import outbox
 from labeling.models import Event, Job, Round, Webhook, WebhookDelivery
-from labeling.services import events, outbox
-from labeling.services.settling import merges
-from labeling.services.webhooks import sending, webhooks
-from labeling.services.work import annotations
-from labeling.views.docs import FOLDER
+from labeling.operation.rules.webhooks import MAX_ATTEMPTS, WAITS
+from labeling.operation.views.docs import FOLDER
+from labeling.operation.webhooks import sending, webhooks
+from labeling.settling import merges
+from labeling.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.webhook_receiver import signed_by

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from labeling.services import comments
+from labeling.work import comments
 from tests import factories
 from tests.pages import queries
 

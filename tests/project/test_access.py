@@ -10,10 +10,10 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from evaluation.models import Run
-from labeling.api.base import WRITING, ApiView
-from labeling.domain.scopes import Scope
+from labeling.core import tokens
+from labeling.core.api.base import WRITING, ApiView
+from labeling.core.rules.scopes import Scope
 from labeling.models import Project
-from labeling.services import tokens
 from tests import everything, factories
 
 ALL = ("anonymous", "olga", "ana", "noor", "rita")

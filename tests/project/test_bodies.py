@@ -9,7 +9,7 @@ import pytest
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.test import Client
 
-from labeling.views import errors
+from labeling.core.views import errors
 from tests.project.test_docs import routes
 
 pytestmark = pytest.mark.django_db

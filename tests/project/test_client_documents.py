@@ -25,15 +25,16 @@ from evaluation.metrics.calibration import calibration
 from evaluation.metrics.event_options import SPECIFICATION, read_options
 from evaluation.metrics.registry import METRICS
 from evaluation.services.launch import config_files, measuring
-from labeling.domain.agreement.kappa import cohen_kappa
-from labeling.domain.exchange.importing import Problem, Record
-from labeling.domain.formats import conversations, sample_labels
-from labeling.domain.formats.answers import FileConversation, Unnamed
-from labeling.domain.schema import LAYERS, check_payload, form_fields
-from labeling.domain.schema.layers import stages
+from labeling.agreement.rules.kappa import cohen_kappa
+from labeling.conversations.formats import conversations
+from labeling.conversations.formats.answers import FileConversation, Unnamed
+from labeling.conversations.rules.importing import Problem, Record
 from labeling.domain.yaml_files import read_documents
+from labeling.exchange.formats import sample_labels
 from labeling.models import Annotation, Conversation, Guideline, Project
-from labeling.views.docs import FOLDER, PAGES
+from labeling.operation.views.docs import FOLDER, PAGES
+from labeling.schema import LAYERS, check_payload, form_fields
+from labeling.schema.layers import stages
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 SOURCES = Path(os.environ.get("ASSAY_CHAT_DATA", SHARED)).parent / "sources"

@@ -21,9 +21,9 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.generation import GenerationMode
 from schemathesis.generation.feedback import NO_FEEDBACK
 
-from labeling.api.operations import url_name
+from labeling.core import tokens
+from labeling.core.api.operations import url_name
 from labeling.models import Project
-from labeling.services import tokens
 from tests import everything, wsgi
 
 EXAMPLES = int(os.environ.get("ASSAY_TEST_CONTRACT_EXAMPLES", "1"))

@@ -8,10 +8,10 @@ from django.core.management import call_command
 from django.test import Client
 
 from evaluation.models import Run
+from labeling.gold.verification import verify
 from labeling.models import Annotation, Conversation, GoldRelease, Reopening, Round
-from labeling.services.gold.verification import verify
-from labeling.services.quality import newcomers
-from labeling.services.work import admission
+from labeling.screening import newcomers
+from labeling.work import admission
 
 pytestmark = pytest.mark.postgres
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from labeling.domain.schema import check_payload
+from labeling.schema import check_payload
 
 Row = dict[str, Any]
 
@@ -244,8 +244,8 @@ def test_the_later_rounds_pass_the_gate_without_being_perfect(number: int) -> No
 
 @pytest.mark.parametrize("number", [2, 3])
 def test_most_labels_of_two_people_match_once_the_wording_is_agreed(number: int) -> None:
-    from labeling.domain.matching.matching import match_requirements
-    from labeling.domain.matching.similarity import Ruler, load_minilm
+    from labeling.agreement.matching.matching import match_requirements
+    from labeling.agreement.matching.similarity import Ruler, load_minilm
 
     ruler = Ruler(load_minilm())
     for one, other in PAIRS:

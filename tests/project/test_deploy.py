@@ -17,7 +17,7 @@ from config.command import SERVERS
 from config.env import ROOT
 from config.logs import OF_OURS
 from config.serve import web_command
-from labeling.forms.uploads import MAX_BYTES
+from labeling.conversations.forms.uploads import MAX_BYTES
 
 DEPLOY = ROOT / "deploy"
 DOCS = ROOT / "templates/docs"

@@ -23,14 +23,14 @@ from django.urls.resolvers import URLPattern, URLResolver
 
 from config.command import run as run_assay
 from evaluation.metrics.registry import METRICS, METRICS_VERSION, PROTOCOL_VERSION
-from labeling.api.errors import STATUS
-from labeling.domain.agreement.agreement import Agreement, PairAgreement
+from labeling.agreement.rules.agreement import Agreement, PairAgreement
+from labeling.core.api.errors import STATUS
+from labeling.core.project_settings import FIELDS
 from labeling.domain.errors import RuleError
-from labeling.domain.keys import CASE_KEYS, COMPARISON_KEYS, KEYS, TRIAL_KEYS
-from labeling.domain.schema import PRIORITIES, TYPES, Requirement
-from labeling.services.exchange.export import export
-from labeling.services.project_settings import FIELDS
-from labeling.views.docs import FOLDER, PAGES, address, read
+from labeling.exchange.export import export
+from labeling.operation.views.docs import FOLDER, PAGES, address, read
+from labeling.schema import PRIORITIES, TYPES, Requirement
+from labeling.work.rules.keys import CASE_KEYS, COMPARISON_KEYS, KEYS, TRIAL_KEYS
 from pipelines.registry import PIPELINES, describe
 from tests.factories import make_release
 
@@ -335,9 +335,11 @@ def test_every_address_in_the_list_of_screens_is_there():
 
 
 def all_rule_errors() -> set[type[RuleError]]:
-    for name in ("labeling.domain", "labeling.services", "evaluation.services"):
-        for module in pkgutil.iter_modules(importlib.import_module(name).__path__):
-            importlib.import_module(f"{name}.{module.name}")
+    for app in APPS:
+        path = importlib.import_module(app).__path__
+        for module in pkgutil.walk_packages(path, f"{app}."):
+            if ".management" not in module.name and ".migrations" not in module.name:
+                importlib.import_module(module.name)
 
     def below(error: type[RuleError]) -> Iterator[type[RuleError]]:
         for sub in error.__subclasses__():

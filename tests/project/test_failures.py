@@ -18,9 +18,10 @@ from django.utils import timezone
 from kombu import Connection
 from kombu.transport import memory
 
+from labeling.jobs import failures
 from labeling.models import WorkerPulse
-from labeling.services import failures, health
-from labeling.views import home
+from labeling.operation import health
+from labeling.overview.views import home
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +63,7 @@ def from_sqlite(name: str) -> OperationalError:
 def test_what_is_missing_is_said_by_pages_and_api(
     ana: Client, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, code: str
 ) -> None:
-    monkeypatch.setattr("labeling.api.queue.QueueView.get", failing(error))
+    monkeypatch.setattr("labeling.work.api.queue.QueueView.get", failing(error))
     monkeypatch.setattr(home.qualification, "statuses", failing(error))
     answer = ana.get("/api/queue/")
     assert (answer.status_code, set(answer.json()), answer.json()["code"]) == (status, SHAPE, code)

@@ -14,7 +14,7 @@ from django.db import DatabaseError, connection, models, transaction
 from django.utils import timezone
 
 from evaluation.models.guards import GUARDS as OF_EVALUATION
-from labeling.models import guards
+from labeling.core.models import guards
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 

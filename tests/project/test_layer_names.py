@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from labeling.domain.schema import LAYERS
+from labeling.schema import LAYERS
 
 REGISTRY = (
-    "labeling/domain/schema/layers.py",
-    "labeling/domain/schema/labels.py",  # the shapes of labels say which layers they refer to
+    "labeling/schema/layers.py",
+    "labeling/schema/labels.py",  # the shapes of labels say which layers they refer to
     "evaluation/layers",  # what an evaluation knows of each, keyed by the same name
     "evaluation/metrics/catalog.py",  # a metric says which layer it is of
 )

@@ -10,8 +10,8 @@ import pytest
 
 from evaluation.apps import _personal_data
 from evaluation.metrics.events import parse_reply
-from labeling.domain.gold.lint import Finding, LintItem, item_findings
-from labeling.views.markdown import render_markdown
+from labeling.core.views.markdown import render_markdown
+from labeling.gold.rules.lint import Finding, LintItem, item_findings
 from pipelines.parsing import Unparsable, parse_json
 from pipelines.registry import build
 from pipelines.requirements.extraction import clauses, discourse

@@ -14,8 +14,8 @@ from django.test import Client
 from prometheus_client.values import ValueClass
 
 from config import web_counts
-from labeling.services import health, metrics
-from labeling.views.docs import FOLDER
+from labeling.operation import health, metrics
+from labeling.operation.views.docs import FOLDER
 from tests import factories
 
 HERE = {"HTTP_HOST": "localhost"}

@@ -25,7 +25,7 @@ UNITS = (
 )
 WHOLE = {
     "labeling.domain.facts.CODE",
-    "labeling.domain.formats.sample_labels._FIELD",
+    "labeling.exchange.formats.sample_labels._FIELD",
     "labeling.domain.yaml_files._PLAIN",
     "labeling.domain.yaml_files._pattern",
     "evaluation.services.launch.config_files.ASSIGNED",

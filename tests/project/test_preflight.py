@@ -20,7 +20,7 @@ from django.utils import timezone
 from config import private_files
 from config.command import CHECK
 from labeling.models import Job, SuggestionRequest
-from labeling.services import preflight
+from labeling.operation import preflight
 from tests import factories
 
 pytestmark = pytest.mark.django_db

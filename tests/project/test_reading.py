@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import blind, reading
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
 from tests.fakes import WordOverlap, requirement
 
 TALK = [

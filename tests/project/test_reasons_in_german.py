@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.translation import override
 
 from evaluation.models import CaseRun, Run
+from labeling.core import events
 from labeling.domain.facts import Fact
 from labeling.models import GoldRelease, Project
-from labeling.services import events
 from labeling.words import words
 from tests import everything
 

@@ -10,7 +10,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env
-from labeling.domain.gold.signatures import is_key, make_key
+from labeling.gold.rules.signatures import is_key, make_key
 
 ROOT = Path(__file__).resolve().parents[2]
 

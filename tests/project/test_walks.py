@@ -21,9 +21,9 @@ from django.test import Client
 from evaluation.services.launch.launch import LaunchRequest, launch
 from evaluation.services.run import execution, yardsticks
 from labeling import tasks
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
+from labeling.gold import gold, gold_requests
 from labeling.models import Assignment, Project
-from labeling.services.gold import gold, gold_requests
 from tests import factories
 from tests.fakes import WordOverlap
 
@@ -31,8 +31,8 @@ pytestmark = pytest.mark.django_db
 
 STEP = re.compile(r"^\d+\. `([\w.]+)`", re.MULTILINE)
 COMPUTE = {
-    "labeling.services.agreement.agreement.measure",
-    "labeling.services.settling.settling.settle_answers",
+    "labeling.agreement.agreement.measure",
+    "labeling.settling.settling.settle_answers",
 }
 
 
@@ -101,7 +101,7 @@ def _module_of(step: str) -> tuple[str, str]:
 
 @pytest.fixture
 def worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("labeling.services.vectors.ruler", lambda: Ruler(WordOverlap()))
+    monkeypatch.setattr("labeling.agreement.vectors.ruler", lambda: Ruler(WordOverlap()))
 
 
 def send(person: User, method: str, assignment: Assignment, action: str = "") -> None:

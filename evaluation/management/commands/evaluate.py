@@ -23,11 +23,11 @@ from evaluation.services.launch.launch import LaunchRefused, LaunchRequest
 from evaluation.services.launch.predictions import Source, from_file
 from evaluation.services.run import gates, outputs, planning, results
 from evaluation.services.work import slots, steering
-from labeling.domain.schema.layers import published_as
+from labeling.core import acting
+from labeling.exchange import building
+from labeling.gold import gold
 from labeling.models import GoldRelease
-from labeling.services import acting
-from labeling.services.exchange import building
-from labeling.services.gold import gold
+from labeling.schema.layers import published_as
 from labeling.words import in_english
 from pipelines.chat.endpoint import DEFAULT
 

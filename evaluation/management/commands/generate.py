@@ -11,9 +11,9 @@ from evaluation.management import generating
 from evaluation.services.launch import questions, synthetic
 from evaluation.synthetic.sample import DIFFICULTIES, MIXED
 from evaluation.synthetic.templates import domains
+from labeling.core import acting
 from labeling.management.base import AssayCommand
 from labeling.models import Conversation
-from labeling.services import acting
 
 
 class Command(AssayCommand):

@@ -13,8 +13,8 @@ from evaluation.management.looks import state_results
 from evaluation.models import Judging, Run
 from evaluation.services.judging import judgings
 from evaluation.services.work import steering
+from labeling.core import acting
 from labeling.management.looks import add_reason
-from labeling.services import acting
 from labeling.words import in_english
 
 

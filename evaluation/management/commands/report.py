@@ -13,8 +13,8 @@ from evaluation.management.looks import state_comparison, state_results
 from evaluation.report.cases import MOST_CASES
 from evaluation.report.content import CASES
 from evaluation.report.reading import FORMS, Reading, public_address
+from labeling.exchange import building
 from labeling.management.looks import add_reason
-from labeling.services.exchange import building
 
 
 class Command(RunCommand):

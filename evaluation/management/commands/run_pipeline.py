@@ -24,10 +24,10 @@ from evaluation.services.unmeasured import files, folder, predicting
 from evaluation.services.unmeasured.asked_models import CountedModel
 from evaluation.services.unmeasured.folder import Entry, Failure, FileEntry, Folder, Outcome
 from evaluation.services.unmeasured.predicting import Question, Task
-from labeling.domain.exchange.importing import Problem
+from labeling.conversations.formats import conversations as formats
+from labeling.conversations.formats.talks import ENCODINGS, HowToRead
+from labeling.conversations.rules.importing import Problem
 from labeling.domain.facts import Fact
-from labeling.domain.formats import conversations as formats
-from labeling.domain.formats.talks import ENCODINGS, HowToRead
 from labeling.words import in_english
 from pipelines import registry
 from pipelines.encoder import MemoryCache, MiniLM

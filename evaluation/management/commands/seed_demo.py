@@ -8,11 +8,11 @@ from django.core.management.base import CommandParser
 
 from evaluation.models import OPEN, Run
 from evaluation.services.launch.launch import LaunchRequest, launch
+from labeling.agreement.vectors import ruler
+from labeling.gold import looks
 from labeling.management.base import AssayCommand
 from labeling.models import GoldRelease, Project
-from labeling.services import demo
-from labeling.services.gold import looks
-from labeling.services.vectors import ruler
+from labeling.overview import demo
 
 FOLDER = settings.BASE_DIR / "fixtures" / "demo"
 RUNS: tuple[dict[str, Any], ...] = (

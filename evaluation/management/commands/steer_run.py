@@ -11,9 +11,9 @@ from evaluation.management.foreground import reload as reload_run
 from evaluation.models.spec import CarriedSpec
 from evaluation.services.launch import carrying
 from evaluation.services.work import steering
+from labeling.core import acting
 from labeling.domain.errors import RuleError
-from labeling.services import acting
-from labeling.services.gold import gold
+from labeling.gold import gold
 from labeling.words import in_english
 
 CARRY = "carry"

@@ -13,13 +13,13 @@ from evaluation.management.bars import bar
 from evaluation.management.base import RunCommand
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import suggestions
+from labeling.core import acting
 from labeling.domain.facts import Fact
-from labeling.domain.schema import LAYERS
 from labeling.jobs import runner
 from labeling.models import SuggestionRequest
-from labeling.services import acting
-from labeling.services.work import suggestion_requests as requests
+from labeling.schema import LAYERS
 from labeling.words import in_english
+from labeling.work import suggestion_requests as requests
 
 WAIT_SECONDS = 1.0  # for what a worker holds
 

@@ -35,9 +35,9 @@ from evaluation.models import (
     Run,
 )
 from evaluation.services.judging import judgings, samples
+from labeling.core import events
 from labeling.domain.facts import Fact
 from labeling.domain.uncertainty import LEVEL
-from labeling.services import events
 from labeling.words import in_english
 
 NOT_JUDGED = Fact("certificate.not_judged")

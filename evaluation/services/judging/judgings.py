@@ -23,9 +23,9 @@ from evaluation.services.judging.answers import (
 )
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.work import leases, slots, steering
+from labeling.core import events
 from labeling.domain.facts import Fact
 from labeling.models import GoldRelease
-from labeling.services import events
 from pipelines.chat.endpoint import JUDGE
 from pipelines.llm import ChatModel, InvalidReply
 

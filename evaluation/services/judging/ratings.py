@@ -12,9 +12,9 @@ from django.db.models import Count, QuerySet
 from evaluation.models import RatedPlace, Rating, RatingKind, RatingPanel, RatingSample
 from evaluation.models.ratings import PlaceQuerySet
 from evaluation.services.judging.samples import RatingRefused
-from labeling.domain.agreement.weighted import JudgePair, judge_pairs
+from labeling.agreement.rules.weighted import JudgePair, judge_pairs
+from labeling.core import events
 from labeling.models import Membership
-from labeling.services import events
 
 LONGEST_NOTE = 2000
 

@@ -33,10 +33,10 @@ from evaluation.models import (
     Run,
 )
 from evaluation.services.work import steering
+from labeling.core import events
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.models import Project
-from labeling.services import events
 
 KINDS = tuple(kind for kind in judge.KINDS if kind in JUDGED)
 """Those of answers that have their own figure, which is what a gate may look at."""

@@ -22,8 +22,8 @@ from evaluation.services.launch.config_files import (
 from evaluation.services.launch.launch import FieldFault, LaunchRequest
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.gold import gold
 from labeling.models import GoldRelease
-from labeling.services.gold import gold
 from pipelines.errors import PipelineError
 from pipelines.registry import entry_for
 

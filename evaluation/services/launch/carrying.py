@@ -15,9 +15,9 @@ from evaluation.services import looks
 from evaluation.services.judging import answers
 from evaluation.services.work import steering
 from evaluation.services.work.steering import RunRefused
-from labeling.domain.reasons import reason_in
+from labeling.core import acting
+from labeling.core.rules.reasons import reason_in
 from labeling.models import GoldItem, GoldRelease
-from labeling.services import acting
 
 MOST_NAMED = 1000
 """Cases that are named in the spec; beyond that their number says enough."""

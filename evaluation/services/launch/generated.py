@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from labeling.domain.facts import Fact
-from labeling.domain.gold.content import LabelOrigin
-from labeling.domain.schema.labels import StoredLabel
-from labeling.services.exchange.gold_imports import Imported, Source
+from labeling.exchange.gold_imports import Imported, Source
+from labeling.gold.rules.content import LabelOrigin
+from labeling.schema.labels import StoredLabel
 from pipelines.llm import NO_USAGE, ModelError, Usage
 
 MADE_HOW = "generated"

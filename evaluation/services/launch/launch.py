@@ -29,11 +29,11 @@ from evaluation.services.launch.predictions import (
 )
 from evaluation.services.work import steering
 from evaluation.services.work.steering import BudgetRefused, RunRefused
+from labeling.core import acting
+from labeling.core.rules.reasons import reason_in
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.reasons import reason_in
 from labeling.models import Conversation, GoldItem, GoldRelease
-from labeling.services import acting
 from pipelines.chat.endpoint import DEFAULT
 from pipelines.errors import PipelineError
 from pipelines.registry import PIPELINES, Entry, check_config, entry_for

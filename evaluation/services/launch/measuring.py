@@ -14,8 +14,8 @@ from evaluation.metrics.event_options import (
 )
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from labeling.domain.errors import RuleError
-from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
+from labeling.schema import LAYERS
 
 VERSIONS = {"metrics": (METRICS_VERSION, SPECIFICATION), "protocol": (PROTOCOL_VERSION,)}
 """What a file may name: our own version, logged with each run, and a specification that it follows.

@@ -13,11 +13,11 @@ from evaluation import adapters
 from evaluation.layers import MalformedOutput
 from evaluation.models import CaseRun
 from evaluation.models.spec import PredictionsSpec
+from labeling.conversations.formats.answers import LineFault
+from labeling.conversations.formats.reading import json_lines
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.formats.answers import LineFault
-from labeling.domain.formats.reading import json_lines
 from labeling.models import GoldItem, GoldRelease
 from pipelines.types import Output
 

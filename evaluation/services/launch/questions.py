@@ -16,11 +16,11 @@ from evaluation.services.asking import ENDS, Asking, GenerationRefused
 from evaluation.services.launch import generated
 from evaluation.services.launch.generated import Progress
 from labeling.domain.facts import Fact
-from labeling.domain.schema import check_payload
-from labeling.domain.schema.labels import StoredLabel
-from labeling.domain.schema.layers import published_as
+from labeling.exchange.gold_imports import freeze_imported
 from labeling.models import Conversation, GoldRelease, Project
-from labeling.services.exchange.gold_imports import freeze_imported
+from labeling.schema import check_payload
+from labeling.schema.labels import StoredLabel
+from labeling.schema.layers import published_as
 from pipelines.llm import ModelError
 
 TRIES = 3

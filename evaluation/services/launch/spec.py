@@ -19,8 +19,8 @@ from evaluation import adapters
 from evaluation.metrics.registry import METRICS, METRICS_VERSION, PROTOCOL_VERSION, metrics_in
 from evaluation.models import Run, RunSpec
 from evaluation.services.launch import thresholds
+from labeling.agreement.matching.similarity import MINILM_ID
 from labeling.domain.canonical import canonical_json
-from labeling.domain.matching.similarity import MINILM_ID
 from labeling.domain.plugins import SourceJson
 from pipelines import prompting
 from pipelines.registry import PIPELINES

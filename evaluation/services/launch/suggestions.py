@@ -20,16 +20,16 @@ from evaluation.services.language_models import budgets
 from evaluation.services.language_models.metering import PaidModel, too_long
 from evaluation.services.launch import launch
 from evaluation.services.work import working
+from labeling.agreement.vectors import StoredVectors
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.schema import LAYERS
+from labeling.gold import releases
 from labeling.jobs import queue as jobs
 from labeling.jobs.queue import JobLease, KeepAlive
 from labeling.models import Conversation, Project, SuggestionRequest
-from labeling.services.gold import releases
-from labeling.services.vectors import StoredVectors
-from labeling.services.work import suggestion_requests as requests
-from labeling.services.work.suggestion_requests import KIND
+from labeling.schema import LAYERS
+from labeling.work import suggestion_requests as requests
+from labeling.work.suggestion_requests import KIND
 from pipelines import registry
 from pipelines.chat.endpoint import DEFAULT
 from pipelines.encoder import MiniLM

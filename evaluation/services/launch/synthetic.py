@@ -16,13 +16,13 @@ from evaluation.services.launch.generated import Progress
 from evaluation.synthetic import model as by_model
 from evaluation.synthetic import templates
 from evaluation.synthetic.sample import DIFFICULTIES, MIXED, Sample, difficulties, problems_of
-from labeling.domain.exchange.importing import Record
-from labeling.domain.exchange.importing import Turn as StoredTurn
+from labeling.conversations import conversations
+from labeling.conversations.rules.importing import Record
+from labeling.conversations.rules.importing import Turn as StoredTurn
 from labeling.domain.facts import Fact
-from labeling.domain.schema import DEFAULT_LAYER
+from labeling.exchange.gold_imports import freeze_imported
 from labeling.models import Conversation, GoldRelease
-from labeling.services.exchange import conversations
-from labeling.services.exchange.gold_imports import freeze_imported
+from labeling.schema import DEFAULT_LAYER
 from pipelines.llm import ModelError
 
 ALL = "all"

@@ -11,9 +11,9 @@ from evaluation.layers.memory import Memory
 from evaluation.metrics.gate import DEFAULTS, MAX_DROP
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.models import GateThresholds
+from labeling.core import events
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease, Project
-from labeling.services import events
 
 
 class ThresholdRefused(RuleError):

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from django.db.models import Count
 
 from evaluation.models import CaseRun, Run
+from labeling.gold.affected import AffectedRun, Viewer
 from labeling.models import GoldRelease
-from labeling.services.gold.affected import AffectedRun, Viewer
 
 AT_A_TIME = 5000
 """Items that one query names."""

@@ -19,9 +19,9 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext, ngettext
 
 from evaluation.models import OPEN, ChosenBaseline, Run
+from labeling.core import events
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
-from labeling.services import events
 from pipelines.registry import FLOORS
 
 

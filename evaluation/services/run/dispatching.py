@@ -15,7 +15,7 @@ from evaluation.models import Slot
 from evaluation.services.run import execution
 from evaluation.services.work import slots
 from labeling.jobs import queue, runner, tasks
-from labeling.services import health
+from labeling.operation import health
 
 logger = logging.getLogger(__name__)
 

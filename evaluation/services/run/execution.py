@@ -33,10 +33,10 @@ from evaluation.services.work.working import (
     fact_of,
     log_failure,
 )
+from labeling.agreement.vectors import StoredVectors
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.jobs.queue import KeepAlive
-from labeling.services.vectors import StoredVectors
 from pipelines import registry
 from pipelines.encoder import MiniLM
 from pipelines.errors import PipelineError

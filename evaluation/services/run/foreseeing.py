@@ -17,8 +17,8 @@ from evaluation.services.launch.launch import MOST_REPETITIONS, LaunchRefused, L
 from evaluation.services.run import planning
 from evaluation.services.run.planning import Plan
 from labeling.domain.facts import Fact
+from labeling.gold.looks import TEST, Standing
 from labeling.models import GoldItem, GoldRelease
-from labeling.services.gold.looks import TEST, Standing
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,12 @@ from evaluation.services.judging import certificates
 from evaluation.services.launch import thresholds
 from evaluation.services.run import comparisons, results
 from evaluation.services.run.primary_metrics import primary_of
+from labeling.core import acting, events
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.stored import Stored, read
 from labeling.domain.stored import as_json as stored_of
 from labeling.domain.uncertainty import chance_of_ratio_above
-from labeling.services import acting, events
 from labeling.words import worded_in_english
 
 NOT_MEASURED = Fact("gate.not_measured")

@@ -29,11 +29,11 @@ from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, PrimaryMetric, Run, RunTag
 from evaluation.models.runs import RunQuerySet
 from evaluation.services.run import candidates, changes
+from labeling.core.searching import containing
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
+from labeling.gold import looks
 from labeling.models import GoldRelease, Look
-from labeling.services.gold import looks
-from labeling.services.searching import containing
 
 PAGE_SIZE = 25
 NO_GOLD = "none"

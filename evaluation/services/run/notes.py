@@ -8,8 +8,8 @@ from typing import Any
 from django.db import transaction
 
 from evaluation.models import Run, RunNote, RunTag
+from labeling.core import events
 from labeling.domain.errors import RuleError
-from labeling.services import events
 
 MOST_TAGS = 12
 LONGEST_TAG = 40

@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.db.models import Count
 
 from evaluation.models import CaseRun, Run
-from labeling.services import clock
+from labeling.core import clock
 
 LOOKED_AT = 20
 """The newest cases that have ended tell the pace, so that it follows a change of workers."""

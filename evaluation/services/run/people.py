@@ -9,18 +9,18 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from labeling.domain.exchange.origins import plain
+from labeling.agreement.matching.references import Base, in_terms_of
+from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
-from labeling.domain.gold.content import GoldContent, LabelOrigin
-from labeling.domain.gold.normal import labels_in_normal_form
-from labeling.domain.matching.references import Base, in_terms_of
-from labeling.domain.matching.similarity import Ruler
-from labeling.domain.schema import LAYERS
-from labeling.domain.schema.labels import StoredLabel
+from labeling.gold import pseudonyms
+from labeling.gold.rules.content import GoldContent, LabelOrigin
+from labeling.gold.rules.normal import labels_in_normal_form
 from labeling.models import Assignment, Conversation, FirstPass, GoldItem, GoldRelease
-from labeling.services import pseudonyms
-from labeling.services.settling import settling
-from labeling.services.settling.provenance import Answers, resolved_by
+from labeling.schema import LAYERS
+from labeling.schema.labels import StoredLabel
+from labeling.schema.origins import plain
+from labeling.settling import settling
+from labeling.settling.provenance import Answers, resolved_by
 
 Labels = list[StoredLabel]
 

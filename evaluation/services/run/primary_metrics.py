@@ -16,9 +16,9 @@ from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.metrics.comparison import MARGIN, margin_of
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import PrimaryMetric, Run
+from labeling.core import events
 from labeling.domain.errors import RuleError
 from labeling.models import Project
-from labeling.services import events
 from labeling.translation import translated
 
 

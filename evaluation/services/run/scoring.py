@@ -33,10 +33,10 @@ from evaluation.services.run.answer_scoring import Judged
 from evaluation.services.run.standing import Column, Standing
 from evaluation.services.run.yardsticks import CaseKey
 from evaluation.services.work import endings, leases
+from labeling.agreement import vectors
 from labeling.domain.batches import batches
 from labeling.domain.facts import Fact
-from labeling.domain.gold.content import GoldContent
-from labeling.services import vectors
+from labeling.gold.rules.content import GoldContent
 
 SCORE_FIELDS = ["value", "numerator", "weight", "chance", "reason", "detail", "by_person"]
 AGGREGATE_FIELDS = [*FIGURES, "chance", "reason", "detail", "yardsticks"]

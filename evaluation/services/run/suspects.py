@@ -10,10 +10,10 @@ from evaluation.layers import Example, GoldLayer, gold_layer
 from evaluation.layers.memory import Memory
 from evaluation.models import CaseRun, Run, Score
 from evaluation.services.work.steering import RunRefused
+from labeling.conversations import chats
 from labeling.domain.facts import Fact
-from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Project, Reopening
-from labeling.services.exchange import chats
+from labeling.schema.labels import StoredLabel
 
 SuspectKind = Literal["beside", "mistyped", "contradicted", "missing"]
 

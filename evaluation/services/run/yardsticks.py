@@ -34,11 +34,11 @@ from evaluation.models.yardsticks import YardstickQuerySet
 from evaluation.services.launch import measuring, spec
 from evaluation.services.run import people
 from evaluation.services.stores import FileStore
+from labeling.agreement import vectors
+from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
-from labeling.domain.matching.similarity import Ruler
 from labeling.jobs import queue
 from labeling.models import GoldItem, GoldRelease
-from labeling.services import vectors
 from pipelines.memory.retrieval.floors import BUDGET
 from pipelines.registry import build, check_config, entry_for
 from pipelines.types import Pipeline

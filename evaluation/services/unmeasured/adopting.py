@@ -16,14 +16,14 @@ from evaluation.models import Run, RunConversation
 from evaluation.services.launch.spec import sha256_of
 from evaluation.services.unmeasured import launching
 from evaluation.services.unmeasured.predicting import TrialRefused
-from labeling.domain.exchange.importing import Record, Turn
+from labeling.conversations import conversations
+from labeling.conversations.rules.importing import Record, Turn
+from labeling.core import events, projects
 from labeling.domain.facts import Fact
-from labeling.domain.schema import LAYERS
 from labeling.models import Conversation, Project
-from labeling.services import events, projects
-from labeling.services.exchange import conversations
-from labeling.services.work import suggestion_requests as requests
-from labeling.services.work.suggestions import allowed
+from labeling.schema import LAYERS
+from labeling.work import suggestion_requests as requests
+from labeling.work.suggestions import allowed
 from pipelines.registry import PIPELINES
 
 

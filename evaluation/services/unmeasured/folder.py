@@ -41,7 +41,7 @@ from evaluation.services.unmeasured.predicting import (
 )
 from evaluation.services.work import working
 from labeling.domain.facts import Fact
-from labeling.services.exchange import building
+from labeling.exchange import building
 from labeling.words import in_english
 from pipelines.types import Case, Message, Pipeline
 

@@ -23,12 +23,13 @@ from evaluation.services.launch import launch, spec
 from evaluation.services.unmeasured.files import Prediction
 from evaluation.services.unmeasured.predicting import Task, TrialRefused
 from evaluation.services.work import steering
-from labeling.domain import transcripts
-from labeling.domain.exchange.importing import Record
+from labeling.conversations import near_duplicates
+from labeling.conversations.rules import transcripts
+from labeling.conversations.rules.importing import Record
 from labeling.domain.fingerprints import fingerprint
 from labeling.models import Conversation, Project
-from labeling.services import blindness, near_duplicates
-from labeling.services.work.suggestions import allowed
+from labeling.work import blindness
+from labeling.work.suggestions import allowed
 
 KEPT_DAYS = 30
 MOST_CONVERSATIONS = 200

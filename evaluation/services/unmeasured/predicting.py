@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from evaluation import adapters
 from evaluation.adapters import EventSchema
 from evaluation.services.launch import launch
+from labeling.conversations.rules.importing import Record
 from labeling.domain.errors import RuleError
-from labeling.domain.exchange.importing import Record
 from pipelines.registry import MEMORY, PIPELINES, Entry
 from pipelines.types import Case, Config, Message, Output, Pipeline, Preparing
 

@@ -7,10 +7,10 @@ from typing import BinaryIO
 
 from evaluation.services.unmeasured.launching import MOST_CONVERSATIONS, MOST_MESSAGES
 from evaluation.services.unmeasured.predicting import TrialRefused
-from labeling.domain.exchange.importing import Problem, Record
+from labeling.conversations.formats import conversations
+from labeling.conversations.formats.talks import HowToRead
+from labeling.conversations.rules.importing import Problem, Record
 from labeling.domain.facts import Fact
-from labeling.domain.formats import conversations
-from labeling.domain.formats.talks import HowToRead
 
 MOST_BYTES = 20 * 1024 * 1024
 SHOWN_PROBLEMS = 5

@@ -12,7 +12,7 @@ from django.db.models import F, Func, OuterRef, QuerySet, Subquery
 from evaluation.models import Answer, CaseRun, Judgement, Judging, Run, Work
 from evaluation.models.runs import RunQuerySet
 from evaluation.services.work import leases
-from labeling.services import clock
+from labeling.core import clock
 
 LATE = 0.4
 """Of a lease. It is renewed every third, so a living worker is never silent for longer."""

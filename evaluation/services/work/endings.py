@@ -11,8 +11,8 @@ from django.db import transaction
 
 from evaluation.models import Run
 from evaluation.services import digests
+from labeling.core import events, planner
 from labeling.domain.facts import Fact
-from labeling.services import events, planner
 
 
 def finished(run: Run) -> None:

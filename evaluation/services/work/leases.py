@@ -33,7 +33,7 @@ from evaluation.services.work import endings
 from labeling.domain.facts import Fact
 from labeling.jobs.queue import expiry
 from labeling.models import Job, WorkerPulse
-from labeling.services import health
+from labeling.operation import health
 
 MAX_ATTEMPTS = 3
 CANDIDATES = 10  # looked at per try, so that workers rarely want the same case

@@ -24,7 +24,7 @@ from evaluation.models import Answer, CaseRun, Judgement, Run, Slot, Work
 from evaluation.services.language_models import endpoints
 from evaluation.services.work import leases
 from labeling.jobs import queue
-from labeling.services import health
+from labeling.operation import health
 
 logger = logging.getLogger(__name__)
 

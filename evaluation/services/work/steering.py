@@ -12,9 +12,9 @@ from django.utils import timezone
 from evaluation.models import Answer, CaseRun, Judgement, Judging, Run, Work
 from evaluation.services.language_models import budgets
 from evaluation.services.work import calling_off, leases
+from labeling.core import events
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.services import events
 
 
 class BudgetRefused(RuleError):

@@ -5,10 +5,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from labeling.forms.guidelines import GuidelineForm
+from labeling.core import acting
 from labeling.management.base import AssayCommand
-from labeling.services import acting, guidelines
 from labeling.words import in_english
+from labeling.work import guidelines
+from labeling.work.forms.guidelines import GuidelineForm
 
 
 class Command(AssayCommand):

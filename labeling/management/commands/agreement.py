@@ -10,19 +10,19 @@ from django.core.management.base import CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from labeling.domain.agreement import label_tables
-from labeling.domain.agreement.agreement import Agreement, ContentAgreement, read_agreement
-from labeling.domain.agreement.kappa import LEVELS, Level
-from labeling.domain.agreement.label_tables import LabelTable
+from labeling.agreement import agreement, measurements
+from labeling.agreement.rules import label_tables
+from labeling.agreement.rules.agreement import Agreement, ContentAgreement, read_agreement
+from labeling.agreement.rules.kappa import LEVELS, Level
+from labeling.agreement.rules.label_tables import LabelTable
 from labeling.domain.csv_cells import csv_line
 from labeling.domain.errors import FileFault
 from labeling.domain.numbers import decimals_apart
-from labeling.domain.schema import LAYERS
 from labeling.domain.stored import Stored
 from labeling.management.base import AssayCommand
 from labeling.models import Project, Round
-from labeling.services import processing
-from labeling.services.agreement import agreement, measurements
+from labeling.schema import LAYERS
+from labeling.settling import processing
 from labeling.templatetags.figures import chance
 from labeling.words import in_english, worded
 
@@ -110,7 +110,7 @@ class Command(AssayCommand):
 
 
 def _of_project(project: Project, options: dict[str, Any]) -> Agreement | Records:
-    from labeling.services.vectors import ruler
+    from labeling.agreement.vectors import ruler
 
     measured = _round(project, options["round"])
     if measured.is_blind:

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from labeling.management.base import AssayCommand
-from labeling.services import backups
+from labeling.operation import backups
 
 
 class Command(AssayCommand):

@@ -5,10 +5,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 
-from labeling.domain.scopes import Scope
+from labeling.core import tokens
+from labeling.core.rules.scopes import Scope
 from labeling.management.base import AssayCommand
 from labeling.models import Project
-from labeling.services import tokens
 
 
 class Command(AssayCommand):

@@ -12,10 +12,11 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.urls import reverse
 
+from labeling.accounts import accounts, passwords
+from labeling.accounts.accounts import NewAccount
+from labeling.core import acting
 from labeling.management.base import AssayCommand
 from labeling.models import Membership
-from labeling.services import accounts, acting, passwords
-from labeling.services.accounts import NewAccount
 
 
 class Command(AssayCommand):

@@ -5,12 +5,12 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from labeling.exchange import export
+from labeling.gold import gold
+from labeling.gold.looks import Sight
 from labeling.management import looks
 from labeling.management.base import AssayCommand
 from labeling.models import Look
-from labeling.services.exchange import export
-from labeling.services.gold import gold
-from labeling.services.gold.looks import Sight
 
 
 class Command(AssayCommand):

@@ -6,12 +6,12 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from labeling.domain.schema import json_schema, yaml_schema
+from labeling.exchange import label_exports
+from labeling.gold.looks import Sight, test_sets
 from labeling.management import looks
 from labeling.management.base import AssayCommand
 from labeling.models import Look
-from labeling.services.exchange import label_exports
-from labeling.services.gold.looks import Sight, test_sets
+from labeling.schema import json_schema, yaml_schema
 
 
 def _json_schema() -> str:

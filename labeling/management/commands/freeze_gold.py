@@ -4,16 +4,16 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from labeling.domain.gold.meaning import LEVELS
-from labeling.domain.gold.statement import parsed
-from labeling.domain.schema import DEFAULT_LAYER
+from labeling.agreement.vectors import ruler
+from labeling.core import acting
+from labeling.gold import gold, lint
+from labeling.gold.rules.meaning import LEVELS
+from labeling.gold.rules.statement import parsed
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.base import AssayCommand
 from labeling.management.lint_lines import report_lines, waiver_line
 from labeling.models import Project
-from labeling.services import acting
-from labeling.services.gold import gold, lint
-from labeling.services.vectors import ruler
+from labeling.schema import DEFAULT_LAYER
 from labeling.words import words_of
 
 

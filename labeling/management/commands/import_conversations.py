@@ -13,16 +13,16 @@ from django.core.management.base import CommandError
 from rich.console import Console
 from rich.progress import Progress
 
-from labeling.domain.chats import FORMATS as CHAT_FORMATS
-from labeling.domain.exchange.importing import SPLITS
-from labeling.domain.formats import conversations as formats
-from labeling.domain.formats.talks import ENCODINGS, HowToRead
+from labeling.conversations import chats, conversations
+from labeling.conversations.formats import conversations as formats
+from labeling.conversations.formats.talks import ENCODINGS, HowToRead
+from labeling.conversations.published import FORMATS as CHAT_FORMATS
+from labeling.conversations.rules.importing import SPLITS
+from labeling.core import acting
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.base import AssayCommand
 from labeling.management.fault_tables import print_faults, project_message
 from labeling.management.lint_lines import waiver_line
-from labeling.services import acting
-from labeling.services.exchange import chats, conversations
 from labeling.words import in_english
 
 SHOWN_LEFT_OUT, SHOWN_DOUBTS = 20, 10

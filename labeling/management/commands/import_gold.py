@@ -7,15 +7,15 @@ from typing import Any, BinaryIO
 
 from django.core.management.base import CommandError, CommandParser
 
-from labeling.domain.schema import LAYERS
-from labeling.domain.targets import END_TO_END
+from labeling.core import acting
+from labeling.exchange import correction_files, gold_files
+from labeling.gold import gold
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.base import AssayCommand
 from labeling.management.fault_tables import print_faults, project_message
 from labeling.management.lint_lines import waiver_line
-from labeling.services import acting
-from labeling.services.exchange import correction_files, gold_files
-from labeling.services.gold import gold
+from labeling.schema import LAYERS
+from labeling.schema.targets import END_TO_END
 from labeling.words import in_english
 
 ITEMS = "items.jsonl"

@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 
 from django.core.management.base import CommandParser
 
-from labeling.domain.formats.answers import Unnamed
+from labeling.conversations.formats.answers import Unnamed
+from labeling.exchange import label_imports
 from labeling.management.base import AssayCommand
-from labeling.services.exchange import label_imports
 from labeling.words import in_english
 
 

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from labeling.management.base import AssayCommand
-from labeling.services import backups
+from labeling.operation import backups
 
 
 class Command(AssayCommand):

@@ -7,16 +7,12 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
-from labeling.domain.gold.proofs import ReleaseFault
+from labeling.gold import gold, signing
+from labeling.gold.exported import Folder
+from labeling.gold.rules.proofs import ReleaseFault
+from labeling.gold.verification import check, faults_of, faults_of_project
 from labeling.management.base import AssayCommand
 from labeling.models import GoldRelease, Project
-from labeling.services.gold import gold, signing
-from labeling.services.gold.exported import Folder
-from labeling.services.gold.verification import (
-    check,
-    faults_of,
-    faults_of_project,
-)
 from labeling.words import in_english
 
 

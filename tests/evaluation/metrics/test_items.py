@@ -11,8 +11,8 @@ from evaluation.metrics.items import (
     threshold_curve,
 )
 from evaluation.metrics.registry import metrics_for
+from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
-from labeling.domain.matching.similarity import Ruler
 from labeling.words import words_of
 from tests.fakes import requirement
 

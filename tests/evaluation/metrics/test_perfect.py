@@ -10,7 +10,7 @@ import pytest
 from evaluation.layers import GOLD_LAYERS, Context, Example
 from evaluation.layers.values import values_of
 from evaluation.metrics.registry import METRICS
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
 from tests import factories, layers
 from tests.fakes import WordOverlap
 

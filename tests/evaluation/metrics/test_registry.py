@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evaluation.metrics.calibration import calibration
 from evaluation.metrics.items import score_extraction
 from evaluation.metrics.registry import METRICS, Metric, Value, metrics_for
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
 from tests.fakes import WordOverlap, requirement
 
 RULER = Ruler(WordOverlap())

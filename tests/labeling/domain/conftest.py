@@ -1,7 +1,7 @@
 import hypothesis
 import pytest
 
-from labeling.domain.matching.similarity import Encoder, Ruler, load_minilm
+from labeling.agreement.matching.similarity import Encoder, Ruler, load_minilm
 from tests.fakes import WordOverlap
 
 # A busy machine is not a failed law, and what held here holds there: the same examples each time.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.domain.reasons import reason_in
+from labeling.core.rules.reasons import reason_in
 
 UNSEEN = [
     *("\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u180e", "\u202e", "\u2066"),

@@ -11,7 +11,7 @@ import pytest
 from evaluation.metrics.events import Sample, events_of, score_events
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import summarize
-from labeling.domain.schema import check_payload
+from labeling.schema import check_payload
 from pipelines.chat.strict import strict
 from pipelines.errors import NoModel
 from pipelines.events.local import EventsLocal, EventsLocalConfig

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from labeling.domain.schema import check_payload
+from labeling.schema import check_payload
 from pipelines.types import Case, Message, Pipeline
 
 Turn = tuple[str, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.domain.hints import KINDS
+from labeling.schema.hints import KINDS
 from pipelines.requirements.labels import Requirement
 from pipelines.requirements.validation import guide
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from evaluation.layers import gold_layer
-from labeling.domain.schema import labels
-from labeling.domain.schema.fields import Label
-from labeling.domain.schema.labels import InferredRequirement, Issue, Requirement
+from labeling.schema import labels
+from labeling.schema.fields import Label
+from labeling.schema.labels import InferredRequirement, Issue, Requirement
 from pipelines.chat.strict import strict
 from pipelines.errors import NoModel
 from pipelines.llm import ChatMessage, Reply, Usage

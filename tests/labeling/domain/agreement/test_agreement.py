@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from labeling.domain.agreement.agreement import (
+from labeling.agreement.rules.agreement import (
     band,
     cohen_kappa,
     fleiss_kappa,

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from labeling.domain.agreement import ratings as grids
-from labeling.domain.agreement.agreement import Excluded, agreement, cohen_kappa, pair_agreement
-from labeling.domain.agreement.weighted import judge_pairs
+from labeling.agreement.rules import ratings as grids
+from labeling.agreement.rules.agreement import Excluded, agreement, cohen_kappa, pair_agreement
+from labeling.agreement.rules.weighted import judge_pairs
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 from tests.labeling.domain.agreement.two_raters import A, B

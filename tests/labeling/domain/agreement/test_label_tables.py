@@ -15,8 +15,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from labeling.domain.agreement import label_tables
-from labeling.domain.agreement.agreement import Agreement
+from labeling.agreement.rules import label_tables
+from labeling.agreement.rules.agreement import Agreement
 from labeling.domain.errors import FileFault
 from labeling.words import in_english
 

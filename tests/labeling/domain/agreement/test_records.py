@@ -1,6 +1,6 @@
 import pytest
 
-from labeling.domain.agreement.records import record_agreement
+from labeling.agreement.rules.records import record_agreement
 from labeling.domain.facts import Fact
 from tests.fakes import requirement
 

@@ -1,11 +1,11 @@
 import pytest
 
-from labeling.domain.agreement.event_agreement import event_agreement
-from labeling.domain.agreement.units import judged, of_type, units
+from labeling.agreement.matching.matching import match_events
+from labeling.agreement.matching.similarity import Ruler
+from labeling.agreement.rules.event_agreement import event_agreement
+from labeling.agreement.rules.units import judged, of_type, units
 from labeling.domain.facts import Fact
-from labeling.domain.matching.matching import match_events
-from labeling.domain.matching.similarity import Ruler
-from labeling.domain.schema import REQUIREMENT_FIELDS
+from labeling.schema import REQUIREMENT_FIELDS
 from labeling.words import in_english
 from tests.fakes import WordOverlap, requirement
 

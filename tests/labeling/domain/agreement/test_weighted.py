@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labeling.domain.agreement.weighted import NOTHING_SHARED, judge_pairs, weighted_kappa
+from labeling.agreement.rules.weighted import NOTHING_SHARED, judge_pairs, weighted_kappa
 
 
 @pytest.mark.parametrize("top", [2, 10])

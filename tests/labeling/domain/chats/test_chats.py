@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from labeling.domain.chats import (
+from labeling.conversations.published import (
     BadSplits,
     Chat,
     ChatRefused,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from labeling.domain.exchange.evidence import MessageId, read_element, resolve, strict_ids
+from labeling.conversations.rules.evidence import MessageId, read_element, resolve, strict_ids
 
 
 def known(*ids: str) -> dict[MessageId, int]:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from labeling.domain.exchange import importing
-from labeling.domain.exchange.importing import (
+from labeling.conversations.rules import importing
+from labeling.conversations.rules.importing import (
     Fingerprint,
     Problem,
     Record,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
-from labeling.domain.exchange.importing import Turn
-from labeling.domain.formats.answers import FileAnswer, FileConversation
-from labeling.domain.schema import LAYERS
+from labeling.conversations.formats.answers import FileAnswer, FileConversation
+from labeling.conversations.rules.importing import Turn
+from labeling.schema import LAYERS
 
 TEXTS = (
     "👩🏽‍🌾 says: we 🚚 ship the crates to Łódź,\nand 💌 confirm.",

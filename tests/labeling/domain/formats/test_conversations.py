@@ -16,11 +16,11 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from labeling.conversations.formats import tables
+from labeling.conversations.formats.conversations import READERS, read
+from labeling.conversations.formats.talks import HowToRead, time_in
+from labeling.conversations.rules.importing import Problem, Record
 from labeling.domain.errors import FileFault
-from labeling.domain.exchange.importing import Problem, Record
-from labeling.domain.formats import tables
-from labeling.domain.formats.conversations import READERS, read
-from labeling.domain.formats.talks import HowToRead, time_in
 from tests.growth import assert_four_times_the_text_takes_no_eight_times_as_long
 
 pytestmark = pytest.mark.no_database

@@ -12,13 +12,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from labeling.domain.exchange.importing import with_line_feeds
+from labeling.conversations.formats.answers import (
+    FileAnswer,
+    FileConversation,
+    LineFault,
+    Unreadable,
+)
+from labeling.conversations.rules.importing import with_line_feeds
 from labeling.domain.facts import Fact
-from labeling.domain.formats import doccano, labelstudio, native
-from labeling.domain.formats.answers import FileAnswer, FileConversation, LineFault, Unreadable
-from labeling.domain.formats.labelstudio_config import config
-from labeling.domain.formats.offsets import from_utf16, to_utf16
-from labeling.domain.schema import LAYERS, check_payload
+from labeling.exchange.formats import doccano, labelstudio, native
+from labeling.exchange.formats.labelstudio_config import config
+from labeling.exchange.formats.offsets import from_utf16, to_utf16
+from labeling.schema import LAYERS, check_payload
 from labeling.words import in_english
 from tests.labeling.domain.formats import rich
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeling.domain.exchange.importing import Problem, Record
-from labeling.domain.formats import chatlogs
-from labeling.domain.formats.conversations import READERS, read
-from labeling.domain.formats.reading import json_lines, json_list, json_objects
-from labeling.domain.formats.talks import HowToRead
-from labeling.domain.formats.times import order_of
+from labeling.conversations.formats import chatlogs
+from labeling.conversations.formats.conversations import READERS, read
+from labeling.conversations.formats.reading import json_lines, json_list, json_objects
+from labeling.conversations.formats.talks import HowToRead
+from labeling.conversations.formats.times import order_of
+from labeling.conversations.rules.importing import Problem, Record
 
 pytestmark = pytest.mark.no_database
 

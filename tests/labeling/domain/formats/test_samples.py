@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from labeling.domain.exchange.importing import Problem, Record
-from labeling.domain.formats import sample_labels, samples
-from labeling.domain.formats.answers import FileConversation, LineFault, Unnamed
-from labeling.domain.schema import check_payload
-from labeling.domain.schema.layers import stages
+from labeling.conversations.formats import samples
+from labeling.conversations.formats.answers import FileConversation, LineFault, Unnamed
+from labeling.conversations.rules.importing import Problem, Record
+from labeling.exchange.formats import sample_labels
+from labeling.schema import check_payload
+from labeling.schema.layers import stages
 
 pytestmark = pytest.mark.no_database
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labeling.conversations.formats import messengers, speakers, speech, talks
+from labeling.conversations.formats.conversations import guess_format, read
+from labeling.conversations.formats.talks import HowToRead
+from labeling.conversations.rules.importing import Problem, Record
 from labeling.domain.errors import FileFault
-from labeling.domain.exchange.importing import Problem, Record
-from labeling.domain.formats import messengers, speakers, speech, talks
-from labeling.domain.formats.conversations import guess_format, read
-from labeling.domain.formats.talks import HowToRead
 from tests.growth import assert_four_times_the_text_takes_no_eight_times_as_long
 
 pytestmark = pytest.mark.no_database

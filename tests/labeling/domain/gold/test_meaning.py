@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.domain.gold.meaning import LEVELS, Meaning, higher, of_release
+from labeling.gold.rules.meaning import LEVELS, Meaning, higher, of_release
 
 
 def test_each_level_raises_its_number_and_sets_the_ones_after_it_to_zero() -> None:

@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
-from labeling.domain.gold.content import Provenance
-from labeling.domain.gold.names import numbered, with_names, with_pseudonyms
+from labeling.gold.rules.content import Provenance
+from labeling.gold.rules.names import numbered, with_names, with_pseudonyms
 
 PEOPLE = {"ana": "annotator-2", "ben": "annotator-1", "rita": "annotator-10"}
 LABEL: dict[str, Any] = {"uid": "a", "title": "Told by ana"}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeling.domain.canonical import canonical_json
-from labeling.domain.gold.normal import in_normal_form, labels_in_normal_form, offset
+from labeling.gold.rules.normal import in_normal_form, labels_in_normal_form, offset
 
 CAFE = "Das Cafe\u0301 in Zu\u0308rich zahlt."  # as some systems write "Café" and "Zürich"
 SPAN = {"message": 0, "start": 4, "end": 9, "text": CAFE[4:9]}

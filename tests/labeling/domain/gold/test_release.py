@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import NotCanonical
-from labeling.domain.gold.release import item_sha256
+from labeling.gold.rules.release import item_sha256
 from labeling.words import in_english
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

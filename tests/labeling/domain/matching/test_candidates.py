@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.domain.matching.candidates import candidates, perhaps_same
-from labeling.domain.matching.merging import Cluster, Side
+from labeling.agreement.matching.candidates import candidates, perhaps_same
+from labeling.agreement.matching.merging import Cluster, Side
 from tests.factories import requirement
 
 pytestmark = pytest.mark.no_database

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labeling.agreement.matching.consensus import settle
+from labeling.agreement.matching.merging import agreement_of
+from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.canonical import canonical_json
-from labeling.domain.matching.consensus import settle
-from labeling.domain.matching.merging import agreement_of
-from labeling.domain.matching.similarity import Ruler
 from tests.fakes import WordOverlap, requirement
 
 LOGIN, EXPORT = "Log in with a password", "Export the monthly report"

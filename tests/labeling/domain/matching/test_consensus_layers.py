@@ -2,8 +2,8 @@
 
 import pytest
 
-from labeling.domain.matching.consensus import settle
-from labeling.domain.matching.references import Base, in_terms_of, quoting
+from labeling.agreement.matching.consensus import settle
+from labeling.agreement.matching.references import Base, in_terms_of, quoting
 from tests.layers import arc, event, inferred, issue, phase, question, rating
 
 

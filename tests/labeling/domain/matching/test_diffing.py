@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeling.domain.matching.diffing import difference, field_changes, word_parts
+from labeling.agreement.matching.diffing import difference, field_changes, word_parts
 
 TEXTS = st.text(alphabet="ab é\n.,", max_size=30)
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeling.domain.matching.consensus import Settled, settle
-from labeling.domain.matching.sameness import bare
-from labeling.domain.matching.similarity import Ruler
-from labeling.domain.schema import LAYERS, compared_fields
+from labeling.agreement.matching.consensus import Settled, settle
+from labeling.agreement.matching.sameness import bare
+from labeling.agreement.matching.similarity import Ruler
+from labeling.schema import LAYERS, compared_fields
 from tests.fakes import WordOverlap, requirement
 from tests.layers import arc, event, inferred, issue, phase, question, rating
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labeling.domain.matching.matching import (
+from labeling.agreement.matching.matching import (
     DEFAULT_SYNONYMS,
     assign,
     match_requirements,
@@ -14,7 +14,7 @@ from labeling.domain.matching.matching import (
     same_actor,
     texts_to_prime,
 )
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
 from tests.fakes import WordOverlap, requirement
 
 shapes = st.tuples(st.integers(0, 5), st.integers(0, 5))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labeling.domain.matching.consensus import settle
-from labeling.domain.matching.merging import (
+from labeling.agreement.matching.consensus import settle
+from labeling.agreement.matching.merging import (
     agreement_of,
     attributed,
     clusters_of,
@@ -11,7 +11,7 @@ from labeling.domain.matching.merging import (
     overrules_everybody,
     read_clusters,
 )
-from labeling.domain.matching.similarity import Ruler
+from labeling.agreement.matching.similarity import Ruler
 from tests.fakes import WordOverlap, requirement
 
 FIELDS = ["title", "confidence", "source_messages"]

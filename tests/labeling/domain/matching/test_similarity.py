@@ -3,8 +3,8 @@ import sys
 import numpy as np
 import pytest
 
+from labeling.agreement.matching.similarity import MINILM_FILES, Ruler, check_files
 from labeling.domain.errors import EncoderUnusable
-from labeling.domain.matching.similarity import MINILM_FILES, Ruler, check_files
 from tests.fakes import MemoryCache, WordOverlap
 
 
@@ -92,7 +92,7 @@ def test_a_missing_file_is_refused(tmp_path):
 
 
 def test_a_missing_package_is_named(monkeypatch):
-    from labeling.domain.matching.similarity import load_minilm
+    from labeling.agreement.matching.similarity import load_minilm
 
     monkeypatch.setattr(sys, "path", [])
 

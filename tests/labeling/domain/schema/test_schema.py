@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 import yaml
 
-from labeling.domain.schema import (
+from labeling.schema import (
     LAYERS,
     check_payload,
     form_fields,

@@ -1,0 +1,151 @@
+"""Signing in, and passwords."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib.auth import authenticate
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
+from django.contrib.auth.models import User
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from labeling.accounts import demo_accounts, mails, signing_in
+from labeling.accounts.signing_in import Caller
+
+
+def wait_text(seconds: int) -> str:
+    """When to try again: after wrong passwords, or mails asked for too often."""
+    if seconds < 120:
+        return ngettext(
+            "Too many tries. Try again in %(n)d second.",
+            "Too many tries. Try again in %(n)d seconds.",
+            seconds,
+        ) % {"n": seconds}
+    minutes = -(-seconds // 60)
+    return ngettext(
+        "Too many tries. Try again in %(n)d minute.",
+        "Too many tries. Try again in %(n)d minutes.",
+        minutes,
+    ) % {"n": minutes}
+
+
+class SignInForm(AuthenticationForm):
+    """``wait`` is how many seconds no try is looked at, and 0 if this one was."""
+
+    caller: Caller
+    wait = 0
+
+    def clean(self) -> dict[str, Any]:
+        username = self.cleaned_data.get("username")
+        password = self.cleaned_data.get("password")
+        if username is None or not password:
+            return self.cleaned_data
+        counts = signing_in.counts_of(username, self.caller)
+        ticket = signing_in.begin(counts, username=username, caller=self.caller)
+        if ticket.wait:
+            self.wait = ticket.wait
+            raise forms.ValidationError(wait_text(ticket.wait), code="throttled")
+        if self._is_demo_from_elsewhere(username, password):
+            signing_in.refused_demo(username, self.caller)
+            raise forms.ValidationError(
+                _(
+                    "This is a demo account: everybody knows its password, so it opens only on "
+                    "the machine that the server runs on. Those who run the server can set "
+                    "ASSAY_DEMO_EVERYWHERE=true, or give the account another password."
+                ),
+                code="demo",
+            )
+        user = authenticate(self.request, username=username, password=password)
+        if user is None:
+            signing_in.failed(username, self.caller)
+            raise self.get_invalid_login_error()
+        self.confirm_login_allowed(user)
+        signing_in.succeeded(ticket)
+        self.user_cache = user
+        return self.cleaned_data
+
+    def _is_demo_from_elsewhere(self, username: str, password: str) -> bool:
+        if settings.DEMO_EVERYWHERE or self.caller.is_local:
+            return False
+        return demo_accounts.is_known(username, password)
+
+
+class OwnPasswordForm(PasswordChangeForm):
+    """Somebody at an open page must not try passwords without end."""
+
+    caller: Caller
+    wait = 0
+
+    def clean_old_password(self) -> str:
+        counts = signing_in.counts_of_own(self.user)
+        ticket = signing_in.begin(counts, username=self.user.username, caller=self.caller)
+        if ticket.wait:
+            self.wait = ticket.wait
+            raise forms.ValidationError(wait_text(ticket.wait), code="throttled")
+        password: str = super().clean_old_password()
+        signing_in.succeeded(ticket)
+        return password
+
+
+class MailAddressForm(forms.Form):
+    email = forms.EmailField(
+        label=_("Mail address"),
+        required=False,
+        max_length=254,
+        help_text=_(
+            "Links for a new password are sent there, once you have confirmed it by the link "
+            "that is mailed to it."
+        ),
+    )
+    password = forms.CharField(
+        label=_("Your password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+    caller: Caller
+    wait = 0
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean_password(self) -> str:
+        counts = signing_in.counts_of_own(self.user)
+        ticket = signing_in.begin(counts, username=self.user.username, caller=self.caller)
+        self._refuse_while(ticket.wait)
+        password: str = self.cleaned_data["password"]
+        if not self.user.check_password(password):
+            raise forms.ValidationError(_("This is not your password."), code="wrong")
+        signing_in.succeeded(ticket)
+        return password
+
+    def clean(self) -> dict[str, Any]:
+        """Each address that is not the person's costs a mail, which a stranger may get."""
+        address = self.cleaned_data.get("email")
+        if not self.errors and address and address != self.user.email:
+            if not mails.work():
+                text = _(
+                    "This server sends no mail, so you cannot confirm an address: an "
+                    "administrator can enter it for you."
+                )
+                raise forms.ValidationError(text, code="no_mail")
+            counts = signing_in.counts_of_confirming(self.user, address)
+            ticket = signing_in.begin(counts, username=self.user.username, caller=self.caller)
+            self._refuse_while(ticket.wait)
+        return self.cleaned_data
+
+    def _refuse_while(self, seconds: int) -> None:
+        if seconds:
+            self.wait = seconds
+            raise forms.ValidationError(wait_text(seconds), code="throttled")
+
+
+class ForgottenForm(forms.Form):
+    name = forms.CharField(
+        label=_("User name or mail address"),
+        max_length=254,
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
+    )

@@ -1,0 +1,143 @@
+"""Signing in and out, and passwords that were forgotten."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
+from django.contrib.auth.views import LoginView, LogoutView, PasswordResetConfirmView
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse, reverse_lazy
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from labeling.accounts import mails, passwords, signing_in
+from labeling.accounts.forms.signing_in import ForgottenForm, SignInForm, wait_text
+from labeling.core import access
+from labeling.core.links import absolute
+from labeling.core.views import once
+from labeling.core.views.access import person, refused
+from labeling.core.views.callers import caller_of, remember
+from labeling.models import Membership
+
+
+class SignIn(LoginView):
+    template_name = "registration/sign_in.html"
+    redirect_authenticated_user = True
+    form_class = SignInForm
+
+    def get_form(self, form_class: Any = None) -> SignInForm:
+        form = cast(SignInForm, super().get_form(form_class))
+        form.caller = caller_of(self.request, self.request.POST.get("username", ""))
+        return form
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        user = form.get_user()
+        enter(self.request, user)
+        response = redirect(self.get_success_url())
+        remember(self.request, response, user.username)
+        return response
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        response = super().form_invalid(form)
+        if form.wait:
+            response.status_code = 429
+            response["Retry-After"] = str(form.wait)
+        return response
+
+
+def enter(request: HttpRequest, user: User) -> None:
+    """Begin a session, and note where."""
+    login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
+    signing_in.began(user, str(request.session.session_key), caller_of(request))
+
+
+class SignOut(LogoutView):
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated:
+            signing_in.signed_out(request.user, str(request.session.session_key))
+        return super().post(request, *args, **kwargs)
+
+
+@login_not_required
+def admin_sign_in(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+    """The administration has no separate door, at which nobody would count tries."""
+    if request.user.is_authenticated:
+        return redirect("home")
+    query = urlencode({"next": request.GET.get("next") or reverse("admin:index")})
+    return redirect(f"{reverse('sign-in')}?{query}")
+
+
+@login_not_required
+@require_http_methods(["GET", "POST"])
+@never_cache
+def password_forgotten(request: HttpRequest) -> HttpResponse:
+    """The answer is the same, and as quick, whether there is such an account or not."""
+    works = mails.work()
+    form = ForgottenForm(request.POST or None)
+    if request.method == "GET" or not works or not form.is_valid():
+        context = {"form": form, "works": works, "sent": "sent" in request.GET}
+        status = 400 if form.errors else 200
+        return render(request, "registration/password_forgotten.html", context, status=status)
+    name, caller = form.cleaned_data["name"], caller_of(request)
+    account, address = signing_in.counts_of_mail(name, caller)
+    ticket = signing_in.begin([address], username="", caller=caller)
+    if ticket.wait:
+        form.add_error(None, wait_text(ticket.wait))
+        context = {"form": form, "works": works}
+        response = render(request, "registration/password_forgotten.html", context, status=429)
+        response["Retry-After"] = str(ticket.wait)
+        return response
+    if not signing_in.begin([account], username="", caller=caller).wait:
+        passwords.send_links(
+            name, lambda parts: absolute(request, reverse("password-set", args=parts))
+        )
+    return redirect(f"{reverse('password-forgotten')}?sent")
+
+
+class PasswordLink(PasswordResetConfirmView):
+    """The address of the link is left at once for one without its secret."""
+
+    template_name = "registration/password_link.html"
+    success_url = reverse_lazy("sign-in")
+    token_generator = passwords.LinkTokens()
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        response = super().form_valid(form)
+        passwords.set_again(form.user)
+        messages.success(self.request, _("Your password is set. Sign in with it."))
+        return response
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+def password_link(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """A lead makes a link for somebody who has forgotten their password."""
+    project = access.led(request.user, slug)
+    memberships = Membership.objects.select_related("user")
+    user = get_object_or_404(memberships, project=project, pk=pk).user
+    by = person(request)
+    if request.method == "POST":
+        try:
+            parts = passwords.make_link(user, by=by)
+        except passwords.LinkRefused as refusal:
+            return refused(request, refusal, reverse("members", args=[slug]))
+        link = absolute(request, reverse("password-set", args=parts))
+        once.keep(request, f"password-{user.pk}", link=link)
+        return redirect("password-link", slug, pk)
+    kept = once.take(request, f"password-{user.pk}")
+    context = {
+        "project": project,
+        "person": user,
+        "refusal": passwords.why_no_link(by, user),
+        "link": kept["link"] if kept else "",
+        "hours": settings.PASSWORD_RESET_TIMEOUT // 3600,
+    }
+    return render(request, "labeling/password_link.html", context)

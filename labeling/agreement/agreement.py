@@ -1,0 +1,295 @@
+"""Agreement of what people submitted in one round, layer by layer.
+
+It is computed from what each conversation adds, which a worker has measured. Nothing is stored here
+and no page calls it: :mod:`labeling.agreement.measurements` keeps what a worker computed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypedDict, cast
+
+from django.db.models import Q
+
+from labeling.agreement import answers, conversations
+from labeling.agreement.answers import EVERYTHING, Selection
+from labeling.agreement.conversations import Added
+from labeling.agreement.rules.agreement import (
+    Agreement,
+    Excluded,
+    Outcome,
+    Statistic,
+    outcome_of,
+    without_use,
+)
+from labeling.agreement.rules.agreement import agreement as compute
+from labeling.agreement.rules.content import content_agreement, judged_by_content
+from labeling.agreement.rules.event_agreement import summed_events
+from labeling.agreement.rules.records import PairCounts, RecordAgreement, summed_records
+from labeling.domain.facts import Fact
+from labeling.domain.stored import Stored
+from labeling.models import Annotation, Assignment, FirstPass, Project, Round
+from labeling.schema import DEFAULT_LAYER, LAYERS
+from labeling.schema.labels import StoredLabel
+from labeling.schema.layers import Judged, SameRecord
+
+ORIGINS = ("typed", "assisted")
+"""Labels of people's own hand, and labels that they took over from a suggestion."""
+
+OF_ORIGIN = (
+    "statistic", "value", "measure", "pairs", "fleiss_kappa", "krippendorff_alpha", "reasons",
+)  # fmt: skip
+
+
+Labels = dict[str, dict[str, list[StoredLabel]]]  # by annotator and conversation
+
+
+class LayerAgreement(NamedTuple):
+    """The figures of one layer of a round; ``records`` None where labels are not matched."""
+
+    figures: Agreement
+    records: list[Stored] | None
+
+
+def measure(measured: Round, layer: str, *, selection: Selection = EVERYTHING) -> LayerAgreement:
+    """Agreement of a round on one layer, from what each conversation adds.
+
+    Where annotators have seen suggestions, the figures of typed and of assisted labels are given
+    separately, too. What conversations add must be up to date, see :func:`parts_of`.
+    """
+    added = conversations.each(measured, layer, selection)
+    figures = _figures(measured, layer, added, selection)
+    figures, records = _judged(layer, added, figures, measured.label_f1_threshold)
+    if not selection.origin and is_assisted(measured):
+        figures = replace(figures, by_origin=_by_origin(measured, layer, selection))
+    return LayerAgreement(
+        figures, None if records is None else [pair.as_json() for pair in records]
+    )
+
+
+def compare(
+    layer: str, added: Sequence[Added], rules: Bar, *, label_f1_threshold: float
+) -> Agreement:
+    """What the gate would say of these answers, of a round or not."""
+    figures = _compared(layer, added, rules, {})
+    return _judged(layer, added, figures, label_f1_threshold)[0]
+
+
+def _judged(
+    layer: str, added: Sequence[Added], figures: Agreement, label_f1_threshold: float
+) -> tuple[Agreement, list[RecordAgreement] | None]:
+    """By the content of the labels, too; and whether anybody has used the layer."""
+    records = _records(layer, added) if LAYERS[layer].has_records else None
+    if records is not None:
+        content = content_agreement(
+            records, threshold=label_f1_threshold, statistic=figures.statistic
+        )
+        figures = judged_by_content(figures, content, layer)
+    if figures.value is None and not _is_used(added):
+        figures = without_use(figures)
+    return figures, records
+
+
+def parts_of(measured: Round, selection: Selection) -> list[Selection]:
+    """The selections whose conversations the figures of a selection are made from."""
+    if selection.origin or not is_assisted(measured):
+        return [selection]
+    return [selection, *(replace(selection, origin=origin) for origin in ORIGINS)]
+
+
+def _is_used(added: Sequence[Added]) -> bool:
+    """Whether a label of the layer is among the answers, or there are no answers to compare."""
+    several = len({who for each in added for who in each.annotators}) > 1
+    return not several or any(each.is_used for each in added)
+
+
+def _by_origin(measured: Round, layer: str, selection: Selection) -> dict[str, Stored]:
+    """The figures of typed and of assisted labels; the gate looks at neither."""
+    figures_of: dict[str, Stored] = {}
+    for origin in ORIGINS:
+        part = replace(selection, origin=origin)
+        added = conversations.each(measured, layer, part)
+        figures = _figures(measured, layer, added, part).as_json()
+        figures_of[origin] = {name: figures[name] for name in OF_ORIGIN}
+    return figures_of
+
+
+def is_assisted(measured: Round) -> bool:
+    """Whether somebody has seen suggestions before they submitted."""
+    seen = FirstPass.objects.filter(
+        assignment__round=measured, assignment__purpose=Assignment.Purpose.LABELING
+    )
+    return seen.filter(assignment__annotation__status=Annotation.Status.SUBMITTED).exists()
+
+
+def _figures(
+    measured: Round, layer: str, added: Sequence[Added], selection: Selection
+) -> Agreement:
+    result = _compared(layer, added, bar(measured), excluded_answers(measured, selection))
+    if not LAYERS[layer].has_units:
+        return result
+    return replace(result, excluded=[*result.excluded, *_missing(added, layer, selection)])
+
+
+def _compared(
+    layer: str, added: Sequence[Added], rules: Bar, excluded: Mapping[str, Mapping[str, Fact]]
+) -> Agreement:
+    if not LAYERS[layer].has_units:
+        submitted = _conversations_of(added)
+        return summed_events(submitted, _counts(added), excluded=excluded, **rules)
+    return compute(_ratings(added), level=LAYERS[layer].level, excluded=excluded, **rules)
+
+
+def _records(layer: str, added: Sequence[Added]) -> list[RecordAgreement]:
+    matching = LAYERS[layer].matching
+    return summed_records(
+        _conversations_of(added),
+        _counts(added),
+        (each.name for each in added),
+        has_sources=isinstance(matching, SameRecord) and matching.cites,
+    )
+
+
+def _counts(added: Iterable[Added]) -> dict[tuple[str, str], dict[str, PairCounts]]:
+    counts: dict[tuple[str, str], dict[str, PairCounts]] = defaultdict(dict)
+    for each in added:
+        for people, of_pair in each.pairs.items():
+            counts[people][each.name] = of_pair
+    return counts
+
+
+def _conversations_of(added: Iterable[Added]) -> dict[str, list[str]]:
+    """By annotator, what they submitted."""
+    submitted: dict[str, list[str]] = defaultdict(list)
+    for each in added:
+        for who in each.annotators:
+            submitted[who].append(each.name)
+    return submitted
+
+
+def _ratings(added: Iterable[Added]) -> dict[str, dict[str, Sequence[Hashable]]]:
+    ratings: dict[str, dict[str, Sequence[Hashable]]] = defaultdict(dict)
+    for each in added:
+        for who, labels in each.labels.items():
+            ratings[who][each.name] = labels
+    return ratings
+
+
+class Bar(TypedDict):
+    """What κ is compared with, and which κ of the pairs."""
+
+    threshold: float
+    statistic: Statistic
+
+
+def bar(measured: Round) -> Bar:
+    """The bar for κ: a closed calibration round keeps the one that it was compared with."""
+    project = measured.project
+    stored = measured.agreement if measured.kind == Round.Kind.CALIBRATION else None
+    if stored and not measured.is_blind:
+        return {"threshold": stored["threshold"], "statistic": stored["statistic"]}
+    statistic = cast(Statistic, project.kappa_statistic)
+    return {"threshold": project.kappa_threshold, "statistic": statistic}
+
+
+def summary(layers: Mapping[str, Stored]) -> Stored:
+    """The figures of several layers, and the figure of the gate: the lowest of them.
+
+    The gate holds only if each layer that somebody used passes; one without a figure is the lowest.
+    A layer that nobody used is not measured: it neither passes nor fails the others.
+    """
+    measured = {
+        layer: figures for layer, figures in layers.items() if outcome_of(figures) != "not_measured"
+    }
+    looked_at = measured or layers
+    lowest = min(
+        looked_at,
+        key=lambda layer: (looked_at[layer]["value"] is not None, looked_at[layer]["value"]),
+    )
+    passed = bool(measured) and all(figures["passed"] for figures in measured.values())
+    figures = layers[lowest]
+    if not measured and len(layers) > 1:
+        nothing = Fact("agreement.nothing_measured").as_json()
+        figures = {**figures, "reasons": {**figures["reasons"], "value": nothing}}
+    outcome: Outcome = "passed" if passed else "failed" if measured else "not_measured"
+    return {
+        **figures,
+        "layer": lowest,
+        "passed": passed,
+        "outcome": outcome,
+        "layers": dict(layers),
+    }
+
+
+def of_messages(figures: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The stored figures of the layer whose units are marked or not; else those of the gate."""
+    by_message: Mapping[str, Any] = figures.get("layers", {}).get(DEFAULT_LAYER, figures)
+    return by_message
+
+
+def first_layer(project: Project) -> str:
+    return str(project.layers[0])
+
+
+def labels_of(measured: Round, layer: str, selection: Selection) -> Labels:
+    labels: Labels = defaultdict(dict)
+    for answer in answers.each(measured, layer, selection):
+        labels[answer.annotator][answer.conversation] = answer.payload.get(LAYERS[layer].key, [])
+    return labels
+
+
+def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[str, Fact]]:
+    """Why an assignment does not count: skipped with a reason, unfinished, or not selected."""
+    reasons: dict[str, dict[str, Fact]] = defaultdict(dict)
+    out = ~Q(annotation__status=Annotation.Status.SUBMITTED)
+    if selection.guideline:
+        out |= ~Q(annotation__guideline__version=selection.guideline)
+    if selection.origin == "assisted":
+        out |= Q(first_pass=None)
+    rows = (
+        answers.assignments_of(measured)
+        .filter(out)
+        .values_list(
+            "annotator__username",
+            "conversation__external_id",
+            "annotation__status",
+            "annotation__skip_reason",
+            "annotation__guideline__version",
+            "first_pass",
+        )
+    )
+    for annotator, conversation, status, skip_reason, version, first_pass in rows:
+        if status != Annotation.Status.SUBMITTED:
+            reasons[annotator][conversation] = (
+                Fact("agreement.skipped", why=skip_reason)
+                if skip_reason
+                else Fact("agreement.not_submitted")
+            )
+        elif selection.guideline and version != selection.guideline:
+            reasons[annotator][conversation] = Fact("agreement.other_guidelines", version=version)
+        elif selection.origin == "assisted" and first_pass is None:
+            reasons[annotator][conversation] = Fact("agreement.no_suggestions_seen")
+    return dict(reasons)
+
+
+def _missing(added: Sequence[Added], layer: str, selection: Selection) -> list[Excluded]:
+    """The units that somebody did not judge, mostly because they lack that requirement."""
+    if selection.origin == "typed":
+        return []  # what is missing was taken over; the figures of all labels have it
+    return [
+        Excluded(each.name, annotator, _why_missing(layer, name))
+        for each in added
+        for annotator, labels in each.labels.items()
+        if not isinstance(labels, bytes) and None in labels
+        for name, label in zip(each.unit_names, labels, strict=True)
+        if label is None
+    ]
+
+
+def _why_missing(layer: str, name: str) -> Fact:
+    unit = LAYERS[layer].units
+    if isinstance(unit, Judged) and unit.value:
+        return Fact("agreement.label_not_rated", name=name)
+    return Fact("agreement.requirement_missing", name=name)

@@ -1,0 +1,188 @@
+"""Agreement of rounds as a worker measured it: what is due, measuring it, and reading it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable
+
+from django.utils import timezone
+
+from labeling.agreement import agreement, conversations
+from labeling.agreement.answers import EVERYTHING, Selection
+from labeling.agreement.matching.similarity import Ruler
+from labeling.agreement.rules.units import Units
+from labeling.core import transactions
+from labeling.domain.canonical import canonical_json
+from labeling.domain.errors import RuleError
+from labeling.domain.stored import Stored
+from labeling.jobs import pending
+from labeling.models import Measurement, Round
+from labeling.schema import LAYERS
+from labeling.work import assignments, rounds
+
+VERSION = 3
+"""Raise it when the same answers may give other figures: everything is then measured again."""
+
+
+class NotMeasured(RuleError):
+    """A worker has to measure the agreement of this round first."""
+
+    code = "not_measured"
+
+
+# --- measuring, by a worker ---------------------------------------------------------------------
+
+
+def measure(
+    measured: Round,
+    *,
+    ruler: Callable[[], Ruler],
+    selections: Collection[tuple[str, Selection]] = (),
+) -> None:
+    """Measure every layer that is out of date, and the selections that somebody asked for.
+
+    An open calibration round is blind: nothing of it is measured until its last answer is in, and
+    then it closes with the figures.
+    """
+    if measured.is_blind and not rounds.is_complete(measured):
+        return
+    started = timezone.now()
+    layers = [(layer, EVERYTHING) for layer in measured.project.layers]
+    wanted = dict.fromkeys([*layers, *_asked(measured), *selections])
+    parts = [
+        (layer, part) for layer, chosen in wanted for part in agreement.parts_of(measured, chosen)
+    ]
+    digest = _named(measured, conversations.catch_up(measured, parts, ruler=ruler))
+    current = set(
+        measured.measurements.filter(answers_sha256=digest).values_list("layer", "selection")
+    )
+    due = [(layer, chosen) for layer, chosen in wanted if (layer, chosen.key) not in current]
+    rows = [_measured(measured, layer, chosen) for layer, chosen in due]
+    for row in rows:
+        row.answers_sha256 = digest
+        row.measured_at = started  # an answer that came in meanwhile is not in it
+    _publish(measured, rows, digest)
+
+
+def answers_sha256(measured: Round) -> str:
+    """Names the answers of a round and the rules that its agreement is measured by."""
+    return _named(measured, conversations.digest_of(measured))
+
+
+def _named(measured: Round, answers: str) -> str:
+    rules = [VERSION, agreement.bar(measured), measured.label_f1_threshold, answers]
+    return hashlib.sha256(canonical_json(rules).encode()).hexdigest()
+
+
+def _asked(measured: Round) -> list[tuple[str, Selection]]:
+    rows = measured.measurements.exclude(asked_at=None).values_list("layer", "selection")
+    return [(layer, Selection.parse(key)) for layer, key in rows]
+
+
+def _measured(measured: Round, layer: str, selection: Selection) -> Measurement:
+    measurement = agreement.measure(measured, layer, selection=selection)
+    return Measurement(
+        round=measured,
+        layer=layer,
+        selection=selection.key,
+        figures=measurement.figures.as_json(),
+        mean_interval=measurement.figures.intervals.get("mean"),
+        records=measurement.records,
+        **conversations.sums_of(measured, layer, selection)._asdict(),
+    )
+
+
+@transactions.atomic
+def _publish(measured: Round, rows: Iterable[Measurement], digest: str) -> None:
+    """Store what was measured. A calibration round closes only if its answers are still these."""
+    locked = assignments.lock(measured)
+    if locked.is_blind and not (rounds.is_complete(locked) and answers_sha256(locked) == digest):
+        return
+    for row in rows:
+        values = {name: getattr(row, name) for name in _MEASURED}
+        Measurement.objects.update_or_create(
+            round=locked, layer=row.layer, selection=row.selection, defaults=values
+        )
+        answered = locked.measurements.filter(layer=row.layer, selection=row.selection)
+        answered.filter(asked_at__lte=row.measured_at).update(asked_at=None)
+    is_open = locked.state == Round.State.OPEN
+    if (locked.kind == Round.Kind.CALIBRATION) != is_open:
+        return  # what calibration closed with never changes, and full labeling is not over yet
+    stored = locked.measurements.filter(selection="", answers_sha256=digest)
+    by_layer = dict(stored.values_list("layer", "figures"))
+    figures = agreement.summary(
+        {layer: by_layer[layer] for layer in locked.project.layers if layer in by_layer}
+    )
+    if locked.is_blind:
+        rounds.close_calibration(locked, figures)
+    else:
+        Round.objects.filter(pk=locked.pk).update(agreement=figures)
+
+
+_MEASURED = (
+    *("answers_sha256", "measured_at", "figures", "mean_interval", "records"),
+    *conversations.Sums._fields,
+)
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def ask(measured: Round, layer: str = "", selection: Selection = EVERYTHING) -> None:
+    """Have a worker measure what is out of date, and this selection."""
+    layer = layer or agreement.first_layer(measured.project)
+    if not measured.is_blind:
+        Measurement.objects.update_or_create(
+            round=measured,
+            layer=layer,
+            selection=selection.key,
+            defaults={"asked_at": timezone.now()},
+        )
+    pending.request(measured.project, measure=measured)
+
+
+def read(measured: Round, layer: str = "", selection: Selection = EVERYTHING) -> Measurement | None:
+    """What was measured last; None if a worker has to measure it first."""
+    layer = layer or agreement.first_layer(measured.project)
+    rows = measured.measurements.filter(layer=layer, selection=selection.key)
+    return rows.exclude(measured_at=None).first()
+
+
+def figures_of(
+    measured: Round, layer: str = "", selection: Selection = EVERYTHING
+) -> Stored | None:
+    """The stored agreement on a layer; of a closed calibration round what it closed with."""
+    layer = layer or agreement.first_layer(measured.project)
+    closed_with = closing_figures(measured, layer)
+    if closed_with and not selection.key:
+        return closed_with
+    row = read(measured, layer, selection)
+    return row.figures if row else None
+
+
+def closing_figures(measured: Round, layer: str) -> Stored | None:
+    if measured.kind != Round.Kind.CALIBRATION or not measured.agreement:
+        return None
+    layers: dict[str, Stored] = measured.agreement.get("layers", {})
+    return layers.get(layer)
+
+
+def is_outdated(row: Measurement) -> bool:
+    """Whether answers came in or were reopened since, which only an open round allows."""
+    if row.round.state != Round.State.OPEN:
+        return False
+    return answers_sha256(row.round) != row.answers_sha256
+
+
+def units_of(measured: Round, layer: str, selection: Selection = EVERYTHING) -> dict[str, Units]:
+    """The units behind the figures, as annotators labeled them; none for events."""
+    if LAYERS[layer].by_message:
+        return dict(conversations.marked_units(measured, layer, selection))
+    refuse_unmeasured(measured, layer, selection)
+    return conversations.units_of(measured, layer, selection)
+
+
+def refuse_unmeasured(measured: Round, layer: str, selection: Selection = EVERYTHING) -> None:
+    rows = measured.measurements.filter(layer=layer, selection=selection.key)
+    if not rows.exclude(measured_at=None).exists():
+        raise NotMeasured("agreement.not_measured")

@@ -1,0 +1,260 @@
+"""What the annotators of a round marked differently, and letters in place of their names."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any, Self
+
+from labeling.agreement.matching.candidates import candidates
+from labeling.agreement.matching.consensus import clusters
+from labeling.agreement.matching.matching import Match
+from labeling.agreement.matching.places import cited_by
+from labeling.agreement.matching.similarity import Ruler
+from labeling.agreement.rules.ratings import Ratings
+from labeling.agreement.rules.units import Base, Units, concerned, slots_of, units_of_label
+from labeling.domain.stored import Stored, as_json, read
+from labeling.schema import LAYERS
+
+Payloads = Mapping[str, Mapping[str, Any]]
+"""What each annotator of a conversation submitted."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitCandidate:
+    """Labels of ``a`` and ``b`` that are perhaps the same, and the fields in which they differ."""
+
+    a: str
+    b: str
+    a_uid: str
+    b_uid: str
+    differs: list[str]
+
+    @property
+    def turned(self) -> Self:
+        return replace(self, a=self.b, b=self.a, a_uid=self.b_uid, b_uid=self.a_uid)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One unit on which the annotators differ, and what each of them says of it.
+
+    ``unit`` is its position among those of the conversation; of messages, the message. ``name``
+    says what it is where it is not a message; ``message`` is where to read on; ``uids`` are
+    the labels that say it, by annotator, where the message alone does not show them.
+    ``candidates`` are pairs of labels about the unit that are perhaps the same. With them, people
+    may differ on a unit that all have marked: by what they wrote.
+    """
+
+    conversation: str
+    unit: int
+    labels: dict[str, Hashable]
+    name: str = ""
+    message: int | None = None
+    uids: dict[str, list[str]] = field(default_factory=dict)
+    candidates: list[SplitCandidate] = field(default_factory=list)
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        return tuple(person for person, label in self.labels.items() if label)
+
+    @property
+    def unmarked(self) -> tuple[str, ...]:
+        return tuple(person for person, label in self.labels.items() if not label)
+
+    def as_json(self) -> Stored:
+        stored = as_json(self)
+        return {"given": stored.pop("labels"), **stored}
+
+    @classmethod
+    def from_json(cls, stored: Stored) -> Self:
+        return read(cls, {"labels": stored["given"], **stored})
+
+    def divides(self, a: str, b: str) -> bool:
+        """Whether the two say different things of it."""
+        return a in self.labels and b in self.labels and self.labels[a] != self.labels[b]
+
+    def concerns(self, a: str, b: str) -> bool:
+        """Whether the two say different things of it, or wrote different labels about it."""
+        return self.divides(a, b) or any({pair.a, pair.b} == {a, b} for pair in self.candidates)
+
+
+def splits(ratings: Mapping[str, Ratings], order: Sequence[str]) -> list[Split]:
+    """The units that were labeled differently, in the order of ``order``.
+
+    Parameters
+    ----------
+    ratings
+        By annotator and conversation, the label of each unit in order, None where somebody
+        could not judge it.
+    order
+        The conversations to look at. One that fewer than two annotators submitted
+        has nothing to compare.
+
+    Examples
+    --------
+    >>> divided = splits({"ana": {"c1": [1, 0, 1]}, "ben": {"c1": [1, 1, 0]}}, ["c1"])
+    >>> [(split.unit, split.marked, split.unmarked) for split in divided]
+    [(1, ('ben',), ('ana',)), (2, ('ana',), ('ben',))]
+    """
+    return [
+        Split(name, unit, labels, message=unit)
+        for name in order
+        for unit, labels in _units(ratings, name)
+        if len(set(labels.values())) > 1
+    ]
+
+
+def splits_of(
+    layer: str,
+    conversation: str,
+    payloads: Payloads,
+    compared: Units,
+    base: Sequence[Mapping[str, Any]] = (),
+) -> list[Split]:
+    """The same of one conversation and layer, with what is needed to show it.
+
+    ``base`` are the judged labels that the units ``compared`` are about
+    (:mod:`labeling.agreement.rules.units`).
+    """
+    ratings = {who: {conversation: labels} for who, labels in compared.labels.items()}
+    divided = splits(ratings, [conversation])
+    if LAYERS[layer].by_message:
+        return divided
+    slots = slots_of(layer)
+    return [
+        replace(
+            split,
+            name=compared.names[split.unit],
+            message=min(cited_by(_first(base[split.unit // slots])), default=None),
+            uids=concerned(layer, payloads, base[split.unit // slots], split.unit % slots),
+        )
+        for split in divided
+    ]
+
+
+def with_candidates(
+    layer: str,
+    conversation: str,
+    payloads: Payloads,
+    compared: Units,
+    base: Base,
+    divided: Sequence[Split],
+    matched: Mapping[tuple[str, str], Sequence[Match]],
+) -> list[Split]:
+    """The splits of a conversation with the pairs of labels there that are perhaps the same.
+
+    ``matched`` are the labels of each two people that mean the same.
+
+    A pair belongs to the first unit that both labels are about. Where all have marked that, there
+    is a split because of what they wrote.
+    """
+    pairs: dict[int, list[SplitCandidate]] = {}
+    for a, b in combinations(sorted(payloads), 2):
+        for unit, candidate in _candidates(layer, payloads, base, a, b, matched[a, b]):
+            pairs.setdefault(unit, []).append(candidate)
+    by_unit = {split.unit: split for split in divided}
+    for unit in pairs.keys() - by_unit.keys():
+        by_unit[unit] = _split_by_content(layer, conversation, payloads, compared, base, unit)
+    return [
+        replace(split, candidates=pairs.get(unit, [])) for unit, split in sorted(by_unit.items())
+    ]
+
+
+def _candidates(
+    layer: str, payloads: Payloads, base: Base, a: str, b: str, matches: Sequence[Match]
+) -> Iterator[tuple[int, SplitCandidate]]:
+    left, right = (payloads[who].get(LAYERS[layer].key, []) for who in (a, b))
+    taken = {match.left for match in matches}, {match.right for match in matches}
+    lone_left, lone_right = (
+        [label for at, label in enumerate(own) if at not in matched]
+        for own, matched in zip((left, right), taken, strict=True)
+    )
+    if not lone_left or not lone_right:
+        return
+    places = (
+        [frozenset(units_of_label(layer, label, a, base)) for label in lone_left],
+        [frozenset(units_of_label(layer, label, b, base)) for label in lone_right],
+    )
+    for pair in candidates(layer, lone_left, lone_right, places=places):
+        common = places[0][pair.left] & places[1][pair.right]
+        uids = str(lone_left[pair.left]["uid"]), str(lone_right[pair.right]["uid"])
+        yield min(common), SplitCandidate(a, b, *uids, pair.differs)
+
+
+def _split_by_content(
+    layer: str, conversation: str, payloads: Payloads, compared: Units, base: Base, unit: int
+) -> Split:
+    labels = {
+        who: own[unit] for who, own in sorted(compared.labels.items()) if own[unit] is not None
+    }
+    if LAYERS[layer].by_message:
+        return Split(conversation, unit, labels, message=unit)
+    slots = slots_of(layer)
+    return Split(
+        conversation,
+        unit,
+        labels,
+        name=compared.names[unit],
+        message=min(cited_by(_first(base[unit // slots])), default=None),
+        uids=concerned(layer, payloads, base[unit // slots], unit % slots),
+    )
+
+
+def label_splits(layer: str, conversation: str, payloads: Payloads, *, ruler: Ruler) -> list[Split]:
+    """Of a layer without units: the labels that only some have, by the words that they mark."""
+    key, kind = LAYERS[layer].key, LAYERS[layer].type_field
+    labels_of = {who: own.get(key, []) for who, own in payloads.items()}
+    divided = [
+        ({member.annotator: member.label for member in cluster}, cluster[0].label)
+        for cluster in clusters(labels_of, ruler=ruler, layer=layer)
+        if len(cluster) < len(labels_of)
+    ]
+    spans = [label[LAYERS[layer].heading] for _, label in divided]
+    order = sorted(range(len(divided)), key=lambda at: (spans[at]["message"], spans[at]["start"]))
+    return [
+        Split(
+            conversation,
+            unit,
+            {who: int(who in divided[at][0]) for who in sorted(labels_of)},
+            name=f"{divided[at][1][kind]}: “{spans[at]['text']}”",
+            message=spans[at]["message"],
+            uids={who: [str(label["uid"])] for who, label in divided[at][0].items()},
+        )
+        for unit, at in enumerate(order)
+    ]
+
+
+def _first(cluster: Mapping[str, Any]) -> Mapping[str, Any]:
+    label: Mapping[str, Any] = cluster[min(cluster)]
+    return label
+
+
+def _units(ratings: Mapping[str, Ratings], name: str) -> Iterable[tuple[int, dict[str, Hashable]]]:
+    """Each unit of a conversation with the label that each who could judge it gave."""
+    people = [person for person in sorted(ratings) if name in ratings[person]]
+    rows = zip(*(ratings[person][name] for person in people), strict=True)
+    return ((unit, dict(_judged(people, row))) for unit, row in enumerate(rows))
+
+
+def _judged(people: Sequence[str], row: Sequence[Hashable]) -> Iterator[tuple[str, Hashable]]:
+    pairs = zip(people, row, strict=True)
+    return ((person, label) for person, label in pairs if label is not None)
+
+
+def letters(keys: Mapping[str, str]) -> dict[str, str]:
+    """A letter for each person, in the order of their keys: A, B, …, Z, AA, AB, …
+
+    The keys decide, so that letters say nothing about names and stay the same.
+
+    Examples
+    --------
+    >>> letters({"ana": "9f", "ben": "03"})
+    {'ben': 'A', 'ana': 'B'}
+    """
+    ordered = sorted(keys, key=lambda person: (keys[person], person))
+    return {person: _letter(position) for position, person in enumerate(ordered)}
+
+
+def _letter(position: int) -> str:
+    before, last = divmod(position, 26)
+    return (_letter(before - 1) if before else "") + chr(ord("A") + last)

@@ -1,0 +1,233 @@
+"""How well two annotators' requirements agree: the ceiling of what a pipeline can score."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import fsum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeling.agreement.matching.matching import (
+    DEFAULT_SYNONYMS,
+    THRESHOLD,
+    Match,
+    Record,
+    RequirementPairs,
+    Synonyms,
+    f1,
+    source_overlap,
+)
+from labeling.agreement.matching.similarity import Ruler
+from labeling.agreement.rules.intervals import Coefficient, pooled_f1
+from labeling.domain.facts import Fact
+from labeling.domain.stored import Stored, as_json
+
+Labels = Mapping[str, Sequence[Record]]
+"""One annotator's requirements by conversation; a conversation without any is an empty list."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordAgreement:
+    """One pair of annotators, compared like a pipeline with gold.
+
+    ``record_f1`` is the mean F1 of their common conversations (macro, as a
+    pipeline's F1 is averaged) and ``micro_f1`` the F1 of the summed counts. The field
+    figures are shares of the ``text_matches``, the pairs of similar text whatever
+    their type and actor. What has no value says why in ``undefined``. ``ci_low`` to ``ci_high``
+    is the 95 % interval of ``micro_f1`` for new conversations, which ``spread`` is about.
+    """
+
+    a: str
+    b: str
+    record_f1: float | None
+    micro_f1: float | None
+    matches: int
+    a_records: int
+    b_records: int
+    conversations: int
+    text_matches: int
+    type_agreement: float | None
+    actor_agreement: float | None
+    priority_agreement: float | None
+    source_overlap: float | None
+    undefined: dict[str, Fact]
+    ci_low: float | None
+    ci_high: float | None
+    spread: Coefficient | None
+
+    def as_json(self) -> Stored:
+        """Without ``spread``, which is of no use outside."""
+        figures = as_json(replace(self, spread=None))
+        del figures["spread"]
+        return figures
+
+
+def record_agreement(
+    labels: Mapping[str, Labels],
+    *,
+    ruler: Ruler,
+    synonyms: Synonyms = DEFAULT_SYNONYMS,
+    threshold: float = THRESHOLD,
+    has_sources: bool = True,
+) -> list[RecordAgreement]:
+    """Each pair of annotators over the conversations that both submitted.
+
+    Parameters
+    ----------
+    labels
+        By annotator and conversation; only what was submitted.
+    ruler, synonyms, threshold
+        As for :func:`~labeling.agreement.matching.match_requirements`.
+    has_sources
+        Whether the records cite messages; inferred requirements do not.
+
+    Returns
+    -------
+    list of RecordAgreement
+        In order of the names. Every figure is in [0, 1], higher is better.
+    """
+    pairs = {
+        (a, b): {
+            name: counted(
+                labels[a][name],
+                labels[b][name],
+                ruler=ruler,
+                synonyms=synonyms,
+                threshold=threshold,
+            ).counts
+            for name in labels[a].keys() & labels[b].keys()
+        }
+        for a, b in combinations(sorted(labels), 2)
+    }
+    every = {name for own in labels.values() for name in own}
+    return summed_records(labels, pairs, every, has_sources=has_sources)
+
+
+class PairCounts(NamedTuple):
+    """What one conversation adds to the figures of two people.
+
+    ``fields`` has type, actor, priority and sources of each pair of similar text: 1 where they
+    agree, 0 where they differ.
+    """
+
+    matches: int
+    left: int
+    right: int
+    fields: Sequence[Sequence[float]] = ()
+
+
+class Counted(NamedTuple):
+    """What is counted of two people's records, and which of them were matched."""
+
+    counts: PairCounts
+    matches: list[Match]
+
+
+def counted(
+    left: Sequence[Record],
+    right: Sequence[Record],
+    *,
+    ruler: Ruler,
+    synonyms: Synonyms,
+    threshold: float,
+) -> Counted:
+    """The records of two people in one conversation, matched one to one.
+
+    Those count that share a message, if they cite any: the right words on other messages are
+    about something else.
+    """
+    pairs = RequirementPairs(left, right, ruler=ruler, synonyms=synonyms)
+    matches, fields = pairs.matches(threshold), _field_rows(pairs, threshold)
+    same = sum(source_overlap(left[match.left], right[match.right]) > 0 for match in matches)
+    return Counted(PairCounts(same, len(left), len(right), fields), matches)
+
+
+def summed_records(
+    people: Iterable[str],
+    counts: Mapping[tuple[str, str], Mapping[str, PairCounts]],
+    conversations: Iterable[str],
+    *,
+    has_sources: bool,
+) -> list[RecordAgreement]:
+    """Each pair of people from what their common conversations add.
+
+    ``conversations`` are those that anybody submitted.
+    """
+    every = positions_of(conversations)
+    return [
+        _pair(a, b, counts.get((a, b), {}), every, has_sources)
+        for a, b in combinations(sorted(people), 2)
+    ]
+
+
+def positions_of(conversations: Iterable[str]) -> dict[str, int]:
+    return {name: position for position, name in enumerate(sorted(conversations))}
+
+
+def table_of(shared: Mapping[str, PairCounts], every: Mapping[str, int]) -> NDArray[np.float64]:
+    """The counts of two people, a row for each conversation; zeros where not both submitted it."""
+    table = np.zeros((len(every), 3))
+    if shared:
+        table[[every[name] for name in shared]] = [counts[:3] for counts in shared.values()]
+    return table
+
+
+def _pair(
+    a: str,
+    b: str,
+    shared: Mapping[str, PairCounts],
+    every: Mapping[str, int],
+    has_sources: bool,
+) -> RecordAgreement:
+    counted = {name: tuple(shared[name][:3]) for name in sorted(shared)}
+    conversations = counts = list(counted.values())
+    matches, left, right = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
+    spread = pooled_f1(table_of(shared, every))
+    low, high = (spread and spread.interval) or (None, None)
+    rows = [row for name in counted for row in shared[name].fields]
+    undefined: dict[str, Fact] = {}
+    if not conversations:
+        undefined["record_f1"] = undefined["micro_f1"] = Fact("agreement.nothing_in_common")
+    if not rows:
+        undefined["fields"] = Fact("agreement.no_similar_text")
+    if not has_sources:
+        undefined["source_overlap"] = Fact("agreement.no_messages_cited")
+    shares = [_mean([row[column] for row in rows]) for column in range(4)]
+    return RecordAgreement(
+        a=a,
+        b=b,
+        record_f1=_mean([f1(*count) for count in counts]),
+        micro_f1=f1(matches, left, right) if conversations else None,
+        matches=matches,
+        a_records=left,
+        b_records=right,
+        conversations=len(conversations),
+        text_matches=len(rows),
+        type_agreement=shares[0],
+        actor_agreement=shares[1],
+        priority_agreement=shares[2],
+        source_overlap=shares[3] if has_sources else None,
+        undefined=undefined,
+        ci_low=low,
+        ci_high=high,
+        spread=spread,
+    )
+
+
+def _field_rows(pairs: RequirementPairs, threshold: float) -> list[tuple[float, ...]]:
+    """Type, actor, priority and sources of each pair of similar text: 1 agree, 0 differ."""
+    return [
+        (
+            float(pairs.same_type[i, j]),
+            float(pairs.same_actor[i, j]),
+            float(pairs.left[i].get("priority") == pairs.right[j].get("priority")),
+            source_overlap(pairs.left[i], pairs.right[j]),
+        )
+        for i, j, _ in pairs.text_matches(threshold)
+    ]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fsum(values) / len(values) if values else None

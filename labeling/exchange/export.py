@@ -1,0 +1,113 @@
+"""Gold as files that anyone can read and check without Assay."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from labeling.domain.errors import RuleError
+from labeling.domain.msgids import msgid
+from labeling.domain.plugins import PluginRefused, Registry, said
+from labeling.exchange.building import build
+from labeling.exchange.gold_formats import WRITERS, items_of
+from labeling.exchange.native_files import check_same, write_native
+from labeling.exchange.rules import exporters
+from labeling.exchange.rules.exporters import Exporter, GoldToExport
+from labeling.gold.rules.content import GoldContent
+from labeling.models import GoldRelease
+from labeling.schema import LAYERS
+
+logger = logging.getLogger(__name__)
+
+FORMATS = ("native", *WRITERS)
+"""Ours."""
+
+
+def _check(name: str, found: object) -> Exporter:
+    if name in FORMATS:
+        raise PluginRefused("plugin.name_is_ours", name=name)
+    return exporters.check(name, found)
+
+
+EXPORTERS: Registry[Exporter] = Registry("assay.exporters", {}, _check)
+"""Those of installed packages."""
+
+
+class UnknownFormat(RuleError):
+    """The export format does not exist."""
+
+    code = "unknown_format"
+
+
+class ExporterFailed(RuleError):
+    """An exporter of an installed package did not write the gold."""
+
+    code = "exporter_failed"
+
+
+def formats() -> list[str]:
+    return [*FORMATS, *EXPORTERS]
+
+
+def formats_for(release: GoldRelease) -> list[str]:
+    """The formats that have a place for what the release holds."""
+    ours = [name for name in FORMATS if release.layer in LAYERS or name != "labelstudio"]
+    layers = {name: exporter.layers for name, exporter in EXPORTERS.items()}
+    return [*ours, *(name for name, only in layers.items() if not only or release.layer in only)]
+
+
+def export(release: GoldRelease, *, format: str, folder: Path, license: str = "") -> list[Path]:
+    """Write a release into a folder and return the files; the same release, the same bytes.
+
+    ``license`` is what the metadata of a dataset says about its licence.
+    """
+    if format not in formats():
+        raise UnknownFormat(
+            msgid("There is no format “{format}”. Available: {formats}."),
+            format=format,
+            formats=formats(),
+        )
+    if format == "native":
+        check_same(release, folder)
+        return build(folder, lambda draft: write_native(release, draft), again=True)
+    if format in WRITERS:
+        return build(folder, lambda draft: WRITERS[format](release, draft, license=license))
+    return build(folder, lambda draft: _write_by(EXPORTERS[format], release, draft, license))
+
+
+@dataclass(frozen=True, slots=True)
+class _Items:
+    """Read again each time, a few at a time: a release may be larger than the memory."""
+
+    release: GoldRelease
+
+    def __iter__(self) -> Iterator[GoldContent]:
+        return (item.content for item in items_of(self.release))
+
+
+def _write_by(exporter: Exporter, release: GoldRelease, folder: Path, license: str) -> list[Path]:
+    gold = GoldToExport(
+        name=release.name,
+        version=release.version,
+        layer=release.layer,
+        sha256=release.sha256,
+        license=license,
+        items=_Items(release),
+    )
+    try:
+        exporter.write(gold, folder)
+    except RuleError:
+        raise
+    except Exception as error:  # other people's code: who asked reads what it said
+        logger.exception("The exporter %s failed on %s.", exporter.name, release)
+        raise ExporterFailed(
+            msgid("The exporter {format} failed: {text}"), format=exporter.name, text=said(error)
+        ) from error
+    written = [path for path in sorted(folder.rglob("*")) if not path.is_dir()]
+    if not written or any(path.is_symlink() for path in written):
+        raise ExporterFailed(
+            msgid("The exporter {format} wrote no file into its folder."), format=exporter.name
+        )
+    return written

@@ -1,0 +1,442 @@
+"""Freezing gold from files made elsewhere: all of them or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, NamedTuple, NotRequired, TypedDict, cast
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from labeling.conversations import chats, conversations
+from labeling.conversations.formats.answers import LineFault
+from labeling.conversations.published import (
+    FORMATS,
+    ArcCase,
+    Chat,
+    ChatFault,
+    ChatLabels,
+    ChatRefused,
+    Question,
+    arc_labels,
+    evidence_counts,
+    format_of,
+    question_labels,
+    read_arc_cases,
+    read_chat,
+    read_questions,
+)
+from labeling.conversations.published.counts import EvidenceCounts
+from labeling.conversations.published.reading import MAX_FILE_BYTES, parse
+from labeling.core.spool import Spool
+from labeling.domain.errors import FileFault
+from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
+from labeling.exchange.gold_imports import Imported, Source, freeze_imported
+from labeling.exchange.gold_lines import GoldLine, conversations_named, read_duee, read_native_gold
+from labeling.gold.exported import Folder
+from labeling.gold.releases import AnswersChanged
+from labeling.gold.rules.normal import is_normal
+from labeling.models import Conversation, GoldRelease, ImportReport, Project
+from labeling.schema import LAYERS
+from labeling.schema.layers import published_as
+from labeling.schema.targets import stages_of
+
+GOLD_FORMATS = ("auto", "native", "cases", "chat", "duee")
+
+
+BEGINNING = 1024 * 1024
+
+
+class _File(NamedTuple):
+    source: Source
+    stream: BinaryIO  # at its beginning, and can go back there
+
+    def whole(self) -> bytes:
+        """Of files that are one document; what is longer is refused by who reads it."""
+        self.stream.seek(0)
+        return self.stream.read(MAX_FILE_BYTES + 1)
+
+    def begins(self) -> bytes:
+        self.stream.seek(0)
+        head = self.stream.read(BEGINNING)
+        self.stream.seek(0)
+        return head
+
+
+class GoldFileCounts(TypedDict):
+    """What a report says of one file; of questions also whether their evidence is there."""
+
+    file: str
+    conversation: str
+    questions: NotRequired[int]
+    items: NotRequired[int]
+    labels: NotRequired[int]
+    faults: dict[str, int]
+    strict: NotRequired[dict[str, int]]
+    tolerant: NotRequired[dict[str, int]]
+
+
+@dataclass(slots=True)
+class GoldOutcome:
+    """What an import of gold did, or on a dry run would do; ``release`` None: nothing is new."""
+
+    release: GoldRelease | None = None
+    counts: list[GoldFileCounts] = field(default_factory=list)
+    faults: list[dict[str, str]] = field(default_factory=list)
+    report: ImportReport | None = None
+    new: int = 0
+    project_created: bool = False
+    notes: list[Fact] = field(default_factory=list)
+
+
+def import_gold(
+    *,
+    project_slug: str,
+    layer: str,
+    files: Iterable[tuple[str, BinaryIO]],
+    format: str = "auto",
+    name: str = "",
+    conversation: str = "",
+    message: str = "",
+    exports: Mapping[str, Path] | None = None,
+    waive: Mapping[str, str] | None = None,
+    dry_run: bool = False,
+    actor: Any = None,
+) -> GoldOutcome:
+    """Freeze the labels of files as a release of one layer.
+
+    Cases (a JSON list) are about a conversation that is stored: the one called ``conversation``,
+    or the one whose speakers are in the file's name. Native and DuEE lines bring their text along;
+    what is stored already under the same id must say the same. Items of ``exports``, by the name
+    of their file, are taken over as they are, if their folder is intact. All files are read before
+    anything is locked.
+    """
+    layers = stages_of(layer)
+    project = conversations.planned_project(project_slug, layers=layers)
+    importing = _GoldImport(project, layer, conversation, GoldOutcome(), exports or {})
+    for file in _files(files):
+        importing.take(file, format)
+    if importing.problems:
+        raise conversations.ImportRefused(importing.problems)
+    importing.store(name=name, message=message, waive=waive or {}, dry_run=dry_run, actor=actor)
+    return importing.outcome
+
+
+def _files(files: Iterable[tuple[str, BinaryIO]]) -> Iterator[_File]:
+    for name, stream in files:
+        with TemporaryFile() as copy:
+            if not stream.seekable():
+                shutil.copyfileobj(stream, copy)
+            file = stream if stream.seekable() else cast(BinaryIO, copy)
+            file.seek(0)
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+            file.seek(0)
+            yield _File(Source(name, sha256), file)
+
+
+@dataclass(slots=True)
+class _GoldImport:
+    """One import of gold on its way."""
+
+    project: Project
+    layer: str
+    conversation: str
+    outcome: GoldOutcome
+    exports: Mapping[str, Path] = field(default_factory=dict)
+    imported: Spool[Imported] = field(default_factory=Spool)
+    reading: conversations.Reading = field(default_factory=conversations.Reading)
+    sources: dict[Source, None] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    problems: list[Fact] = field(default_factory=list)
+
+    def take(self, file: _File, format: str) -> None:
+        try:
+            if folder := self.exports.get(file.source.file):
+                self._take_over(file, folder)
+                return
+            kind = _kind(file, self.layer) if format == "auto" else format
+            if kind in ("cases", "chat"):
+                self._take_cases(file, kind)
+            else:
+                self._take_lines(file, kind)
+        except FileFault as refused:
+            self._refuse(file.source.file, refused.fact)
+
+    def store(
+        self, *, name: str, message: str, waive: Mapping[str, str], dry_run: bool, actor: Any
+    ) -> None:
+        """Conversations and items in one transaction, which a dry run takes back."""
+        plan = conversations.Plan(self.reading, self.project, actor=actor)
+        with transaction.atomic():
+            project, created = conversations.open_project(
+                self.project.slug, actor, layers=stages_of(self.layer)
+            )
+            if project.event_schema != self.project.event_schema:
+                raise AnswersChanged("gold.answers_changed")
+            stored = plan.store(project)
+            self.outcome.project_created = created
+            self.outcome.new, self.outcome.notes = stored.new, stored.notes
+            self.outcome.release = freeze_imported(
+                project=project,
+                layer=self.layer,
+                imported=self.imported,
+                name=name,
+                message=message,
+                waive=waive,
+                by=actor,
+            )
+            self.outcome.report = chats.store_report(
+                project=project,
+                format=self.layer,
+                sources=list(self.sources),
+                counts=self.outcome.counts,
+                faults=self.outcome.faults,
+                dia_ids={},
+                actor=actor,
+            )
+            transaction.set_rollback(dry_run)
+
+    def _refuse(self, place: str, reason: Fact) -> None:
+        self.problems.append(Fact("import.problem", place=place, why=reason))
+
+    def _add(self, place: str, labels: Imported) -> None:
+        if labels.conversation in self.names:
+            self._refuse(
+                place,
+                Fact(
+                    msgid("a second set of labels for {conversation}"),
+                    conversation=labels.conversation,
+                ),
+            )
+        else:
+            self.imported.append(labels)
+            self.names.add(labels.conversation)
+            self.sources[labels.source] = None
+
+    def _take_cases(self, file: _File, kind: str) -> None:
+        if not self._is_published("question cases", "arc cases"):
+            layers = [*published_as("question cases"), *published_as("arc cases")]
+            raise ChatRefused(
+                msgid("cases are of the layers {layers}, not {layer}"),
+                layers=layers,
+                layer=self.layer,
+            )
+        chat, labeled, odd, questions = self._labeled(file, kind)
+        gold = {LAYERS[self.layer].key: labeled.labels}
+        self._add(file.source.file, Imported(chat.id, file.source, gold, labeled.origins))
+        faults = [*odd, *labeled.faults]
+        self.outcome.faults += chats.rows_of(file.source.file, faults)
+        self._count(file, chat.id, len(labeled.labels), faults, evidence_counts(chat, questions))
+
+    def _labeled(
+        self, file: _File, kind: str
+    ) -> tuple[Chat, ChatLabels, list[ChatFault], Sequence[Question]]:
+        odd: list[ChatFault] = []
+        raw = file.whole()
+        document = parse(raw)
+        if kind == "chat":
+            if not self._is_published("chat"):
+                raise ChatRefused(
+                    msgid(
+                        "a chat brings questions: import them with one of these as "
+                        "--layer: {layers}"
+                    ),
+                    layers=list(published_as("chat")),
+                )
+            chat = read_chat(file.source.file, raw, format=format_of(document))
+            self._stored(chat.id)
+            return chat, question_labels(chat, chat.questions), odd, chat.questions
+        chat = self._chat_of(file.source.file)
+        if self._is_published("arc cases"):
+            cases = read_arc_cases(document, faults=odd)
+            return chat, arc_labels(chat, cases), odd, [_as_question(case) for case in cases]
+        format = chat.format if chat.format in FORMATS else "realtalk"
+        questions = read_questions(document, format=format, faults=odd, where="case")
+        return chat, question_labels(chat, questions), odd, questions
+
+    def _is_published(self, *kinds: str) -> bool:
+        return self.layer in LAYERS and not LAYERS[self.layer].published.isdisjoint(kinds)
+
+    def _chat_of(self, file: str) -> Chat:
+        """The stored chat that a file of cases is about."""
+        ids = self._conversations.values_list("external_id", flat=True)
+        named = [self.conversation] if self.conversation else conversations_named(file, ids)
+        if len(named) != 1:
+            if not named:
+                raise ChatRefused(
+                    msgid(
+                        "which conversation is it about? The file's name fits none; say "
+                        "it with --conversation ID"
+                    )
+                )
+            raise ChatRefused(
+                msgid(
+                    "which conversation is it about? The file's name fits {fitting}; say "
+                    "it with --conversation ID"
+                ),
+                fitting=list(named),
+            )
+        chat = chats.stored_chat(self.project, self._stored(named[0]))
+        if chat is None:
+            raise ChatRefused(
+                msgid(
+                    "{conversation} was not imported as a published chat, so its messages"
+                    " have no ids"
+                ),
+                conversation=named[0],
+            )
+        return chat
+
+    @property
+    def _conversations(self) -> QuerySet[Conversation]:
+        """None of a project that is yet to be created."""
+        return Conversation.objects.filter(project=self.project.pk)
+
+    def _stored(self, name: str) -> Any:
+        stored = self._conversations.filter(external_id=name).first()
+        if stored is None:
+            raise ChatRefused(
+                msgid(
+                    "there is no conversation {conversation} in {project}: import it "
+                    "first with import_conversations"
+                ),
+                conversation=name,
+                project=self.project.slug,
+            )
+        return stored
+
+    def _take_lines(self, file: _File, kind: str) -> None:
+        if kind == "duee" and not self._is_published("duee"):
+            raise ChatRefused(
+                msgid("DuEE files are of these layers: {layers}"), layers=list(published_as("duee"))
+            )
+        items, number, faults = 0, 0, []
+        for entry in self._lines(file, kind):
+            if isinstance(entry, LineFault):
+                place = f"{file.source.file}:{entry.line}" if entry.line else file.source.file
+                self._refuse(place, entry.reason)
+            else:
+                line, gold_line = entry
+                self._take_line(f"{file.source.file}:{line}", file.source, gold_line)
+                faults += gold_line.faults
+                number += self._labels_in(gold_line)
+                items += 1
+            if len(self.problems) >= conversations.MAX_PROBLEMS:
+                return
+        self.outcome.faults += chats.rows_of(file.source.file, faults)
+        self._count(file, "", number, faults, items=items)
+
+    def _lines(self, file: _File, kind: str) -> Iterator[tuple[int, GoldLine] | LineFault]:
+        if kind == "duee":
+            return read_duee(file.stream)
+        schema = self.project.event_schema
+        return read_native_gold(file.stream, self.layer, event_schema=schema)
+
+    def _take_over(self, file: _File, path: Path) -> None:
+        """Every line of an export as it is. What is said of its release is what was verified."""
+        folder = Folder(path)
+        for fault in folder.faults():
+            place = f"{file.source.file} {fault.item_id}".strip()
+            self._refuse(place, fault.fact)
+            if len(self.problems) >= conversations.MAX_PROBLEMS:
+                return
+        described = folder.described
+        source = file.source._replace(
+            release=described.release, release_sha256=described.sha256, signed_by=described.key
+        )
+        line, labels = 0, 0
+        for line, raw in enumerate(file.stream, start=1):
+            place = f"{source.file}:{line}"
+            try:
+                gold_line = self._exported_line(raw)
+            except FileFault as fault:
+                self._refuse(place, fault.fact)
+            else:
+                self._take_line(place, source, gold_line, canonical=raw.decode().rstrip("\n"))
+                labels += self._labels_in(gold_line)
+            if len(self.problems) >= conversations.MAX_PROBLEMS:
+                return
+        self._count(file._replace(source=source), "", labels, [], items=line)
+
+    def _exported_line(self, raw: bytes) -> GoldLine:
+        schema = self.project.event_schema
+        (entry,) = read_native_gold(BytesIO(raw), self.layer, event_schema=schema)
+        if isinstance(entry, LineFault):
+            raise FileFault(entry.reason)
+        return entry[1]
+
+    def _labels_in(self, line: GoldLine) -> int:
+        return sum(len(line.gold[LAYERS[stage].key]) for stage in stages_of(self.layer))
+
+    def _take_line(
+        self, place: str, source: Source, gold_line: GoldLine, *, canonical: str = ""
+    ) -> None:
+        self.reading.keep(place, gold_line.record)
+        texts = [turn.content for turn in gold_line.record.turns]
+        imported = Imported(
+            gold_line.record.id,
+            source,
+            gold_line.gold,
+            gold_line.origins,
+            gold_line.published,
+            gold_line.context,
+            canonical,
+            () if all(map(is_normal, texts)) else texts,
+        )
+        self._add(place, imported)
+
+    def _count(
+        self,
+        file: _File,
+        name: str,
+        labels: int,
+        faults: Sequence[ChatFault],
+        evidence: EvidenceCounts | None = None,
+        *,
+        items: int | None = None,
+    ) -> None:
+        kinds = Counter(fault.kind for fault in faults)
+        counted: GoldFileCounts = {
+            "file": file.source.file,
+            "conversation": name,
+            "faults": dict(sorted(kinds.items())),
+        }
+        if items is not None:
+            counted["items"] = items
+        counted["questions" if self._is_published("question cases", "arc cases") else "labels"] = (
+            labels
+        )
+        if evidence:
+            counted["strict"], counted["tolerant"] = evidence["strict"], evidence["tolerant"]
+        self.outcome.counts.append(counted)
+
+
+def _kind(file: _File, layer: str) -> str:
+    """How a file is written, by its first bytes."""
+    raw = file.begins()
+    if raw.lstrip().startswith(b"["):
+        return "cases"
+    published = LAYERS[layer].published if layer in LAYERS else frozenset()
+    if "duee" in published and b'"event_list"' in raw.split(b"\n", 1)[0]:
+        return "duee"
+    if published & {"question cases", "arc cases"}:
+        try:
+            return "chat" if format_of(parse(file.whole())) else "native"
+        except ChatRefused:  # several lines are not one document
+            return "native"
+        finally:
+            file.stream.seek(0)
+    return "native"
+
+
+def _as_question(case: ArcCase) -> Question:
+    evidence = tuple(text for phase in case.phases for text in phase.evidence)
+    return Question(case.place, case.question, "", evidence, "")

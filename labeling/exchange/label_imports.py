@@ -1,0 +1,745 @@
+"""Importing labels made elsewhere: all of the files or nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from difflib import get_close_matches
+from itertools import takewhile
+from typing import Any, BinaryIO, NamedTuple
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Max, Q
+from django.utils import timezone
+
+from labeling.conversations.conversations import MAX_LOSSES, MAX_PROBLEMS, ImportRefused
+from labeling.conversations.formats.answers import (
+    SUBMITTED,
+    FileAnswer,
+    FileConversation,
+    FileDecision,
+    LineFault,
+    ReadLine,
+    Unnamed,
+    without_empty_layers,
+)
+from labeling.conversations.rules.importing import with_line_feeds
+from labeling.conversations.rules.lookalikes import folded
+from labeling.core import events, projects
+from labeling.core.rules.reasons import reason_in
+from labeling.core.spool import Spool
+from labeling.domain.errors import FileFault, NotCanonical, RuleError
+from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
+from labeling.exchange.formats import doccano, labelstudio, native, sample_labels
+from labeling.exchange.label_rounds import ImportedRounds
+from labeling.gold.rules.normal import moved, same_text
+from labeling.gold.rules.release import item_sha256
+from labeling.jobs import pending
+from labeling.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Conversation,
+    Guideline,
+    Project,
+    Round,
+    RoundConversation,
+)
+from labeling.schema import LAYERS, check_payload
+from labeling.schema.labels import Payload, StoredLabel
+from labeling.settling import adjudications
+from labeling.work import rounds
+
+Reader = Callable[[BinaryIO, str, Unnamed], Iterator[ReadLine]]
+
+
+def _as_it_says(read: Callable[[BinaryIO], Iterator[ReadLine]]) -> Reader:
+    """A format that names its conversations and its annotators itself."""
+    return lambda stream, _name, _unnamed: read(stream)
+
+
+def _samples(stream: BinaryIO, name: str, unnamed: Unnamed) -> Iterator[ReadLine]:
+    return sample_labels.read(stream, name=name, unnamed=unnamed)
+
+
+def _labelstudio(stream: BinaryIO, _name: str, unnamed: Unnamed) -> Iterator[ReadLine]:
+    return labelstudio.read(stream, annotator=unnamed.annotator)
+
+
+READERS: dict[str, Reader] = {
+    "native": _as_it_says(native.read),
+    "labelstudio": _labelstudio,
+    "doccano": _as_it_says(doccano.read),
+    "sample": _samples,
+}
+BATCH = 200  # conversations in memory at a time
+
+
+class LabelsRefused(ImportRefused):
+    """Something in the files of answers is wrong, so nothing was stored."""
+
+    code = "labels_refused"
+
+
+@dataclass(slots=True)
+class LabelReport:
+    """What an import did, or on a dry run would do. Counts are answers."""
+
+    read: int = 0
+    new: int = 0
+    unchanged: int = 0
+    empty: int = 0
+    skipped: int = 0
+    decisions: int = 0
+    """New ones about the answers."""
+    older: int = 0
+    """Decisions that were left out, because somebody has decided here since."""
+    rounds: list[int] = field(default_factory=list)
+    annotators: list[str] = field(default_factory=list)
+    created: list[str] = field(default_factory=list)
+    needs_reason: bool = False
+    losses: list[Fact] = field(default_factory=list)
+    """What was converted or left out, with file and line."""
+    n_left_out: int = 0
+    left_out: list[Fact] = field(default_factory=list)
+    """The first of the answers, tasks and lines that could not be taken, each with the reason."""
+
+    @property
+    def has_read(self) -> bool:
+        return bool(self.read or self.decisions or self.older)
+
+    @property
+    def is_new(self) -> bool:
+        return bool(self.new or self.decisions)
+
+
+class _FilePlace(NamedTuple):
+    file: str
+    line: int | None
+
+    @property
+    def shown(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+    def says(self, reason: Fact) -> Fact:
+        return Fact("import.problem", place=self.shown, why=reason)
+
+    def notes(self, reason: Fact) -> Fact:
+        return Fact("import.note", place=self.shown, why=reason)
+
+
+def import_labels(
+    *,
+    project: Project,
+    files: Iterable[tuple[str, BinaryIO]],
+    format: str,
+    dry_run: bool = False,
+    create_annotators: bool = False,
+    reason: str = "",
+    by: User | None = None,
+    unnamed: Unnamed | None = None,
+) -> LabelReport:
+    """Store the answers of files that the project does not have yet, in separate closed rounds.
+
+    Of the files of other tools, an answer or task that cannot be taken is left out and listed, if
+    others can be taken. Of our own, and where a person is unknown, nothing is.
+    An answer that the same annotator already has with the same labels is left alone. ``reason`` is
+    needed while the gate is locked: imported labels pass it like an override, and it is recorded.
+    ``unnamed`` says of samples whose labels they are, where their files do not.
+    """
+    entries, names = _spooled(files, READERS[format], unnamed or Unnamed())
+    with transaction.atomic():
+        project = projects.lock(project)
+        if not project.guidelines.exists():
+            raise rounds.RoundImpossible(
+                msgid("Write the guidelines first: labels count under a version.")
+            )
+        people = People(project, may_create=create_annotators)
+        importing = _LabelImport(project, format, people, by, reason)
+        importing.take(entries)
+        importing.refuse()
+        report = importing.finish(names)
+        if dry_run:
+            transaction.set_rollback(True)
+        elif report.needs_reason:
+            raise rounds.GateLocked(
+                msgid(
+                    "No calibration round has passed, and imported labels would pass "
+                    "the gate: say with a reason why they count."
+                )
+            )
+        return report
+
+
+def _spooled(
+    files: Iterable[tuple[str, BinaryIO]], reader: Reader, unnamed: Unnamed
+) -> tuple[Spool[tuple[str, ReadLine]], list[str]]:
+    """What the files hold, on disk, and their names: nothing is locked while they are read.
+
+    Ends early when there are too many problems.
+    """
+    entries: Spool[tuple[str, ReadLine]] = Spool()
+    names: list[str] = []
+    faults = 0
+    for name, stream in files:
+        names.append(name)
+        for entry in reader(stream, name, unnamed):
+            try:
+                entries.append((name, entry))
+            except RecursionError:  # no label is so deep, but a line may be
+                line = None if isinstance(entry, LineFault) else entry[0]
+                entries.append((name, LineFault(line, Fact("file.too_deep"), True)))
+            faults += isinstance(entry, LineFault) and not entry.is_alone
+            if faults == MAX_PROBLEMS:
+                return entries, names
+    return entries, names
+
+
+@dataclass(slots=True)
+class _LabelImport:
+    """One import on its way: a batch of conversations at a time."""
+
+    project: Project
+    format: str
+    people: People
+    by: User | None
+    reason: str
+    report: LabelReport = field(default_factory=LabelReport)
+    problems: list[tuple[_FilePlace, Fact]] = field(default_factory=list)
+    left_out: list[tuple[_FilePlace, Fact]] = field(default_factory=list)
+    _rounds: ImportedRounds = field(init=False)
+    _guidelines: dict[int, Guideline] = field(init=False)
+    _batch: list[tuple[_FilePlace, FileConversation]] = field(default_factory=list)
+    _seen: set[tuple[int, int, str]] = field(default_factory=set)
+    _times: Counter[tuple[int, int]] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._rounds = ImportedRounds(self.project, by=self.by, reason=self.reason)
+        versions = self.project.guidelines.defer("body")
+        self._guidelines = {guideline.version: guideline for guideline in versions}
+
+    def take(self, entries: Iterable[tuple[str, ReadLine]]) -> None:
+        """Ends early when there are too many problems."""
+        for name, entry in entries:
+            if isinstance(entry, LineFault):
+                self._leave_out(_FilePlace(name, entry.line), entry.reason, may=entry.is_alone)
+            else:
+                self._batch.append((_FilePlace(name, entry[0]), entry[1]))
+            if len(self._batch) >= BATCH:
+                self._store()
+            if len(self.problems) >= MAX_PROBLEMS:
+                return
+        self._store()
+
+    def _store(self) -> None:
+        ids = {labeled.id for _, labeled in self._batch}
+        known = known_of(self.project, ids)
+        taken = []
+        for place, labeled in self._batch:
+            try:
+                taken.append((place, self._conversation(place, labeled, known)))
+            except EntryRefused as refused:
+                why = Fact(
+                    msgid("conversation '{conversation}': {why}"),
+                    conversation=labeled.id,
+                    why=refused.fact,
+                )
+                self._leave_out(place, why)
+        self._batch = taken
+        if not self.problems:
+            self._rounds.write()
+            self._decide(known)
+        self._batch = []
+
+    def refuse(self) -> None:
+        """Where a file cannot be read to its end, or nothing of it can be taken or is there."""
+        report = self.report
+        if self.problems or (self.left_out and not report.has_read):
+            problems = [*self.problems, *self.left_out][:MAX_PROBLEMS]
+            raise LabelsRefused([place.says(why) for place, why in problems])
+        if not report.has_read:
+            raise LabelsRefused(
+                [Fact(msgid("the files hold no answer that anybody has submitted or skipped"))]
+            )
+        report.n_left_out = len(self.left_out)
+        report.left_out = [place.notes(why) for place, why in self.left_out[:MAX_LOSSES]]
+
+    def _decide(self, known: Known) -> None:
+        """Decisions are about answers, so these are stored first."""
+        naming = Naming(self.people.named, self._guideline)
+        for place, labeled in self._batch:
+            conversation = known.conversations[labeled.id]
+            try:
+                taken = take_over(conversation, labeled.decisions, naming)
+                if taken.new:
+                    self._refuse_open(conversation, known)
+            except EntryRefused as refused:
+                why = Fact(
+                    msgid("conversation '{conversation}', a decision: {why}"),
+                    conversation=labeled.id,
+                    why=refused.fact,
+                )
+                self.problems.append((place, why))
+            else:
+                self.report.decisions += taken.new
+                self.report.older += taken.older
+
+    def _refuse_open(self, conversation: Conversation, known: Known) -> None:
+        if number := known.open_rounds.get(conversation.pk):
+            raise EntryRefused(
+                msgid("is being labeled in round {number}; close that round first"), number=number
+            )
+
+    def _conversation(
+        self, place: _FilePlace, labeled: FileConversation, known: Known
+    ) -> FileConversation:
+        conversation = known.conversations.get(labeled.id)
+        if conversation is None:
+            raise EntryRefused(msgid("is not in the project; import the conversations first"))
+        labeled = on_stored(labeled, known.texts[conversation.pk])
+        self._note(place, labeled)
+        for answer in labeled.answers:
+            try:
+                self._answer(conversation, answer, known)
+            except EntryRefused as refused:
+                why = Fact(
+                    msgid("conversation '{conversation}', {annotator}: {why}"),
+                    conversation=labeled.id,
+                    annotator=answer.annotator,
+                    why=refused.fact,
+                )
+                self._leave_out(place, why, may=not isinstance(refused, PersonRefused))
+        return labeled
+
+    def _leave_out(self, place: _FilePlace, why: Fact, *, may: bool = True) -> None:
+        left_out = self.left_out if may and self.format != "native" else self.problems
+        left_out.append((place, why))
+
+    def _note(self, place: _FilePlace, labeled: FileConversation) -> None:
+        for line, why in labeled.notes:
+            if len(self.report.losses) < MAX_LOSSES:
+                self.report.losses.append(place._replace(line=line).notes(why))
+
+    def _answer(self, conversation: Conversation, answer: FileAnswer, known: Known) -> None:
+        annotator = self.people.named(answer.annotator)
+        answer = _in_layers(answer, self.project.layers)
+        content = content_of(answer)
+        seen = (conversation.pk, annotator.pk, content)
+        if seen in self._seen or content in known.contents.get(seen[:2], ()):
+            self.report.unchanged += 1
+            self.report.read += 1
+            return
+        self._refuse_open(conversation, known)
+        texts = known.texts[conversation.pk]
+        payload = check_answer(answer, self.project, texts)
+        self._seen.add(seen)
+        self._rounds.add(
+            conversation.pk,
+            annotator.pk,
+            answer,
+            payload,
+            guideline=self._guideline(answer.guideline_version),
+            number=self._times[seen[:2]],
+        )
+        self._times[seen[:2]] += 1
+        self.report.read += 1
+        self.report.new += 1
+        self.report.empty += answer.empty
+        self.report.skipped += answer.status != SUBMITTED
+
+    def _guideline(self, version: int | None) -> int:
+        """The version that is named; the newest for a format that names none."""
+        if version is None:
+            version = max(self._guidelines)
+        if version not in self._guidelines:
+            raise EntryRefused(
+                msgid(
+                    "was made under version {version} of the guidelines, which the "
+                    "project does not have; write it first"
+                ),
+                version=version,
+            )
+        return self._guidelines[version].pk
+
+    def finish(self, files: list[str]) -> LabelReport:
+        report = self.report
+        report.annotators = sorted(self.people.used)
+        report.created = sorted(self.people.created)
+        if not report.is_new:
+            return report
+        if report.new:
+            report.needs_reason = self._rounds.needs_reason
+            report.rounds = self._rounds.close()
+            self._tell(
+                "labels.imported",
+                files,
+                new=report.new,
+                unchanged=report.unchanged,
+                rounds=report.rounds,
+                annotators=report.annotators,
+                created=report.created,
+            )
+        if report.decisions:
+            self._tell("decisions.imported", files, decisions=report.decisions)
+        pending.request(self.project)
+        return report
+
+    def _tell(self, verb: str, files: list[str], **data: Any) -> None:
+        details = {"files": files, "format": self.format, **data}
+        events.record(verb, self.project, project=self.project, actor=self.by, **details)
+
+
+# --- checking answers -----------------------------------------------------------------------------
+
+
+MAX_SECONDS = 2_147_483_647  # the limit of the database column
+
+
+class EntryRefused(FileFault):
+    """An answer cannot be taken."""
+
+
+class Known(NamedTuple):
+    """What the project has about some conversations; all but the first by their keys."""
+
+    conversations: Mapping[str, Conversation]
+    texts: Mapping[int, Sequence[str]]
+    contents: Mapping[tuple[int, int], Collection[str]]  # (conversation, annotator) → hashes
+    open_rounds: Mapping[int, int]
+
+
+def known_of(project: Project, ids: Collection[str]) -> Known:
+    stored = project.conversations.filter(external_id__in=ids).select_related("transcript")
+    conversations = {conversation.external_id: conversation for conversation in stored}
+    pks = [conversation.pk for conversation in conversations.values()]
+    running = RoundConversation.objects.filter(
+        conversation__in=pks, round__state=Round.State.OPEN
+    ).values_list("conversation", "round__number")
+    return Known(
+        conversations,
+        {
+            conversation.pk: [message.content for message in conversation.messages]
+            for conversation in conversations.values()
+        },
+        _contents_of(pks),
+        dict(running),
+    )
+
+
+def _contents_of(conversations: Sequence[int]) -> dict[tuple[int, int], set[str]]:
+    """Answers in open calibration rounds are left out: it must not show whether they are equal."""
+    contents: dict[tuple[int, int], set[str]] = {}
+    rows = (
+        Assignment.objects.filter(conversation__in=conversations, annotation__isnull=False)
+        .exclude(annotation__status=Annotation.Status.DRAFT)
+        .exclude(round__in=Round.objects.blind())
+        .select_related("annotation")
+    )
+    for row in rows:
+        annotation = row.annotation
+        answer = FileAnswer(
+            "",
+            annotation.payload,
+            annotation.status,
+            annotation.empty,
+            unanswered=tuple(annotation.unanswered or ()),
+        )
+        key = (row.conversation_id, row.annotator_id)
+        contents.setdefault(key, set()).add(content_of(answer))
+    return contents
+
+
+def content_of(answer: FileAnswer) -> str:
+    """A hash that is the same for the same answer in any file."""
+    payload = without_suggestions(answer.payload)
+    try:
+        left_open = [sorted(answer.unanswered)] if answer.unanswered else []
+        is_empty = answer.status == SUBMITTED and answer.empty
+        return item_sha256([answer.status, is_empty, payload, *left_open])
+    except NotCanonical as error:
+        raise EntryRefused(error.fact) from None
+
+
+def without_suggestions(payload: Mapping[str, Any]) -> Payload:
+    """Labels keep how they were made, but not the suggestion's number: another project gave it."""
+    return {
+        key: [_without_suggestion(label) for label in labels]
+        if isinstance(labels, list)
+        else labels
+        for key, labels in without_empty_layers(payload).items()
+    }
+
+
+def _without_suggestion(label: Any) -> Any:
+    if not isinstance(label, dict):
+        return label
+    return {key: value for key, value in label.items() if key != "suggestion"}
+
+
+def on_stored(labeled: FileConversation, texts: Sequence[str]) -> FileConversation:
+    """Labels point to places in the text, so it must be the same, in whatever form of accents."""
+    stored = [with_line_feeds(text) for text in texts]
+    if not labeled.turns or labeled.texts == stored:
+        return labeled
+    both = zip(labeled.texts, stored, strict=False)
+    same = len(list(takewhile(lambda two: same_text(*two), both)))
+    if same < max(len(labeled.texts), len(stored)):
+        raise EntryRefused(
+            msgid(
+                "its messages are not those of the project, from message {message:d} on: "
+                "import these as a conversation of its own, or export the labels of the "
+                "right one"
+            ),
+            message=same + 1,
+        )
+    answers = tuple(
+        replace(answer, payload=moved(answer.payload, labeled.texts, stored))
+        for answer in labeled.answers
+    )
+    decisions = tuple(
+        replace(decided, labels=moved(decided.labels, labeled.texts, stored))
+        for decided in labeled.decisions
+    )
+    return replace(labeled, answers=answers, decisions=decisions)
+
+
+def _in_layers(answer: FileAnswer, layers: Sequence[str]) -> FileAnswer:
+    """Silence about layers that the project does not have means nothing.
+
+    “Nothing here” is said of the whole, so where it is silent about a layer it is not said.
+    """
+    unanswered = tuple(layer for layer in answer.unanswered if layer in layers)
+    return replace(answer, unanswered=unanswered, empty=answer.empty and not unanswered)
+
+
+def _says_nothing(answer: FileAnswer, layers: Sequence[str]) -> bool:
+    """Whether it states that nothing is there, of all layers or of some."""
+    has_labels = any(answer.payload.values())
+    return answer.empty or (not has_labels and 0 < len(answer.unanswered) < len(layers))
+
+
+def check_answer(answer: FileAnswer, project: Project, texts: Sequence[str]) -> Payload:
+    """The payload as it will be stored."""
+    payload = without_suggestions(answer.payload)
+    if answer.status != SUBMITTED and not reason_in(answer.skip_reason):
+        raise EntryRefused(msgid("it was skipped without a reason"))
+    if answer.active_seconds > MAX_SECONDS:
+        raise EntryRefused(msgid("active_seconds is too large"))
+    problems = check_payload(
+        payload,
+        layers=project.layers,
+        message_count=len(texts),
+        complete=answer.status == SUBMITTED,
+        empty=_says_nothing(answer, project.layers),
+        messages=texts,
+        event_schema=project.event_schema,
+        open_fields=project.open_fields,
+    )
+    if problems:
+        first = Fact("labels.problem", path=problems[0].path, why=problems[0].fact)
+        more = len(problems) - 1
+        raise EntryRefused(
+            Fact("labels.problems_and_more", problems=[first], number=more) if more else first
+        )
+    return payload
+
+
+# --- decisions ------------------------------------------------------------------------------------
+
+
+FINISHED = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
+
+
+class Naming(NamedTuple):
+    """The people and guidelines that a file names; both raise ``EntryRefused``."""
+
+    person: Callable[[str], User]
+    guideline: Callable[[int | None], int]
+
+
+class Taken(NamedTuple):
+    new: int = 0
+    older: int = 0
+    """Left out, because somebody has decided here since."""
+
+
+def take_over(conversation: Conversation, decided: Iterable[FileDecision], naming: Naming) -> Taken:
+    """Store the decisions that the project does not have.
+
+    The same things are refused as for a decision made here, except references to other labels:
+    those settled at the time may have changed, and gold reports that.
+    """
+    newest = _newest(conversation)
+    new = older = 0
+    for source in decided:
+        decision = _decision(conversation, source, naming)
+        if _is_known(decision, source):
+            continue
+        if source.layer in newest and decision.decided_at < newest[source.layer]:
+            older += 1
+            continue
+        _store(decision)
+        new += 1
+    return Taken(new, older)
+
+
+def _newest(conversation: Conversation) -> dict[str, datetime]:
+    rows = Adjudication.objects.filter(conversation=conversation).order_by().values_list("layer")
+    return dict(rows.annotate(at=Max("decided_at")))
+
+
+def _decision(conversation: Conversation, source: FileDecision, naming: Naming) -> Adjudication:
+    if source.layer not in conversation.project.layers:
+        raise EntryRefused(msgid("the project does not label “{layer}”"), layer=source.layer)
+    if not reason_in(source.reason) and not source.reason_code:
+        raise EntryRefused(msgid("it is without a reason"))
+    if source.decided_at and source.decided_at > timezone.now():
+        raise EntryRefused(msgid("it was made in the future"))
+    return Adjudication(
+        conversation=conversation,
+        layer=source.layer,
+        guideline_id=naming.guideline(source.guideline_version),
+        payload=_payload(source, naming.person),
+        reason="" if source.reason_code else reason_in(source.reason),
+        kind=_kind(source.kind),
+        guideline_flag=source.guideline_flag,
+        decided_by=naming.person(source.decided_by),
+        decided_at=source.decided_at or timezone.now(),
+    )
+
+
+def _payload(source: FileDecision, person: Callable[[str], User]) -> Payload:
+    """The labels, with people under the names that they have here."""
+    key = LAYERS[source.layer].key
+    return {key: [], **without_suggestions({key: [_named(each, person) for each in source.labels]})}
+
+
+def _named(label: Mapping[str, Any], person: Callable[[str], User]) -> StoredLabel:
+    here = dict(label)
+    if isinstance(label.get("adopted_from"), str):
+        here["adopted_from"] = person(label["adopted_from"]).get_username()
+    elif label.get("adopted_from"):
+        here["adopted_from"] = [person(name).get_username() for name in label["adopted_from"]]
+    if "uids" in label:
+        uids = label["uids"].items()
+        here["uids"] = {person(name).get_username(): uid for name, uid in uids}
+    return here
+
+
+def _kind(kind: str) -> str:
+    if kind and kind not in Adjudication.Kind.values:
+        raise EntryRefused(
+            msgid("“{kind}” is not a kind of decision; known are {known}"),
+            kind=kind,
+            known=list(Adjudication.Kind.values),
+        )
+    return kind
+
+
+def _is_known(decision: Adjudication, source: FileDecision) -> bool:
+    same = ("conversation", "layer", "decided_by", "reason", "kind", "guideline_flag")
+    same_decision = Adjudication.objects.filter(**{name: getattr(decision, name) for name in same})
+    if source.decided_at:
+        same_decision = same_decision.filter(decided_at=source.decided_at)
+    key = LAYERS[decision.layer].key
+    payloads = same_decision.values_list("payload", flat=True)
+    return any(
+        {key: [], **without_suggestions(payload)} == decision.payload for payload in payloads
+    )
+
+
+def _store(decision: Adjudication) -> None:
+    answers = Annotation.objects.filter(assignment__conversation=decision.conversation)
+    if not answers.filter(status__in=FINISHED).exists():
+        raise EntryRefused(msgid("there are no answers that it could be about"))
+    try:
+        adjudications.check(decision, base=None)
+    except RuleError as error:
+        raise EntryRefused(error.fact) from None
+    adjudications.record(decision)
+
+
+# --- people ---------------------------------------------------------------------------------------
+
+
+class PersonRefused(EntryRefused):
+    """Whose answers these are is not clear, and so of perhaps many."""
+
+
+class People:
+    """A project's members and everybody who has labeled in it, by user name or e-mail address.
+
+    An address that several of them have names nobody. A name that only looks like theirs is
+    refused: one person must not count as two. Others are refused, or created as inactive accounts
+    that nobody can sign in with.
+    """
+
+    def __init__(self, project: Project, *, may_create: bool) -> None:
+        worked = Assignment.objects.filter(round__project=project).order_by().values("annotator")
+        belongs = Q(pk__in=project.memberships.values("user")) | Q(pk__in=worked)
+        users = list(User.objects.filter(belongs))
+        self._project = project
+        self._may_create = may_create
+        self._by_name = {user.get_username(): user for user in users}
+        shared = Counter(user.email.lower() for user in users)
+        self._by_email = {
+            user.email.lower(): user
+            for user in users
+            if user.email and shared[user.email.lower()] == 1
+        }
+        self._by_looks = {folded(member): member for member in self._by_name}
+        self.used: set[str] = set()
+        self.created: list[str] = []
+
+    def named(self, name: str) -> User:
+        user = self._by_name.get(name) or self._by_email.get(name.lower())
+        if user is None and (alike := self._by_looks.get(folded(name))):
+            raise PersonRefused(
+                msgid(
+                    "“{name}” is not a member, but looks like one: did you mean "
+                    "“{member}”? Write the name as it is in the project; if it is "
+                    "somebody else, create that account first"
+                ),
+                name=name,
+                member=alike,
+            )
+        if user is None:
+            user = self._create(name) if self._may_create else self._refuse(name)
+        self.used.add(user.get_username())
+        return user
+
+    def _refuse(self, name: str) -> User:
+        near = get_close_matches(name, self._by_name, n=1)
+        if near:
+            raise PersonRefused(
+                msgid("nobody called “{name}” is in the project; did you mean {near}?"),
+                name=name,
+                near=near[0],
+            )
+        raise PersonRefused(
+            msgid("nobody called “{name}” is in the project; add them as a member"), name=name
+        )
+
+    def _create(self, name: str) -> User:
+        if User.objects.filter(username=name).exists():
+            raise PersonRefused(
+                msgid("“{name}” has an account outside of the project; add them as a member"),
+                name=name,
+            )
+        user = User(username=name, is_active=False)
+        user.set_unusable_password()
+        try:
+            user.clean_fields(exclude=["password"])
+        except ValidationError:
+            raise PersonRefused(msgid("“{name}” cannot be a user name"), name=name) from None
+        user.save()
+        self._by_name[name] = user
+        self._by_looks[folded(name)] = name
+        self.created.append(name)
+        events.record("annotator.created", user, project=self._project, user=name)
+        return user

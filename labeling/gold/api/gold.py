@@ -1,0 +1,294 @@
+"""Gold releases: what they hold, files, verifying, and what differs between two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.conversations.archives import zipped
+from labeling.core.api.base import READING, RELEASING, ApiView
+from labeling.core.api.described import extend_schema
+from labeling.core.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, listed, page, page_of
+from labeling.core.api.records import computed, row_of, serializer_with, username
+from labeling.exchange.export import export, formats_for
+from labeling.exchange.native_files import export_lines
+from labeling.gold import gold, gold_diffs, looks, pseudonyms, verification
+from labeling.gold.looks import Sight
+from labeling.gold.rules.gold_changes import ItemChanged
+from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership, ReleaseCheck
+from labeling.words import worded
+from labeling.work import blindness
+
+Role = Membership.Role
+
+
+ListedItemOut = row_of(
+    "ListedItemOut",
+    GoldItem,
+    *("position", "item_id", "split", "how", "sha256", "signature"),
+    synthetic=computed(
+        serializers.BooleanField,
+        lambda item: item.conversation.is_synthetic or item.how == GoldItem.How.GENERATED,
+        help_text="Nobody has held the conversation, or nobody has labeled it",
+    ),
+)
+ItemOut = row_of(
+    "ItemOut",
+    GoldItem,
+    base=ListedItemOut,
+    document=serializers.DictField(
+        help_text="The text, the labels and where each comes from, as hashed; leads read user "
+        "names in place of pseudonyms"
+    ),
+)
+GoldOut = row_of(
+    "GoldOut",
+    GoldRelease,
+    *("name", "version", "meaning", "layer", "sha256", "signature", "public_key", "frozen_at"),
+    project=serializers.CharField(source="project.slug"),
+    n_items=serializers.IntegerField(),
+)
+GoldDetailOut = row_of(
+    "GoldDetailOut",
+    GoldRelease,
+    *("message", "overrides"),
+    base=GoldOut,
+    frozen_by=username("frozen_by"),
+    left_out=computed(
+        serializers.ListField,
+        lambda release: worded(release.left_out, with_codes=True),
+        child=serializers.DictField(),
+        help_text="Conversations not released, with reason",
+    ),
+    formats=computed(
+        serializers.ListField,
+        formats_for,
+        child=serializers.CharField(),
+        help_text="In which it can be downloaded, next to its lines alone",
+    ),
+)
+
+
+class GoldListView(ApiView):
+    scopes = READING
+
+    @extend_schema(
+        parameters=[
+            *NEWEST_FIRST,
+            OpenApiParameter("project", str, description="Only of this project"),
+            OpenApiParameter("name", str, description="Only of this name"),
+        ],
+        responses=page_of(GoldOut),
+    )
+    def get(self, request: Request) -> Response:
+        """The gold releases I may read, newest first."""
+        visible = GoldRelease.objects.visible_to(request.user).with_size().light()
+        if slug := request.query_params.get("project"):
+            visible = visible.filter(project__slug=slug)
+        if name := request.query_params.get("name"):
+            visible = visible.filter(name=name)
+        return page(request, visible, GoldOut, newest_first=True)
+
+
+class GoldView(ApiView):
+    scopes = READING
+
+    @extend_schema(responses=GoldDetailOut)
+    def get(self, request: Request, name: str, version: int) -> Response:
+        """One release; its items have an address of their own."""
+        return Response(GoldDetailOut(_release(request, name, version)).data)
+
+
+class GoldItemsView(ApiView):
+    scopes = READING
+
+    @extend_schema(
+        parameters=[
+            *OLDEST_FIRST,
+            OpenApiParameter("split", str, description="Only of this split"),
+        ],
+        responses=page_of(ListedItemOut),
+    )
+    def get(self, request: Request, name: str, version: int) -> Response:
+        """The items of a release in their order, without their labels."""
+        items = _release(request, name, version).items.select_related("conversation")
+        if split := request.query_params.get("split"):
+            items = items.filter(split=split)
+        return page(request, items.defer("canonical"), ListedItemOut, key="position")
+
+
+class GoldItemView(ApiView):
+    scopes = READING
+
+    @extend_schema(responses=ItemOut)
+    def get(self, request: Request, name: str, version: int, item_id: str) -> Response:
+        """One item with its conversation, its labels and where each label comes from."""
+        release, item = _item(request, name, version, item_id)
+        looks.require_item(request.user, item)
+        leads = Role.LEAD in release.project.roles_of(request.user)
+        names = pseudonyms.names_of(release.project) if leads else {}
+        item.document = pseudonyms.content_of(item, names)  # type: ignore[attr-defined]
+        return Response(ItemOut(item).data)
+
+
+class GoldExportView(ApiView):
+    scopes = READING
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "form", str, description="One of the release's formats, as a zip; empty: lines"
+            )
+        ],
+        responses={
+            (200, "application/x-ndjson"): OpenApiTypes.STR,
+            (200, "application/zip"): OpenApiTypes.BINARY,
+        },
+    )
+    def get(self, request: Request, name: str, version: int) -> HttpResponseBase:
+        """The items as lines, as they were hashed; or the files of a format in one archive."""
+        release = _release(request, name, version)
+        blindness.refuse(request.user, Conversation.objects.filter(gold_items__release=release))
+        looks.require(request.user, [release], Sight(Look.Purpose.EXPORT))
+        form = request.query_params.get("form", "")
+        if form and form not in formats_for(release):
+            offered = ", ".join(formats_for(release))
+            raise serializers.ValidationError({"form": [f"This release has: {offered}."]})
+        if form:
+
+            def write(folder: Path) -> list[Path]:
+                return export(release, format=form, folder=folder)
+
+            return zipped(write, f"{release}-{form}.zip")
+        return StreamingHttpResponse(
+            export_lines(release),
+            content_type="application/x-ndjson; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{release}.jsonl"'},
+        )
+
+
+# --- verifying ------------------------------------------------------------------------------------
+
+
+VerifiedOut = row_of(
+    "VerifiedOut",
+    ReleaseCheck,
+    *("at", "n_faults"),
+    by=username("by", help_text="null: a worker or a command"),
+    intact=computed(serializers.BooleanField, lambda check: check.n_faults == 0),
+    faults=computed(
+        serializers.ListField,
+        lambda check: worded(check.faults, with_codes=True),
+        child=serializers.DictField(),
+        help_text="The first of them",
+    ),
+)
+
+
+class VerifiedLastOut(serializers.Serializer[Any]):
+    last = VerifiedOut(allow_null=True, help_text="null: nobody has asked for it yet")
+
+
+class GoldVerifyView(ApiView):
+    scopes = RELEASING
+
+    @extend_schema(responses=VerifiedLastOut)
+    def get(self, request: Request, name: str, version: int) -> Response:
+        """When the release was verified last, and what came of it."""
+        return Response(_last_check(_release(request, name, version)))
+
+    @extend_schema(request=None, responses={200: VerifiedLastOut, 202: VerifiedLastOut})
+    def post(self, request: Request, name: str, version: int) -> Response:
+        """Compute every hash again. 202: a worker does it, and GET has it a while later."""
+        release = _release(request, name, version)
+        if release.n_items > verification.AT_ONCE:  # type: ignore[attr-defined]
+            verification.request_check(release)
+            return Response(_last_check(release), status=status.HTTP_202_ACCEPTED)
+        verification.check(release, by=request.user)
+        return Response(_last_check(release))
+
+
+def _last_check(release: GoldRelease) -> dict[str, Any]:
+    check = release.checks.select_related("by").first()
+    return dict(VerifiedLastOut({"last": check}).data)
+
+
+# --- what differs ---------------------------------------------------------------------------------
+
+
+ChangeOut = serializer_with(
+    "ChangeOut",
+    ItemChanged,
+    text=serializers.BooleanField(help_text="The conversation differs"),
+    messages=serializers.ListField(child=serializers.DictField()),
+    labels=serializers.ListField(child=serializers.DictField()),
+)
+
+
+class DiffOut(PageOut):
+    before = serializers.CharField()
+    after = serializers.CharField()
+    n_differing = serializers.IntegerField()
+    n_same = serializers.IntegerField()
+    results = ChangeOut(many=True)
+
+
+class GoldDiffView(ApiView):
+    scopes = READING
+
+    @extend_schema(
+        parameters=[
+            *OLDEST_FIRST,
+            OpenApiParameter("with", str, description="name@version; default: its parent"),
+        ],
+        responses=DiffOut,
+    )
+    def get(self, request: Request, name: str, version: int) -> Response:
+        """What became of items and labels between this release and another, the older first."""
+        release = _release(request, name, version)
+        visible = GoldRelease.objects.visible_to(request.user).select_related("project")
+        if named := request.query_params.get("with"):
+            other = gold.find(named, among=visible)
+        elif release.parent_id is None:
+            raise serializers.ValidationError({"with": ["Name a release: this one has no parent."]})
+        else:
+            other = get_object_or_404(visible, pk=release.parent_id)
+        pair = [release.pk, other.pk]
+        blindness.refuse(request.user, Conversation.objects.filter(gold_items__release__in=pair))
+        before, after = sorted((release, other), key=lambda each: each.pk)
+        looks.require(request.user, [after, before], Sight(Look.Purpose.LABELS))
+        diff = gold_diffs.compare(before, after)
+        return listed(
+            request,
+            diff.names,
+            ChangeOut,
+            prepared=lambda names: [change.as_json() for change in diff.changes(names)],
+            before=str(before),
+            after=str(after),
+            n_differing=len(diff.names),
+            n_same=diff.same,
+        )
+
+
+def _release(request: Request, name: str, version: int) -> GoldRelease:
+    visible = GoldRelease.objects.visible_to(request.user).with_size()
+    people = visible.select_related("project", "frozen_by")
+    release: GoldRelease = get_object_or_404(people, name=name, version=version)
+    return release
+
+
+def _item(request: Request, name: str, version: int, item_id: str) -> tuple[GoldRelease, GoldItem]:
+    release = _release(request, name, version)
+    item = get_object_or_404(release.items.select_related("conversation"), item_id=item_id)
+    blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
+    item.release = release
+    return release, item

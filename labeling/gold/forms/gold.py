@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.validators import RegexValidator
+from django.utils.translation import gettext_lazy as _
+
+from labeling.gold.rules.release import RELEASE_NAME
+from labeling.models import Project
+from labeling.schema.targets import target_layers, title_of
+from labeling.translation import translated
+
+IN_ADDRESSES = RegexValidator(
+    rf"^{RELEASE_NAME.pattern}\Z",
+    _(
+        "Use letters, digits, dots, hyphens and underscores, no dot first: it is "
+        "part of an address."
+    ),
+)
+
+
+class FreezeForm(forms.Form):
+    layer = forms.ChoiceField()
+    name = forms.CharField(
+        max_length=100,
+        validators=[IN_ADDRESSES],
+        help_text=_("The same name again makes its next version."),
+    )
+    message = forms.CharField(
+        label=_("What this release is for"),
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+
+    at_least = forms.ChoiceField(
+        label=_("Version"),
+        choices=[
+            ("patch", _("Automatic")),
+            ("minor", _("at least a new middle number")),
+            ("major", _("a new first number")),
+        ],
+        required=False,
+    )
+    with_synthetic = forms.BooleanField(
+        label=_("with synthetic conversations"),
+        required=False,
+        help_text=_(
+            "Nobody has held them: a program or a language model wrote them. Each is marked in the "
+            "release."
+        ),
+    )
+
+    def clean_at_least(self) -> str:
+        return self.cleaned_data["at_least"] or "patch"
+
+    def __init__(self, project: Project, data: Any = None) -> None:
+        super().__init__(data, initial={"name": project.slug})
+        layer: forms.ChoiceField = self.fields["layer"]  # type: ignore[assignment]
+        layer.choices = [
+            (name, translated(title_of(name))) for name in target_layers(project.layers)
+        ]
+        if not project.conversations.filter(origin="synthetic").exists():
+            del self.fields["with_synthetic"]

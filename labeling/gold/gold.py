@@ -1,0 +1,466 @@
+"""Freezing what people agreed on as a gold release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+
+from labeling.agreement import agreement, measurements
+from labeling.agreement.matching.similarity import Ruler
+from labeling.core import acting, audit, events, projects
+from labeling.core.snapshots import snapshot
+from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
+from labeling.domain.numbers import whole_number
+from labeling.domain.stored import Stored
+from labeling.gold import anew, lint, pseudonyms, releases
+from labeling.gold.rules.meaning import Level, Meaning
+from labeling.gold.rules.names import in_figures, with_pseudonyms
+from labeling.gold.rules.release import RELEASE_NAME
+from labeling.gold.rules.statement import (
+    AgreementAtFreeze,
+    FrozenAgreement,
+    LeftOutRow,
+    MeasuredRound,
+    Override,
+    OwnStatement,
+    SettledAnew,
+)
+from labeling.gold.staging import FrozenItem, Items
+from labeling.jobs import queue
+from labeling.models import GoldRelease, LintReport, Project, Round
+from labeling.schema import LAYERS
+from labeling.schema.layers import stages
+from labeling.schema.targets import END_TO_END, stages_of, target_layers
+from labeling.settling import merges, processing, settling
+
+
+class NothingToFreeze(RuleError):
+    """No conversation is settled."""
+
+    code = "nothing_to_freeze"
+
+
+class NothingChanged(RuleError):
+    """The newest release holds exactly this already."""
+
+    code = "nothing_changed"
+
+
+class NameTaken(RuleError):
+    """Another project or layer releases under this name."""
+
+    code = "name_taken"
+
+
+class BadName(RuleError):
+    """The name cannot be part of an address."""
+
+    code = "bad_name"
+
+
+class NotWanted(RuleError):
+    """Somebody else has made the release in the meantime."""
+
+    code = "not_wanted"
+
+
+class UnderWay(RuleError):
+    """Another freeze of the project has not ended yet."""
+
+    code = "freeze_under_way"
+
+
+class UnknownRelease(RuleError):
+    """The gold release does not exist."""
+
+    code = "unknown_release"
+
+
+class UnknownLayer(RuleError):
+    """The project does not label this layer."""
+
+    code = "unknown_layer"
+
+
+class SyntheticItems(RuleError):
+    """The release would hold synthetic conversations, which nobody has allowed."""
+
+    code = "synthetic_items"
+
+
+def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRelease:
+    """The release at ``name`` (its newest version), ``name@3`` or ``name@1.2.0``."""
+    releases = GoldRelease.objects.all() if among is None else among
+    name, at, version = address.partition("@")
+    wanted = releases.filter(name=name)
+    if at and Meaning.parse(version):
+        wanted = wanted.filter(meaning=version)
+    elif at:
+        wanted = wanted.filter(version=whole_number(version) or 0)
+    release = wanted.order_by("-version").first()
+    if release is None:
+        newest = [str(release) for release in releases.order_by("-pk")[:5]]
+        if not newest:
+            raise UnknownRelease("gold.no_release_yet", address=address)
+        raise UnknownRelease("gold.unknown_release", address=address, known=newest)
+    return release
+
+
+class Preview(NamedTuple):
+    """The version that a freeze of what is stored now would get, and what it settles anew."""
+
+    proposal: releases.Proposal
+    settled_anew: list[SettledAnew]
+
+
+def proposed(project: Project, layer: str, name: str = "") -> Preview | None:
+    """None while workers have yet to merge answers: what is settled is then not known."""
+    name = name or project.slug
+    check_name(project, layer, name)
+    draft = releases.draft(project, layer, name, by=None)
+    is_anew = anew.applies(draft.parent)
+    splits: list[tuple[str, str]] = []
+    now: list[anew.Now] = []
+    try:
+        for conversation, outcome in settling.outcomes_of_project(
+            project, layer, fitting=_fitting(project, layer)
+        ):
+            if not isinstance(outcome, Fact):
+                splits.append((conversation.external_id, conversation.split))
+            if is_anew:
+                now.append((conversation.external_id, _now(outcome)))
+    except settling.NotMerged:
+        return None
+    proposal = draft.proposal(splits, guideline=project.guidelines.first())
+    return Preview(proposal, list(anew.rows(draft.parent, now)))
+
+
+def _now(outcome: settling.SettledConversation | Fact) -> Mapping[str, Any] | Fact:
+    if isinstance(outcome, Fact):
+        return outcome
+    return {"gold": outcome.payload, "provenance": outcome.provenance}
+
+
+def freeze(
+    *,
+    project: Project,
+    layer: str,
+    ruler: Ruler,
+    name: str = "",
+    message: str = "",
+    by: User | None = None,
+    with_synthetic: bool = False,
+    at_least: Level = "patch",
+    request: int | None = None,
+    waive: Mapping[str, str] | None = None,
+    is_wanted: Callable[[], bool] = lambda: True,
+    is_held: bool = False,
+) -> GoldRelease:
+    """Release everything that is settled as a new version of ``name`` (default: the slug).
+
+    What is not settled is left out and listed with its reason. A release that would equal the
+    newest one is refused, and so are synthetic conversations unless ``with_synthetic`` allows
+    them. So is what lint finds, unless it was accepted; ``waive`` accepts all findings of a kind,
+    by kind, with the reason.
+    The version by meaning follows from what has changed; ``at_least`` can only raise it.
+    One freeze of a project at a time: another is refused as long as it takes; ``is_held``: the
+    caller sees to that.
+    ``request`` is the event that asked for it; ``is_wanted`` is called once nobody else can
+    freeze. All is settled on one snapshot, without a lock: what comes in later is not in this
+    release. Then all rows are inserted in one transaction.
+    """
+    name, by = name or project.slug, by or acting.person()
+    check_name(project, layer, name)
+    chosen = Chosen(
+        project, layer, name, message, by, with_synthetic, at_least, request, waive or {}
+    )
+    with nullcontext(True) if is_held else queue.held("freeze", project.pk) as mine:
+        if not mine:
+            raise UnderWay("gold.freeze_under_way")
+        if not is_wanted():
+            raise NotWanted("gold.frozen_meanwhile")
+        _catch_up(project, ruler)
+        names = _pseudonyms(project)
+        try:
+            with snapshot():
+                ready = _settled(chosen, ruler, names)
+        except lint.LintOpen as refused:
+            lint.store(project, layer, refused.findings, by=by)
+            raise
+        return _publish(chosen, ready, is_wanted)
+
+
+class Chosen(NamedTuple):
+    """What somebody wants to freeze."""
+
+    project: Project
+    layer: str
+    name: str
+    message: str
+    by: User | None
+    with_synthetic: bool
+    at_least: Level
+    request: int | None
+    waive: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class Settled:
+    """What a freeze would hold, and what it would leave out, by conversation."""
+
+    items: Items = field(default_factory=Items)
+    left_out: dict[str, Fact] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[LeftOutRow]:
+        return [
+            settling.LeftOut(name, reason).as_json()
+            for name, reason in sorted(self.left_out.items())
+        ]
+
+
+class Ready(NamedTuple):
+    """A release before it is stored."""
+
+    draft: releases.Draft
+    settled: Settled
+    contents: releases.Contents
+    findings: lint.Findings
+    counted: releases.SyntheticCounts
+
+
+def _settled(chosen: Chosen, ruler: Ruler, names: pseudonyms.Names) -> Ready:
+    project, layer = chosen.project, chosen.layer
+    project.refresh_from_db()
+    guideline = project.guidelines.first()
+    settled = _settle(chosen, names)
+    items = settled.items
+    draft = releases.draft(project, layer, chosen.name, by=chosen.by)
+    if not len(items):
+        raise NothingToFreeze(_why_nothing(settled.left_out), details={"left_out": settled.rows})
+    if draft.repeats(items):
+        raise NothingChanged("gold.nothing_changed", parent=str(draft.parent))
+    counted = _counted(chosen, items)
+    findings = _findings(chosen, items)
+    lint.check(findings, project, layer, waive=chosen.waive)
+    own: OwnStatement = {
+        "ruler": ruler.id,
+        "match_threshold": project.match_threshold,
+        "settling": merges.VERSION,
+        **counted,
+    }
+    if settled_anew := anew.of_items(draft.parent, items, settled.left_out):
+        own["settled_anew"] = settled_anew
+    contents = releases.Contents(
+        items,
+        draft.proposal(items.splits(), guideline=guideline),
+        own,
+        audit.state(project),
+        message=chosen.message,
+        guideline=guideline,
+        agreement=in_figures(_agreement(project, layer), names),
+        overrides=_overrides(project, names),
+        left_out=settled.rows,
+        at_least=chosen.at_least,
+    )
+    return Ready(draft, settled, contents, findings, counted)
+
+
+def _catch_up(project: Project, ruler: Ruler) -> None:
+    """Compute what the snapshot is to hold: merges, and the agreement of the rounds."""
+    rounds = _measured_rounds(project)
+    processing.catch_up(project, ruler=lambda: ruler, measure=rounds)
+
+
+def _settle(chosen: Chosen, names: pseudonyms.Names) -> Settled:
+    settled = Settled()
+    for conversation, outcome in settling.outcomes_of_project(
+        chosen.project,
+        chosen.layer,
+        fitting=_fitting(chosen.project, chosen.layer),
+    ):
+        if isinstance(outcome, Fact):
+            settled.left_out[conversation.external_id] = outcome
+            continue
+        try:
+            settled.items.add(_item(outcome, names))
+        except KeyError:  # of somebody who has no pseudonym yet, as their first answer just came in
+            settled.left_out[conversation.external_id] = settling.JUST_IN
+    settled.items.sort(str.encode)
+    return settled
+
+
+def _findings(chosen: Chosen, items: Items) -> lint.Findings:
+    linter = lint.Linter(chosen.project, chosen.layer)
+    for item in items:
+        linter.look(item.conversation_id, json.loads(item.canonical))
+    return linter.findings()
+
+
+def _pseudonyms(project: Project) -> pseudonyms.Names:
+    """By name; empty where the project publishes names."""
+    publishes = Project.objects.filter(pk=project.pk, publish_names=True).exists()
+    return {} if publishes else pseudonyms.assign(project)
+
+
+@transaction.atomic
+def _publish(chosen: Chosen, ready: Ready, is_wanted: Callable[[], bool]) -> GoldRelease:
+    """Insert everything at once."""
+    layer, by = chosen.layer, chosen.by
+    project = projects.lock(chosen.project)  # one version after the other
+    if not is_wanted():
+        raise NotWanted("gold.frozen_meanwhile")
+    check_name(project, layer, chosen.name)
+    waivers = lint.settle(ready.findings, project, layer, waive=chosen.waive, by=by)
+    release = ready.draft.store(ready.contents._replace(waivers=waivers))
+    events.record(
+        "gold.frozen",
+        release,
+        project=project,
+        actor=by,
+        release=str(release),
+        items=len(ready.settled.items),
+        left_out=len(ready.settled.left_out),
+        sha256=release.sha256,
+        **ready.counted,
+        **({"request": chosen.request} if chosen.request else {}),
+    )
+    return release
+
+
+def look(project: Project, layer: str, *, ruler: Ruler, by: User | None = None) -> LintReport:
+    """Keep what lint finds in all that a freeze would take now."""
+    check_layer(project, layer)
+    processing.catch_up(project, ruler=lambda: ruler)
+    chosen = Chosen(project, layer, "", "", None, True, "patch", None, {})
+    with snapshot():
+        findings = _findings(chosen, _settle(chosen, {}).items)
+    return lint.store(project, layer, findings, by=by)
+
+
+def _counted(chosen: Chosen, items: Items) -> releases.SyntheticCounts:
+    """How many are synthetic, if any are; raises if they may not be frozen."""
+    synthetic, total = releases.n_synthetic(chosen.project.conversations.all(), items), len(items)
+    if synthetic and not chosen.with_synthetic:
+        raise SyntheticItems(
+            "gold.synthetic_items",
+            synthetic=synthetic,
+            total=total,
+            details={"synthetic": synthetic},
+        )
+    return {"synthetic": synthetic} if synthetic else {}
+
+
+def _item(settled: settling.SettledConversation, names: Mapping[str, str]) -> FrozenItem:
+    provenance = settled.provenance
+    if names:
+        provenance = with_pseudonyms(provenance, names)
+    return releases.item_of(
+        settled.conversation,
+        settled.layer,
+        gold=settled.payload,
+        base_payload=settled.base_payload,
+        provenance=provenance,
+    )
+
+
+def check_layer(project: Project, layer: str) -> None:
+    if layer == END_TO_END and not set(project.layers) >= set(stages()):
+        needed = [Fact(f"layer_within.{stage}") for stage in stages_of(layer)]
+        raise UnknownLayer("gold.no_whole", slug=project.slug, needed=needed)
+    if layer not in target_layers(project.layers):
+        raise UnknownLayer(
+            "gold.unknown_layer",
+            slug=project.slug,
+            layer=layer,
+            layers=list(project.layers),
+        )
+
+
+def check_name(project: Project, layer: str, name: str) -> None:
+    check_layer(project, layer)
+    check_free(project, layer, name)
+    if GoldRelease.objects.filter(name=name, header__contains='"generated":').exists():
+        raise NameTaken("gold.name_of_generated", name=name)
+
+
+def check_free(project: Project, layer: str, name: str) -> None:
+    """A name is a file name, too, and belongs to one layer of one project."""
+    if not RELEASE_NAME.fullmatch(name):
+        raise BadName("gold.bad_name", name=name)
+    taken = GoldRelease.objects.filter(name=name).exclude(project=project, layer=layer).first()
+    if taken:
+        raise NameTaken("gold.name_taken", name=name, slug=taken.project.slug, layer=taken.layer)
+
+
+def _why_nothing(left_out: Mapping[str, Fact]) -> Fact:
+    if not left_out:
+        return Fact("gold.nothing_labelled")
+    reasons = sorted(set(left_out.values()), key=str)
+    return Fact("gold.nothing_settled", total=len(left_out), reasons=reasons[:3])
+
+
+def _overrides(project: Project, names: Mapping[str, str]) -> list[Override]:
+    """Every reason for opening full labeling past the gate."""
+    overridden = project.rounds.exclude(override_reason="").select_related("opened_by")
+    return [
+        {"round": round_.number, "reason": round_.override_reason, "by": _opener(round_, names)}
+        for round_ in overridden
+    ]
+
+
+def _opener(round_: Round, names: Mapping[str, str]) -> str | None:
+    """None where a command opened it in nobody's name."""
+    user = round_.opened_by
+    if user is None or acting.is_console(user):
+        return None
+    return names.get(user.get_username(), user.get_username())
+
+
+def _measured_rounds(project: Project) -> list[Round]:
+    """The rounds whose agreement a release reports: with several annotators, and not blind."""
+    rounds = project.rounds.filter(overlap__gte=2).select_related("guideline", "project")
+    return [round_ for round_ in rounds if not round_.is_blind]
+
+
+def _fitting(project: Project, layer: str) -> Callable[[Collection[int]], settling.Fits]:
+    layers = _layers_behind(layer)
+    return lambda conversations: merges.fitting(project, layers, among=conversations)
+
+
+def _layers_behind(layer: str) -> list[str]:
+    """The layers that gold of this layer holds or refers to."""
+    stages = stages_of(layer)
+    return list(dict.fromkeys(name for stage in stages for name in (*LAYERS[stage].needs, stage)))
+
+
+def _agreement(project: Project, layer: str) -> AgreementAtFreeze:
+    """Agreement of every round that is not blind, as it was measured for the release."""
+    rounds = _measured_rounds(project)
+    return {"rounds": [_round_agreement(round_, layer) for round_ in rounds]}
+
+
+def _round_agreement(measured: Round, layer: str) -> FrozenAgreement:
+    named: MeasuredRound = {
+        "round": measured.number,
+        "kind": measured.kind,
+        "state": measured.state,
+        "guideline_version": measured.guideline.version,
+    }
+    return cast(FrozenAgreement, {**named, **(_agreement_on(measured, layer) or {})})
+
+
+def _agreement_on(measured: Round, layer: str) -> Stored | None:
+    """The figures of one layer; of the whole, those of each of its stages."""
+    if layer != END_TO_END:
+        return measurements.figures_of(measured, layer)
+    stages = {stage: measurements.figures_of(measured, stage) for stage in stages_of(layer)}
+    return agreement.summary({stage: figures for stage, figures in stages.items() if figures})

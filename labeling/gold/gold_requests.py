@@ -1,0 +1,191 @@
+"""A freeze that somebody asked for on a page, made by a worker and answered exactly once.
+
+The request is an event, and so is its outcome: ``gold.frozen``, or ``gold.freeze_refused`` with the
+reason, or ``gold.linted`` where lint alone was asked for.
+
+A project is frozen by one worker at a time, in the order of the requests. Who asks for what has
+been asked for already joins that request.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable
+from datetime import timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import OperationalError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from labeling.agreement.matching.similarity import Ruler
+from labeling.core import events, projects
+from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
+from labeling.gold import gold
+from labeling.gold.rules.meaning import Level
+from labeling.jobs import queue
+from labeling.models import Event, Project
+
+logger = logging.getLogger(__name__)
+
+ASKED = "gold.freeze_requested"
+OUTCOMES = ("gold.frozen", "gold.freeze_refused", "gold.linted")
+GIVEN_UP_AFTER = timedelta(days=1)
+
+
+class Asked(NamedTuple):
+    """A request, whether it had been made before, and what is frozen before it."""
+
+    request: Event
+    joined: bool
+    after: Event | None
+
+
+@transaction.atomic
+def request_freeze(
+    *,
+    project: Project,
+    layer: str,
+    name: str = "",
+    message: str = "",
+    with_synthetic: bool = False,
+    at_least: Level = "patch",
+    only_lint: bool = False,
+    by: User,
+) -> Asked:
+    """Freeze in the worker: settling compares texts, which needs the encoder."""
+    projects.lock(project)  # or two at once would not see each other
+    if only_lint:
+        gold.check_layer(project, layer)
+    else:
+        gold.check_name(project, layer, name or project.slug)
+    wanted = {
+        "layer": layer,
+        "name": name or project.slug,
+        "with_synthetic": with_synthetic,
+        "at_least": at_least,
+        "only_lint": only_lint,
+    }
+    before = waiting(project)
+    for request in before:
+        if wanted.items() <= request.data.items():
+            return Asked(request, True, None)
+    asked = events.record(ASKED, project, project=project, actor=by, **wanted, message=message)
+    queue.ask("freeze", project.pk)
+    return Asked(asked, False, before[-1] if before else None)
+
+
+def waiting(project: Project) -> list[Event]:
+    """The requests of a project that have no outcome yet, in the order in which they are taken."""
+    return _unanswered(_lately_asked().filter(project=project))
+
+
+def all_waiting(projects: Collection[int] | None = None) -> list[Event]:
+    """The same of these projects, None: of all; the oldest first."""
+    asked = _lately_asked()
+    return _unanswered(asked if projects is None else asked.filter(project__in=projects))
+
+
+def work(project_id: int, owner: UUID) -> None:
+    from labeling.agreement.vectors import ruler  # for workers alone: it may load the encoder
+
+    answer(Project.objects.get(pk=project_id), ruler=ruler, is_held=True)
+
+
+def due() -> Iterable[int]:
+    """Projects with a request."""
+    return {asked.project_id for asked in all_waiting() if asked.project_id is not None}
+
+
+def answer(project: Project, *, ruler: Callable[[], Ruler], is_held: bool = False) -> None:
+    """Freeze what was requested first. Nothing is done while somebody else freezes."""
+    for asked in waiting(project)[:1]:
+        _answer(asked, ruler, is_held)
+
+
+def _answer(asked: Event, ruler: Callable[[], Ruler], is_held: bool) -> None:
+    try:
+        _freeze(asked, ruler(), is_held)
+    except (gold.NotWanted, gold.UnderWay):
+        return  # another has answered while this one computed, or is at it
+    except RuleError as error:
+        _refuse(asked, error.fact)
+    except OperationalError:  # somebody else is writing: the sweep asks again
+        raise
+    except Exception:  # any error: the requester must learn of it; it also goes to the log
+        _refuse(asked, Fact("gold.freeze_broke_off"))
+        raise
+
+
+def is_given_up(asked: Event) -> bool:
+    """Whether nobody goes on with a request that has no outcome."""
+    return asked.at <= timezone.now() - GIVEN_UP_AFTER
+
+
+def is_answered(asked: Event) -> bool:
+    later = Event.objects.filter(project=asked.project_id, verb__in=OUTCOMES, pk__gt=asked.pk)
+    return later.filter(data__request=asked.pk).exists()
+
+
+def _freeze(asked: Event, ruler: Ruler, is_held: bool) -> None:
+    project = Project.objects.get(events=asked)
+    if asked.data["only_lint"]:
+        _lint(asked, project, ruler)
+        return
+    gold.freeze(
+        project=project,
+        layer=asked.data["layer"],
+        ruler=ruler,
+        name=asked.data["name"],
+        message=asked.data["message"],
+        by=asked.actor,
+        request=asked.pk,
+        with_synthetic=asked.data["with_synthetic"],
+        at_least=asked.data["at_least"],
+        is_wanted=lambda: not is_answered(asked),
+        is_held=is_held,
+    )
+
+
+def _lint(asked: Event, project: Project, ruler: Ruler) -> None:
+    layer = asked.data["layer"]
+    report = gold.look(project, layer, ruler=ruler, by=asked.actor)
+    events.record(
+        "gold.linted",
+        project,
+        project=project,
+        actor=asked.actor,
+        layer=layer,
+        request=asked.pk,
+        findings=report.findings.count(),
+        items=report.items,
+    )
+
+
+def _refuse(asked: Event, why: Fact) -> None:
+    events.record(
+        "gold.freeze_refused",
+        asked.project or asked,
+        project=asked.project,
+        actor=asked.actor,
+        layer=asked.data["layer"],
+        message=why.as_json(),
+        request=asked.pk,
+    )
+
+
+def _unanswered(requests: QuerySet[Event]) -> list[Event]:
+    """The oldest first."""
+    asked = list(requests.select_related("project", "actor").order_by("pk"))
+    if not asked:
+        return []
+    outcomes = Event.objects.filter(verb__in=OUTCOMES, pk__gt=asked[0].pk).order_by()
+    answered = set(outcomes.values_list("data__request", flat=True))
+    return [event for event in asked if event.pk not in answered]
+
+
+def _lately_asked() -> QuerySet[Event]:
+    return Event.objects.filter(verb=ASKED, at__gt=timezone.now() - GIVEN_UP_AFTER)

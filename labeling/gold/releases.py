@@ -1,0 +1,338 @@
+"""The parts of every gold release, from whatever source its labels come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from functools import reduce
+from typing import Any, NamedTuple, TypedDict
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from labeling.core import acting
+from labeling.core.rules.audit import StatedEvents
+from labeling.domain.batches import batches
+from labeling.domain.canonical import canonical_json
+from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
+from labeling.gold import signing
+from labeling.gold.rules import statement
+from labeling.gold.rules.content import GoldContent, GoldMessage, Provenance
+from labeling.gold.rules.meaning import FIRST, Level, Meaning, higher, of_release, same_words
+from labeling.gold.rules.normal import in_normal_form, is_normal
+from labeling.gold.rules.release import text_sha256
+from labeling.gold.rules.signatures import fingerprint
+from labeling.gold.rules.statement import (
+    FORMAT_3,
+    GUIDELINES_FILE,
+    ITEMS_FILE,
+    KEY_FILE,
+    LISTING_FILE,
+    MANIFEST_FILE,
+    AgreementAtFreeze,
+    GuidelineText,
+    LeftOutRow,
+    Override,
+    OwnStatement,
+    ParentRelease,
+    Statement,
+    Waiver,
+    lines_sha256,
+    listing,
+)
+from labeling.gold.staging import BATCH, FrozenItem, Items
+from labeling.models import Annotation, Conversation, GoldItem, GoldRelease, Guideline, Project
+from labeling.schema import SCHEMA_VERSION
+from labeling.schema.labels import Payload
+from labeling.work import locking
+
+
+class SyntheticCounts(TypedDict, total=False):
+    """How many items have a synthetic conversation or generated labels, where there are any."""
+
+    synthetic: int
+    generated: int
+
+
+class Proposal(NamedTuple):
+    """A version by meaning, and what it follows from."""
+
+    level: Level
+    meaning: Meaning
+    reasons: list[Fact]
+
+
+class AnswersChanged(RuleError):
+    """Somebody else released under the name while this release was made."""
+
+    code = "answers_changed"
+
+
+class Contents(NamedTuple):
+    """What a release is to hold and to state; ``own`` is what this kind of gold states besides."""
+
+    items: Items
+    proposed: Proposal
+    own: OwnStatement
+    events: StatedEvents
+    message: str
+    guideline: Guideline | None = None
+    agreement: AgreementAtFreeze | None = None
+    overrides: Sequence[Override] = ()
+    left_out: Sequence[LeftOutRow] = ()
+    waivers: Sequence[Waiver] = ()
+    at_least: Level = "patch"
+
+
+class Draft(NamedTuple):
+    """The next version under a name, before anything is stored of it."""
+
+    project: Project
+    layer: str
+    name: str
+    by: Any
+    parent: GoldRelease | None
+
+    @property
+    def version(self) -> int:
+        return self.parent.version + 1 if self.parent else 1
+
+    def repeats(self, items: Items) -> bool:
+        """Whether the newest version holds exactly these items."""
+        if self.parent is None or self.parent.items.count() != len(items):
+            return False
+        return all(
+            {*batch} == {*_of(self.parent, batch).values_list("item_id", "sha256")}
+            for batch in batches(items.hashes(), BATCH)
+        )
+
+    def proposal(
+        self, items: Iterable[tuple[str, str]], *, guideline: Guideline | None
+    ) -> Proposal:
+        """The version by meaning that follows from what differs from the newest version.
+
+        ``items`` are their ids and splits.
+        """
+        parent = self.parent
+        if parent is None:
+            return Proposal("major", FIRST, [Fact("meaning.first")])
+        reasons: dict[Fact, Level] = {}
+        if statement.parsed(parent.header).get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
+            reasons[Fact("meaning.schema", version=SCHEMA_VERSION)] = "major"
+        before = parent.guideline.body if parent.guideline else None
+        if not same_words(before, guideline.body if guideline else None):
+            version = guideline.version if guideline else 0
+            reasons[Fact("meaning.guidelines", version=version)] = "major"
+        added, removed = self._added_and_removed(parent, items)
+        if added or removed:
+            reasons[Fact("meaning.items", added=added, removed=removed)] = "minor"
+        if not reasons:
+            reasons[Fact("meaning.labels")] = "patch"
+        level = reduce(higher, reasons.values())
+        meaning = of_release(parent.meaning, parent.version).raised(level)
+        return Proposal(level, meaning, list(reasons))
+
+    @staticmethod
+    def _added_and_removed(
+        parent: GoldRelease, items: Iterable[tuple[str, str]]
+    ) -> tuple[int, int]:
+        """How many items the parent does not have in that split, and how many only it has."""
+        total, kept = 0, 0
+        for batch in batches(items, BATCH):
+            total += len(batch)
+            kept += len({*batch} & {*_of(parent, batch).values_list("item_id", "split")})
+        return total - kept, parent.items.count() - kept
+
+    def store(self, new: Contents) -> GoldRelease:
+        """Freeze these items, in the transaction of the caller, who holds the project."""
+        newest = draft(self.project, self.layer, self.name, by=self.by)
+        if newest.parent != self.parent:
+            raise AnswersChanged("gold.answers_changed")
+        frozen_at = timezone.now()
+        release = GoldRelease(
+            project=self.project,
+            layer=self.layer,
+            name=self.name,
+            version=self.version,
+            meaning=str(self._meaning_of(new)),
+            parent=self.parent,
+            guideline=new.guideline,
+            message=new.message,
+            agreement=new.agreement,
+            overrides=list(new.overrides),
+            left_out=list(new.left_out),
+            waivers=list(new.waivers),
+            frozen_by=self.by,
+            frozen_at=frozen_at,
+        )
+        self._sign(release, new)
+        release.save(force_insert=True)
+        _insert(release, new.items)
+        return release
+
+    def _sign(self, release: GoldRelease, new: Contents) -> None:
+        signer = signing.signer()
+        release.listing = listing(new.items.hashes())
+        files = {
+            ITEMS_FILE: lines_sha256(item.canonical for item in new.items),
+            LISTING_FILE: text_sha256(release.listing),
+            KEY_FILE: text_sha256(signer.public_key),
+        }
+        if release.guideline:
+            files[GUIDELINES_FILE] = text_sha256(release.guideline.body)
+        stated: Statement = {
+            **new.own,
+            **shown(release),  # type: ignore[typeddict-item]  # what pages show, by the same names
+            "format": FORMAT_3,
+            "schema_version": SCHEMA_VERSION,
+            "items": len(new.items),
+            "guidelines": _guideline_texts(self.project, release.guideline),
+            "events": new.events,
+            "files": files,
+            "key": fingerprint(signer.public_key),
+        }
+        release.header = canonical_json(stated)
+        release.sha256 = text_sha256(release.header)
+        signed = {**files, MANIFEST_FILE: release.sha256}
+        release.signature = signer.sign(str(release), signed)
+        release.public_key = signer.public_key
+
+    def _meaning_of(self, new: Contents) -> Meaning:
+        """The proposed version, or a higher one where somebody wants that."""
+        if self.parent is None:
+            return new.proposed.meaning
+        level = higher(new.proposed.level, new.at_least)
+        return of_release(self.parent.meaning, self.parent.version).raised(level)
+
+
+def _insert(release: GoldRelease, items: Items) -> None:
+    """The items, which lock the answers that people here gave."""
+    for batch in batches(enumerate(items), BATCH):
+        GoldItem.objects.bulk_create(
+            GoldItem(release=release, position=position, **item._asdict())
+            for position, item in batch
+        )
+        elsewhere = GoldItem.MADE_ELSEWHERE
+        here = [item.conversation_id for _, item in batch if item.how not in elsewhere]
+        locking.lock(Annotation.objects.filter(assignment__conversation__in=here))
+
+
+def shown(release: GoldRelease) -> dict[str, Any]:
+    """What pages show of a release, by the names that the statement has for it."""
+    return {
+        "project": release.project.slug,
+        "layer": release.layer,
+        "name": release.name,
+        "version": release.version,
+        "meaning": release.meaning,
+        "parent": parent_row(release.parent),
+        "message": release.message,
+        "guideline_version": release.guideline.version if release.guideline else None,
+        "agreement": release.agreement,
+        "overrides": release.overrides,
+        "left_out": release.left_out,
+        "waivers": release.waivers,
+        "frozen_by": release.frozen_by.get_username() if release.frozen_by else None,
+        "frozen_at": written_time(release.frozen_at),
+    }
+
+
+def _of(release: GoldRelease, rows: Iterable[tuple[str, str]]) -> QuerySet[GoldItem]:
+    """The items of a release that have the ids of these rows."""
+    return release.items.filter(item_id__in=[name for name, _ in rows]).order_by()
+
+
+def draft(project: Project, layer: str, name: str, *, by: Any) -> Draft:
+    newest = GoldRelease.objects.filter(name=name).order_by("-version").first()
+    return Draft(project, layer, name, by or acting.person(), newest)
+
+
+def n_synthetic(conversations: QuerySet[Conversation], items: Items) -> int:
+    """How many items are about a synthetic conversation."""
+    synthetic = conversations.filter(origin=Conversation.Origin.SYNTHETIC)
+    if not synthetic.exists():
+        return 0
+    return sum(synthetic.filter(pk__in=part).count() for part in items.conversations())
+
+
+def parent_row(parent: GoldRelease | None) -> ParentRelease | None:
+    return {"release": str(parent), "sha256": parent.sha256} if parent else None
+
+
+def written_time(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat()
+
+
+def _guideline_texts(project: Project, current: Guideline | None) -> list[GuidelineText]:
+    """What labels were made under; imported and generated labels were made under none."""
+    if current is None:
+        return []
+    used = Annotation.objects.filter(guideline=OuterRef("pk"))
+    texts = project.guidelines.filter(Q(pk=current.pk) | Q(Exists(used)))
+    return [{"version": text.version, "body": text.body} for text in texts.order_by("version")]
+
+
+def item_of(
+    conversation: Conversation,
+    layer: str,
+    *,
+    gold: Payload,
+    base_payload: Payload,
+    provenance: Provenance,
+) -> FrozenItem:
+    """One line of the native export: self-contained, so that its hash proves all of it."""
+    document: GoldContent = {
+        "schema_version": SCHEMA_VERSION,
+        "item_id": conversation.external_id,
+        "domain": conversation.domain,
+        "difficulty": conversation.difficulty,
+        "split": conversation.split,
+        **origin_of(conversation),
+        "conversation": messages_of(conversation),
+        "layer": layer,
+        "gold": gold,
+        "provenance": provenance,
+    }
+    if base_payload:
+        document["given"] = base_payload
+    text = canonical_json(document)
+    if not is_normal(text):
+        text = canonical_json(in_normal_form(document))
+    return FrozenItem(
+        conversation.external_id,
+        conversation.pk,
+        conversation.split,
+        provenance["how"],
+        text,
+        text_sha256(text),
+    )
+
+
+class SyntheticOrigin(TypedDict, total=False):
+    origin: str
+    generator: str
+
+
+def origin_of(conversation: Conversation) -> SyntheticOrigin:
+    """What a gold item says about a synthetic conversation; nothing about others."""
+    return origin_said(conversation.origin, conversation.generator)
+
+
+def origin_said(origin: str, generator: str) -> SyntheticOrigin:
+    if origin != Conversation.Origin.SYNTHETIC:
+        return {}
+    return {"origin": origin, "generator": generator}
+
+
+def messages_of(conversation: Conversation) -> list[GoldMessage]:
+    return [
+        {
+            "index": message.index,
+            "role": message.role,
+            "speaker": message.speaker,
+            "content": message.content,
+            "time": message.time.isoformat() if message.time else None,
+        }
+        for message in conversation.messages
+    ]

@@ -1,0 +1,246 @@
+"""Proving that a gold release is what was frozen, and that a project holds what its log says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+from labeling.core import audit
+from labeling.domain.canonical import canonical_json
+from labeling.domain.errors import NotCanonical
+from labeling.domain.facts import Fact
+from labeling.gold import held, signing
+from labeling.gold.releases import messages_of, shown
+from labeling.gold.rules import older
+from labeling.gold.rules.content import GoldMessage
+from labeling.gold.rules.normal import messages_in_normal_form
+from labeling.gold.rules.proofs import IsStated, ItemColumns, ReleaseFault, faults_of_item
+from labeling.gold.rules.release import text_sha256
+from labeling.gold.rules.signatures import files_signed, fingerprint
+from labeling.gold.rules.statement import (
+    FORMAT_2,
+    FORMAT_3,
+    GUIDELINES_FILE,
+    ITEMS_FILE,
+    KEY_FILE,
+    LISTING_FILE,
+    MANIFEST_FILE,
+    guideline_texts,
+    lines_sha256,
+    listed,
+    parsed,
+)
+from labeling.jobs import queue
+from labeling.models import Event, GoldItem, GoldRelease, Project, ReleaseCheck
+
+AT_A_TIME = 100
+"""How many items are in memory with their conversations."""
+
+
+AT_ONCE = 1000
+"""Items that a page verifies while the reader waits, for a second or two; more are for a worker."""
+
+KEPT = 20
+"""Faults that are shown on the page; the command names all of them."""
+
+
+def verify(release: GoldRelease) -> list[ReleaseFault]:
+    """Compare a release with what was signed and with the conversations; empty means intact."""
+    return list(faults_of(release))
+
+
+def check(
+    release: GoldRelease,
+    *,
+    by: Any = None,
+    report: Callable[[ReleaseFault], object] = lambda fault: None,
+) -> ReleaseCheck:
+    """Verify a release, and keep when that was and what came of it; each fault is reported."""
+    n_faults, kept = 0, []
+    for fault in faults_of(release):
+        n_faults += 1
+        report(fault)
+        if n_faults <= KEPT:
+            kept.append({"item_id": fault.item_id, "fact": fault.fact.as_json()})
+    return ReleaseCheck.objects.create(release=release, by=by, n_faults=n_faults, faults=kept)
+
+
+def request_check(release: GoldRelease) -> None:
+    """Have a worker verify a large release."""
+    queue.ask("verify", release.pk)
+
+
+def faults_of_project(project: Project) -> Iterator[ReleaseFault]:
+    """What the rows of a project do not say as its audit log does, and what the log itself lost."""
+    for faults in held.CHECKS:
+        yield from (ReleaseFault("", fact) for fact in faults(project))
+    for release in project.gold_releases.order_by("-pk"):
+        stated = parsed(release.header)
+        if stated.get("format") == FORMAT_3:
+            found = list(audit.faults(project, stated.get("events")))
+            yield from (ReleaseFault("", fact) for fact in found)
+            if not found:
+                return  # it covers all that the releases before it do
+
+
+def faults_of(
+    release: GoldRelease, *, trusted: Collection[str] | None = None
+) -> Iterator[ReleaseFault]:
+    """One fault after the other; memory does not grow with the conversations.
+
+    ``trusted`` are the fingerprints of the keys that may have signed it, by default those that
+    this installation trusts.
+    """
+    stated = parsed(release.header)
+    proof = _PROOFS.get(str(stated.get("format")), _no_proof)
+    yield from proof(release, stated, trusted)
+    if stated:
+        yield from _release(_faults_of_event(release))
+
+
+_Proof = Callable[[GoldRelease, Mapping[str, Any], Collection[str] | None], Iterator[ReleaseFault]]
+
+
+def _no_proof(
+    release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str] | None
+) -> Iterator[ReleaseFault]:
+    """Nobody signed the releases of format 1, which were made before version 0.1.0."""
+    code = "verify.unsigned" if "name" in stated and "format" not in stated else "verify.format"
+    yield ReleaseFault("", Fact(code))
+
+
+# --- releases of this version ---------------------------------------------------------------------
+
+
+def _signed(
+    release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str] | None
+) -> Iterator[ReleaseFault]:
+    key = fingerprint(release.public_key)
+    signed = files_signed(release.signature, release.public_key)
+    if text_sha256(release.header) != release.sha256:
+        yield ReleaseFault("", Fact("verify.statement_hash"))
+    if signed is None:
+        yield ReleaseFault("", Fact("verify.signature"))
+    elif key != stated.get("key"):
+        yield ReleaseFault("", Fact("verify.other_key"))
+    elif key not in (trusted or signing.trusted()):
+        yield ReleaseFault("", Fact("verify.unknown_key", key=key))
+    found = {
+        MANIFEST_FILE: text_sha256(release.header),
+        LISTING_FILE: text_sha256(release.listing),
+        KEY_FILE: text_sha256(release.public_key),
+        ITEMS_FILE: lines_sha256(_texts(release)),
+    }
+    if release.guideline:
+        found[GUIDELINES_FILE] = text_sha256(release.guideline.body)
+    yield from _release(_faults_of_columns(shown(release), stated))
+    yield from _release(_faults_of_guidelines(release, stated))
+    hashes = listed(release.listing)
+    yield from _faults_of_items(
+        release, stated, lambda item: hashes.get(item.item_id) == item.sha256
+    )
+    there = set(release.items.values_list("item_id", flat=True))
+    for item_id in sorted(hashes.keys() - there):
+        yield ReleaseFault(item_id, Fact("verify.missing_item"))
+    for name in sorted({*found, *(signed or found)}):
+        if signed is not None and signed.get(name) != found.get(name):
+            yield ReleaseFault("", Fact("verify.file", file=name))
+    yield from _release(audit.faults(release.project, stated.get("events")))
+
+
+def _texts(release: GoldRelease) -> Iterator[str]:
+    return release.items.values_list("canonical", flat=True).iterator(chunk_size=AT_A_TIME)
+
+
+# --- of version 0.3 -------------------------------------------------------------------------------
+
+
+def _format_2(
+    release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str] | None
+) -> Iterator[ReleaseFault]:
+    signed = older.Signed(release.header, release.sha256, release.signature, release.public_key)
+    hashes = list(release.items.order_by("position").values_list("sha256", flat=True))
+    yield from _release(signed.faults(hashes))
+    key = older.fingerprint(release.public_key)
+    if key not in (trusted or signing.trusted()):
+        yield ReleaseFault("", Fact("verify.unknown_key", key=key))
+    yield from _release(_faults_of_columns(shown(release), stated))
+    yield from _release(_faults_of_guidelines(release, stated))
+    yield from _faults_of_items(
+        release, stated, lambda item: signed.is_signed_item(item.sha256, item.signature)
+    )
+    if stated.get("audit_head") and not held.has_head(stated):
+        yield ReleaseFault("", Fact("verify.audit_head"))
+
+
+_PROOFS: dict[str, _Proof] = {FORMAT_2: _format_2, FORMAT_3: _signed}
+
+
+# --- what all of them satisfy ---------------------------------------------------------------------
+
+
+def _release(facts: Iterator[Fact]) -> Iterator[ReleaseFault]:
+    return (ReleaseFault("", fact) for fact in facts)
+
+
+def _faults_of_columns(now: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[Fact]:
+    for column, value in now.items():
+        if column not in stated or not _is_same(value, stated[column]):
+            yield Fact("verify.column", column=column)
+
+
+def _is_same(value: Any, stated: Any) -> bool:
+    """Whether both are written alike: databases keep 1.0 and 1 differently."""
+    try:
+        return canonical_json(value) == canonical_json(stated)
+    except (NotCanonical, RecursionError):
+        return False
+
+
+def _faults_of_guidelines(release: GoldRelease, stated: Mapping[str, Any]) -> Iterator[Fact]:
+    if release.guideline and release.guideline.project_id != release.project_id:
+        yield Fact("verify.guideline", version=release.guideline.version)
+    stored = dict(release.project.guidelines.values_list("version", "body"))
+    for version, body in guideline_texts(stated).items():
+        if stored.get(version) != body:
+            yield Fact("verify.guideline", version=version)
+
+
+def _faults_of_event(release: GoldRelease) -> Iterator[Fact]:
+    """The audit log has the hash as well."""
+    events = Event.objects.filter(
+        verb__in=held.FREEZING, object_type="goldrelease", object_id=str(release.pk)
+    )
+    hashes = {event.data.get("sha256") for event in events}
+    if not hashes:
+        yield Fact("verify.no_event")
+    elif hashes != {release.sha256}:
+        yield Fact("verify.event_hash")
+
+
+def _faults_of_items(
+    release: GoldRelease, stated: Mapping[str, Any], is_stated: IsStated
+) -> Iterator[ReleaseFault]:
+    counted = {"synthetic": 0, "generated": 0, "items": 0}
+    is_imported = release.is_imported
+    items = release.items.select_related("conversation__transcript")
+    for item in items.iterator(chunk_size=AT_A_TIME):
+        counted["items"] += 1
+        counted["synthetic"] += item.conversation.is_synthetic
+        counted["generated"] += item.how == GoldItem.How.GENERATED
+        columns = ItemColumns(item.item_id, item.split, item.how, item.sha256, item.signature)
+        yield from faults_of_item(
+            item.canonical, columns, is_stated=is_stated, is_imported=is_imported
+        )
+        frozen = parsed(item.canonical).get("conversation")
+        is_of_project = item.conversation.project_id == release.project_id
+        if not is_of_project or not _is_said(frozen, messages_of(item.conversation)):
+            yield ReleaseFault(item.item_id, Fact("verify.conversation"))
+    for name, number in counted.items():
+        if number != stated.get(name, 0):
+            yield ReleaseFault("", Fact("verify.column", column=name))
+
+
+def _is_said(frozen: Any, messages: list[GoldMessage]) -> bool:
+    """Items are in normal form; those of format 1 hold the messages as they are."""
+    return frozen == messages or frozen == messages_in_normal_form(messages)

@@ -1,0 +1,395 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling.conversations.archives import zipped
+from labeling.core import access
+from labeling.core.views.access import refused
+from labeling.core.views.paging import Page, page_of, part_of
+from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
+from labeling.exchange.export import EXPORTERS, ExporterFailed, export, formats_for
+from labeling.exchange.native_files import export_lines
+from labeling.gold import corrections, gold_requests, looks, pseudonyms, signing, verification
+from labeling.gold.forms.gold import FreezeForm
+from labeling.gold.gold import proposed
+from labeling.gold.gold_requests import OUTCOMES
+from labeling.gold.looks import Sight
+from labeling.gold.rules import statement
+from labeling.gold.rules.names import in_figures
+from labeling.gold.rules.statement import LeftOutRow, SettledAnew, Waiver
+from labeling.gold.views.gold_items import ListLength, described, summarized, who_labeled
+from labeling.gold.views.looks import address
+from labeling.models import (
+    Adjudication,
+    Assignment,
+    Conversation,
+    Event,
+    GoldItem,
+    GoldRelease,
+    Look,
+    Project,
+    ReleaseCheck,
+    Reopening,
+)
+from labeling.operation import health
+from labeling.overview.views import activity
+from labeling.schema.layers import published_as
+from labeling.schema.targets import stages_of
+from labeling.settling.settling import TO_DECIDE
+from labeling.translation import lazy
+from labeling.words import is_fact, words
+from labeling.work import blindness
+from labeling.work.models.assignments import ANSWERED
+
+FORMAT_WORDS = {
+    "native": lazy("Native: items, manifest and guidelines; verified without Assay"),
+    "labelstudio": lazy("Label Studio: tasks and labeling interface"),
+    "huggingface": lazy("Hugging Face dataset: Parquet"),
+    "csv": lazy("CSV: a row for each label"),
+}
+
+
+def _format_words(format: str) -> str:
+    return FORMAT_WORDS[format] if format in FORMAT_WORDS else EXPORTERS[format].title
+
+
+class Readiness(NamedTuple):
+    """What a freeze would look at. Whether the labels match is only known once it runs."""
+
+    complete: int
+    decided: int
+    unfinished: int
+
+
+@require_GET
+def gold(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    return _gold_page(request, project, FreezeForm(project))
+
+
+@require_POST
+def gold_freeze(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask a worker to freeze; the page shows the outcome when it is there."""
+    project = access.led(request.user, slug)
+    form = FreezeForm(project, request.POST)
+    if form.is_valid():
+        try:
+            asked = gold_requests.request_freeze(
+                project=project,
+                by=request.user,  # type: ignore[arg-type]
+                **form.cleaned_data,
+            )
+        except RuleError as error:
+            form.add_error(None, words(error.fact))
+        else:
+            messages.success(request, _what_happens(asked))
+            return redirect("gold", project.slug)
+    return _gold_page(request, project, form, status=400)
+
+
+def _what_happens(asked: gold_requests.Asked) -> str:
+    if asked.joined:
+        return _(
+            "This freeze was asked for already and is under way, so it is one freeze. Freeze again "
+            "when it is done, for what has come in since."
+        )
+    if asked.after:
+        return _("Another freeze of this project is under way; a worker makes yours after it.")
+    return _("A worker is freezing the release; it appears here.")
+
+
+MOST_TO_SETTLE = 2000
+"""Conversations that a page settles to say the next version; for more, freezing says it."""
+
+
+@require_GET
+def gold_version(request: HttpRequest, slug: str) -> HttpResponse:
+    """A part of the page: the version that the next freeze would get, and why."""
+    project = access.led(request.user, slug)
+    layer, name = request.GET.get("layer", ""), request.GET.get("name", "") or project.slug
+    context: dict[str, Any] = {"project": project}
+    if project.conversations.count() <= MOST_TO_SETTLE:
+        try:
+            preview = proposed(project, layer, name)
+            context["proposal"] = preview and preview.proposal
+            context["settled_anew"] = anew_rows(preview.settled_anew if preview else [])
+        except RuleError as error:
+            context["refusal"] = error.fact
+        context["parent"] = GoldRelease.objects.filter(name=name).order_by("-version").first()
+    return render(request, "labeling/_gold_version.html", context)
+
+
+def anew_rows(rows: Sequence[SettledAnew]) -> list[dict[str, Any]]:
+    """For a table: the outcomes and the fields in words."""
+    return [
+        {
+            "item": row["item"],
+            "before": GoldItem.How(row["before"]).label,
+            "after": GoldItem.How(row["after"]).label if row["after"] else "",
+            "fields": [Fact(f"field.{name}") for name in row["fields"]],
+        }
+        for row in rows
+    ]
+
+
+@require_GET
+def gold_release(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
+    return _release_page(request, release_of(request.user, slug, name, version))
+
+
+@require_POST
+def gold_verify(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
+    """Recompute every hash now, in a worker where there are many. Gold stays as it is, so readers
+    may ask for it.
+    """
+    release = release_of(request.user, slug, name, version)
+    if release.n_items <= verification.AT_ONCE:  # type: ignore[attr-defined]
+        return _release_page(
+            request, release, verified=verification.check(release, by=request.user)
+        )
+    verification.request_check(release)
+    messages.success(request, _("A worker is verifying the release; the result appears here."))
+    return redirect(release)
+
+
+@require_GET
+def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponseBase:
+    """The items alone as lines, or with ``format`` all that the command writes, as one file."""
+    release = release_of(request.user, slug, name, version)
+    frozen = Conversation.objects.filter(gold_items__release=release)
+    blindness.refuse(request.user, frozen)
+    looks.require(request.user, [release], Sight(Look.Purpose.EXPORT))
+    if format := request.GET.get("format"):
+        return _folder(request, release, format)
+    return StreamingHttpResponse(
+        export_lines(release),
+        content_type="application/x-ndjson; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{release}.jsonl"'},
+    )
+
+
+def _folder(request: HttpRequest, release: GoldRelease, format: str) -> HttpResponseBase:
+    if format not in formats_for(release):
+        raise Http404
+
+    def write(folder: Path) -> list[Path]:
+        return export(release, format=format, folder=folder)
+
+    try:
+        return zipped(write, f"{release}-{format}.zip")
+    except ExporterFailed as error:
+        return refused(request, error, release.get_absolute_url())
+
+
+@require_GET
+def gold_item(
+    request: HttpRequest, slug: str, name: str, version: int, item_id: str
+) -> HttpResponse:
+    """One frozen answer: the text, the labels and where each label comes from."""
+    release = release_of(request.user, slug, name, version)
+    item = get_object_or_404(release.items.all(), item_id=item_id)
+    blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
+    item.release = release
+    looks.require_item(request.user, item)
+    shown = described(item, names_for(request.user, release.project))
+    provenance = shown["provenance"]
+    why = provenance.get("reason") or (
+        "reason_code" in provenance and Fact(provenance["reason_code"])
+    )
+    context = {
+        "project": release.project,
+        "release": release,
+        "item": item,
+        "why_decided": why,
+        "layers": stages_of(release.layer),
+        "doubted": set(
+            Reopening.objects.unsettled()
+            .filter(item__conversation=item.conversation_id, item__release__name=release.name)
+            .values_list("label_uid", flat=True)
+        ),
+        **shown,
+    }
+    return render(request, "labeling/gold_item.html", context)
+
+
+def names_for(user: Any, project: Project) -> pseudonyms.Names:
+    """The names by pseudonym that a lead sees instead; others see pseudonyms."""
+    return pseudonyms.names_of(project) if access.leads(user, project) else {}
+
+
+def release_of(user: Any, slug: str, name: str, version: int) -> GoldRelease:
+    visible = GoldRelease.objects.visible_to(user).with_size()
+    people = visible.select_related("project", "guideline", "parent", "frozen_by")
+    return get_object_or_404(
+        people.defer("guideline__body", "parent__header", "parent__left_out"),
+        project__slug=slug,
+        name=name,
+        version=version,
+    )
+
+
+def _gold_page(
+    request: HttpRequest, project: Project, form: FreezeForm, *, status: int = 200
+) -> HttpResponse:
+    context = {
+        "project": project,
+        "releases": _releases(project),
+        "form": form,
+        "readiness": readiness(project),
+        "may_write": access.leads(request.user, project),
+        "n_reopened": Reopening.objects.of_project(project).unsettled().count(),
+        **_requests(project),
+    }
+    return render(request, "labeling/gold.html", context, status=status)
+
+
+def _releases(project: Project) -> list[GoldRelease]:
+    """Newest first, with how their items came about."""
+    releases: list[Any] = list(
+        GoldRelease.objects.filter(project=project)
+        .select_related("project", "guideline", "frozen_by")
+        .annotate(n_left_out=ListLength("left_out"))
+        .defer("header", "left_out", "guideline__body")
+        .order_by("-pk")
+    )
+    items = GoldItem.objects.filter(release__in=releases).order_by()
+    hows = items.values_list("release", "how").annotate(n=Count("pk"))
+    n_items = {(release, how): n for release, how, n in hows}
+    synthetic = dict(items.synthetic().values_list("release").annotate(n=Count("pk")))
+    for release in releases:
+        counts = {how: n_items.get((release.pk, how), 0) for how in GoldItem.How.values}
+        for how, n in counts.items():
+            setattr(release, f"n_{how}", n)
+        release.n_items = sum(counts.values())
+        release.n_synthetic = synthetic.get(release.pk, 0)
+    return releases
+
+
+def readiness(project: Project) -> Readiness:
+    """Conversations by whether everybody asked in their newest round has answered.
+
+    A calibration round that is still open is blind: nothing of it is complete.
+    """
+    rounds = {round_.pk: round_ for round_ in project.rounds.defer("agreement")}
+    work = Assignment.objects.filter(round__in=rounds).order_by("round__number")
+    counts = work.values_list("conversation", "round").annotate(n=Count("pk", filter=ANSWERED))
+    newest = {pk: (rounds[round_], n) for pk, round_, n in counts}
+    decisions = Adjudication.objects.filter(conversation__project=project).order_by()
+    decided = set(decisions.values_list("conversation", flat=True))
+    undecided = [newest[pk] for pk in newest.keys() - decided]
+    complete = sum(n >= round_.overlap and not round_.is_blind for round_, n in undecided)
+    return Readiness(complete, len(decided), len(undecided) - complete)
+
+
+def _requests(project: Project) -> dict[str, Any]:
+    """The requests that have no outcome yet, and the newest outcomes in words."""
+    outcomes = list(
+        Event.objects.filter(project=project, verb__in=OUTCOMES).select_related("actor")[:5]
+    )
+    others = [outcome.pk for outcome in outcomes if "request" not in outcome.data]  # of a command
+    waiting = [
+        asked for asked in gold_requests.waiting(project) if asked.pk > max(others, default=0)
+    ]
+    newest = None if waiting or not outcomes else outcomes[0]
+    return {
+        "waiting": waiting,
+        "has_worker": not waiting or health.has_worker(),
+        "refused": newest if newest and newest.verb == OUTCOMES[1] else None,
+        "outcomes": activity.lines(outcomes),
+    }
+
+
+def _release_page(
+    request: HttpRequest, release: GoldRelease, *, verified: ReleaseCheck | None = None
+) -> HttpResponse:
+    items = release.items.all()
+    page = page_of(
+        summarized(items, release.layer),
+        order=["position"],
+        after=request.GET.get("after"),
+        anchors=items,
+    )
+    names = {} if release.is_imported else names_for(request.user, release.project)
+    for item in page.rows:
+        item.who = who_labeled(item, names)
+    hows = items.order_by().values_list("how").annotate(n=Count("pk"))
+    rounds = in_figures((release.agreement or {}).get("rounds", []), names)
+    synthetic = items.filter(conversation__origin=Conversation.Origin.SYNTHETIC)
+    generated = items.filter(how=GoldItem.How.GENERATED)
+    tested = looks.test_items(release).exists()
+    is_sealed = tested and looks.sealed(request.user, Look.Purpose.LABELS, [release.pk]).exists()
+    context = {
+        "project": release.project,
+        "release": release,
+        "page": page,
+        "overrides": [{**row, "by": names.get(row["by"], row["by"])} for row in release.overrides],
+        "standing": looks.standing(release) if tested else None,
+        "sealed": _ask_url(release) if is_sealed else "",
+        "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
+        "waivers": [_waiver(row, names) for row in release.waivers],
+        "settled_anew": anew_rows(statement.parsed(release.header).get("settled_anew", [])),
+        "left_out": _left_out(part_of(release.left_out, start=request.GET.get("left"))),
+        "rounds": rounds,
+        "synthetic": synthetic.count(),
+        "generated": generated.count(),
+        "asks": release.layer in published_as("question cases"),
+        "verified": verified,
+        "last_check": verified or release.checks.select_related("by").first(),
+        "key": signing.key_of(release.public_key),
+        "stated": statement.parsed(release.header),
+        "formats": [(format, _format_words(format)) for format in formats_for(release)],
+        "run_url": _run_url(release),
+        "comparable": release.comparable().exists(),
+        "corrections": 0 if release.children.exists() else len(corrections.waiting_for(release)),
+        "may_correct": access.leads(request.user, release.project),
+        "copied": corrections.is_corrected_by_copy(release),
+    }
+    return render(request, "labeling/gold_release.html", context)
+
+
+def _ask_url(release: GoldRelease) -> str:
+    return address([release], Sight(Look.Purpose.LABELS), release.get_absolute_url())
+
+
+class ShownLeftOut(LeftOutRow):
+    can_be_decided: bool
+
+
+def _waiver(row: Waiver, names: pseudonyms.Names) -> dict[str, Any]:
+    by = row["by"] and names.get(row["by"], row["by"])
+    why = Fact(row["reason_code"]) if "reason_code" in row else row["reason"]
+    return {**row, "title": Fact(f"lint_kind.{row['kind']}"), "why": why, "by": by}
+
+
+def _left_out(page: Page) -> Page:
+    """The conversations with their reasons, which are texts in releases of older versions."""
+    rows: list[LeftOutRow] = page.rows
+    shown: list[ShownLeftOut] = [
+        {
+            **row,
+            "can_be_decided": not is_fact(row["reason"])
+            or Fact.from_json(row["reason"]).mentions(TO_DECIDE),
+        }
+        for row in rows
+    ]
+    return page._replace(rows=shown)
+
+
+def _run_url(release: GoldRelease) -> str:
+    """Where an evaluation on this release is launched, if that part of the product is there."""
+    try:
+        return f"{reverse('run-new')}?release={release}"
+    except NoReverseMatch:
+        return ""

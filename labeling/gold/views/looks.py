@@ -1,0 +1,219 @@
+"""Looks at test items: the page in between that asks why, and the list of all looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypedDict
+from urllib.parse import urlencode, urlsplit
+
+from django.contrib import messages
+from django.core import signing
+from django.db.models import Exists, OuterRef
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from labeling.core import access
+from labeling.core.views.access import own_address
+from labeling.core.views.paging import page_of
+from labeling.domain.errors import RuleError
+from labeling.gold import looks as service
+from labeling.gold.forms.looks import BudgetOfLooksForm, ReasonForm
+from labeling.gold.looks import ReasonNeeded, Sight, Standing
+from labeling.models import GoldRelease, Look, LookBudget, Project
+from labeling.words import words
+
+SALT = "labeling.looks"
+
+
+class Wanted(TypedDict):
+    """Where somebody wanted to go, and what they would see there. Signed into the address."""
+
+    releases: list[int]
+    purpose: str
+    subject: str
+    named: str
+    to: str
+
+
+class ShownLook(NamedTuple):
+    look: Look
+    subject: str
+    url: str
+
+
+# --- the page in between --------------------------------------------------------------------------
+
+
+def address(releases: Sequence[GoldRelease], sight: Sight, to: str) -> str:
+    """The page that asks why, and then leads to ``to``. The releases need their projects."""
+    wanted: Wanted = {
+        "releases": [release.pk for release in releases],
+        "purpose": sight.purpose,
+        "subject": sight.subject,
+        "named": sight.named,
+        "to": to,
+    }
+    first = releases[0]
+    page = reverse("gold-look", args=[first.project.slug, first.name, first.version])
+    return f"{page}?{urlencode({'for': signing.dumps(wanted, salt=SALT, compress=True)})}"
+
+
+def asks_why(get_response: Callable[[HttpRequest], HttpResponse]) -> object:
+    """Middleware: a page that may only be seen for a reason leads to the page that asks for it."""
+
+    def passed_on(request: HttpRequest) -> HttpResponse:
+        return get_response(request)
+
+    passed_on.process_exception = _lead_to_reason  # type: ignore[attr-defined]
+    return passed_on
+
+
+def _lead_to_reason(request: HttpRequest, error: Exception) -> HttpResponse | None:
+    if not isinstance(error, ReasonNeeded):
+        return None
+    asked = address(error.releases, error.sight, _meant(request))
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponse(headers={"HX-Redirect": asked})
+    return HttpResponseRedirect(asked)
+
+
+def _meant(request: HttpRequest) -> str:
+    """The page that was asked for; of a part, or of what was sent, the page around it."""
+    if request.method == "GET" and not request.htmx:  # type: ignore[attr-defined]
+        return request.get_full_path()
+    around = urlsplit(request.headers.get("HX-Current-URL") or request.headers.get("Referer") or "")
+    if around.netloc and around.netloc != request.get_host():
+        return ""
+    return own_address(request, around._replace(scheme="", netloc="", fragment="").geturl())
+
+
+@require_http_methods(["GET", "POST"])
+def gold_look(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
+    """These are test items: why do you look?"""
+    project = access.readable(request.user, slug)
+    release = get_object_or_404(
+        GoldRelease.objects.light(), project=project, name=name, version=version
+    )
+    wanted = _wanted(request, release)
+    visible = GoldRelease.objects.visible_to(request.user).light()
+    releases = list(visible.filter(pk__in=wanted["releases"]).order_by("-pk"))
+    sight = Sight(wanted["purpose"], wanted["subject"], wanted["named"])
+    to = own_address(request, wanted["to"]) or release.get_absolute_url()
+    form = ReasonForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            service.state(request.user, releases, sight, form.cleaned_data["reason"])
+        except RuleError as error:
+            form.add_error(None, words(error.fact))
+        else:
+            return HttpResponseRedirect(to)
+    standings = [(each, service.standing(each)) for each in releases]
+    context = {
+        "project": project,
+        "release": release,
+        "form": form,
+        "purpose": Look.Purpose(sight.purpose).label,
+        "standings": standings,
+        "spent": any(standing.left == 0 for _each, standing in standings),
+        "n_items": service.test_items(release).count(),
+        "may_write": access.leads(request.user, project),
+    }
+    return render(
+        request, "labeling/look.html", context, status=400 if request.method == "POST" else 200
+    )
+
+
+def _wanted(request: HttpRequest, release: GoldRelease) -> Wanted:
+    """What the address says; without a word, the release's own labels."""
+    signed = request.GET.get("for")
+    if signed is None:
+        labels, whole = Look.Purpose.LABELS.value, Look.Subject.RELEASE.value
+        return {
+            "releases": [release.pk],
+            "purpose": labels,
+            "subject": whole,
+            "named": "",
+            "to": "",
+        }
+    try:
+        wanted: Wanted = signing.loads(signed, salt=SALT)
+    except signing.BadSignature as error:
+        raise Http404 from error
+    return wanted
+
+
+# --- the list -------------------------------------------------------------------------------------
+
+
+@require_GET
+def looks(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    return _page(request, project, BudgetOfLooksForm(now=LookBudget.objects.of(project)))
+
+
+@require_POST
+def looks_budget(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.led(request.user, slug)
+    form = BudgetOfLooksForm(request.POST)
+    if form.is_valid():
+        try:
+            service.set_budget(project, **form.cleaned_data, by=request.user)
+        except RuleError as error:
+            form.add_error(None, words(error.fact))
+        else:
+            messages.success(request, _("The budget is set, and stays on record with its reason."))
+            return redirect("looks", slug)
+    return _page(request, project, form, status=400)
+
+
+def _page(
+    request: HttpRequest, project: Project, form: BudgetOfLooksForm, *, status: int = 200
+) -> HttpResponse:
+    rows = service.of_project(project)
+    page = page_of(rows, order=["-pk"], after=request.GET.get("after"), anchors=rows)
+    context = {
+        "project": project,
+        "page": page._replace(rows=[_shown(look) for look in page.rows]),
+        "standings": standings_of(project),
+        "budgets": LookBudget.objects.filter(project=project).select_related("by"),
+        "form": form,
+        "may_write": access.leads(request.user, project),
+    }
+    return render(request, "labeling/looks.html", context, status=status)
+
+
+NEWEST = 12
+
+
+def standings_of(project: Project) -> list[tuple[GoldRelease, Standing]]:
+    """The newest releases with test items that somebody has looked at, and where they stand."""
+    looked_at = Exists(Look.objects.filter(release=OuterRef("pk")))
+    releases = GoldRelease.objects.filter(looked_at, project=project).light().order_by("-pk")
+    return [(release, service.standing(release)) for release in releases[:NEWEST]]
+
+
+def _shown(look: Look) -> ShownLook:
+    kinds = Look.Subject
+    if look.subject in (kinds.RUN, kinds.RUNS):
+        title = f"{Look.Subject(look.subject).label} {look.named.replace(',', ', ')}"
+        return ShownLook(look, title, _run_url(look))
+    release = look.release
+    if look.subject == kinds.ITEM:
+        arguments = [release.project.slug, release.name, release.version, look.named]
+        return ShownLook(look, look.named, reverse("gold-item", args=arguments))
+    return ShownLook(look, "", "")
+
+
+def _run_url(look: Look) -> str:
+    """Runs are pages of the part of the product that measures, if that is there."""
+    first, _comma, others = look.named.partition(",")
+    try:
+        if not others:
+            return reverse("run", args=[int(first)])
+        query = [("baseline", first), *(("run", number) for number in others.split(","))]
+        return f"{reverse('run-compare')}?{urlencode(query)}"
+    except (NoReverseMatch, ValueError):
+        return ""

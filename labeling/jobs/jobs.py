@@ -1,0 +1,169 @@
+"""Background work of all kinds: what waits for a worker, what is under way, and what failed.
+
+Each part of the product registers its kinds. Everything is read from the rows that hold
+the work, so it is right whatever became of messages and workers; queries don't grow with projects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, TypeVar
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from labeling.core import clock
+from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
+from labeling.jobs import queue
+from labeling.models import Project
+
+OVERDUE_AFTER = timedelta(minutes=10)
+"""Work that waits longer has no worker, or far too few."""
+
+HELD_TOO_LONG = timedelta(seconds=60)
+"""Beyond a lease: clocks of machines differ a little, but no worker renews for longer."""
+
+MOST = 50
+"""Rows of one list on a page; its number says how many there are."""
+
+FAILURES, FAILED_WITHIN = 20, timedelta(days=7)
+
+Scope = Collection[int] | None
+"""Keys of projects; None: all of the server."""
+
+Rows = TypeVar("Rows", bound=QuerySet[Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Something to do. ``since`` is when it began to wait, or was last taken up."""
+
+    kind: str
+    key: int
+    since: datetime
+    is_at_work: bool
+    project: Project | None = None
+    title: str = ""
+    url: str = ""
+    workers: tuple[str, ...] = ()
+    """Those at work on it, where that is known."""
+    done: int | None = None
+    total: int | None = None
+    is_stuck: bool = False
+    """Its holder is gone, or has had it longer than anybody may."""
+    held_as: int | None = None
+    """The key of its row among ``labeling.models.Job``, where it is another; 0: it has none."""
+
+    def held(self, until: Mapping[tuple[str, int], datetime]) -> Job:
+        end = until.get((self.kind, self.key if self.held_as is None else self.held_as))
+        if end is None:
+            return self
+        return replace(self, is_at_work=is_held(end), is_stuck=is_held_too_long(end))
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    kind: str
+    key: int
+    at: datetime
+    why: Fact
+    project: Project | None = None
+    title: str = ""
+    url: str = ""
+
+
+def is_held(lease_expires_at: datetime | None) -> bool:
+    return lease_expires_at is not None and lease_expires_at > clock.now()
+
+
+def is_held_too_long(lease_expires_at: datetime | None) -> bool:
+    longest = timedelta(seconds=settings.CASE_LEASE_SECONDS) + HELD_TOO_LONG
+    return lease_expires_at is not None and lease_expires_at > clock.now() + longest
+
+
+class Backlog(NamedTuple):
+    """How much of a kind waits, and since when the oldest of it does."""
+
+    kind: str
+    waiting: int
+    since: datetime | None
+    at_work: int
+
+
+class NothingToFree(RuleError):
+    """Nobody holds it any more."""
+
+    code = "nothing_to_free"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """``free`` takes the work from its holder, so that another worker begins at once."""
+
+    name: str
+    jobs: Callable[[Scope], Iterable[Job]]
+    failures: Callable[[Scope, datetime], Iterable[Failure]] = lambda scope, since: ()
+    free: Callable[[int], bool] | None = None
+
+
+_KINDS: dict[str, Kind] = {}
+
+
+def register(*kinds: Kind) -> None:
+    _KINDS.update({kind.name: kind for kind in kinds})
+
+
+def kinds() -> list[str]:
+    return list(_KINDS)
+
+
+def open_jobs(scope: Scope = None) -> list[Job]:
+    """What waits, the oldest first, after what is at work."""
+    until = queue.held_until()
+    jobs = [job.held(until) for kind in _KINDS.values() for job in kind.jobs(scope)]
+    return sorted(jobs, key=lambda job: (not job.is_at_work, job.since, job.kind, job.key))
+
+
+def backlogs(jobs: Iterable[Job] | None = None) -> list[Backlog]:
+    """Of every kind, also of those of which nothing waits."""
+    of_kind: dict[str, list[Job]] = {name: [] for name in _KINDS}
+    for job in open_jobs() if jobs is None else jobs:
+        of_kind[job.kind].append(job)
+    return [
+        Backlog(
+            name,
+            sum(not job.is_at_work for job in rows),
+            min((job.since for job in rows if not job.is_at_work), default=None),
+            sum(job.is_at_work for job in rows),
+        )
+        for name, rows in of_kind.items()
+    ]
+
+
+def failures(scope: Scope = None) -> list[Failure]:
+    """The newest first."""
+    since = timezone.now() - FAILED_WITHIN
+    rows = [failure for kind in _KINDS.values() for failure in kind.failures(scope, since)]
+    return sorted(rows, key=lambda failure: failure.at, reverse=True)[:FAILURES]
+
+
+def free(kind: str, key: int, *, scope: Scope) -> Job:
+    """Take a job from its holder. Only of these projects."""
+    known = _KINDS.get(kind)
+    job = next((job for job in known.jobs(scope) if job.key == key), None) if known else None
+    if known is None or job is None or known.free is None or not known.free(key):
+        raise NothingToFree(msgid("Nobody is at this work any more: load the page again."))
+    return job
+
+
+def can_be_freed(job: Job) -> bool:
+    return job.is_at_work and _KINDS[job.kind].free is not None
+
+
+def of_projects(rows: Rows, scope: Scope, path: str = "project") -> Rows:
+    return rows if scope is None else rows.filter(**{f"{path}__in": scope})

@@ -1,0 +1,99 @@
+from labeling.accounts.models import SignIn, Tries, WorkerPulse
+from labeling.agreement.models.discussions import (
+    Comment,
+    Disagreement,
+    GuidelineCheck,
+    GuidelineReason,
+)
+from labeling.agreement.models.processing import (
+    AgreementWithGold,
+    ConversationAgreement,
+    Measurement,
+    PendingUpdate,
+)
+from labeling.conversations.models.conversations import Conversation, Transcript
+from labeling.conversations.models.fingerprints import ConversationFingerprint, FingerprintKey
+from labeling.conversations.models.imports import ImportReport
+from labeling.core.models.entry import ApiToken, Invitation
+from labeling.core.models.events import Event
+from labeling.core.models.projects import Guideline, Membership, Project
+from labeling.core.models.pseudonyms import Pseudonym
+from labeling.core.models.vectors import TextVector
+from labeling.gold.models.gold import GoldItem, GoldRelease, ReleaseCheck
+from labeling.gold.models.lint import LintFinding, LintReport, LintWaiver
+from labeling.gold.models.looks import Look, LookBudget
+from labeling.gold.models.reopenings import Reopening
+from labeling.jobs.models import Job
+from labeling.operation.models import Webhook, WebhookDelivery
+from labeling.screening.models.admissions import Admission
+from labeling.screening.models.checks import (
+    CheckConversation,
+    CheckPlan,
+    GoldCheck,
+    Pause,
+    Qualification,
+)
+from labeling.settling.models.adjudications import Adjudication
+from labeling.settling.models.merges import Merge
+from labeling.settling.models.reviews import Review
+from labeling.work.models.annotations import Annotation, AnnotationRevision
+from labeling.work.models.assignments import Assignment
+from labeling.work.models.rounds import EmptyLayer, Round, RoundConversation
+from labeling.work.models.suggestions import FirstPass, Suggestion, SuggestionRequest
+
+__all__ = [
+    "Adjudication",
+    "Admission",
+    "AgreementWithGold",
+    "Annotation",
+    "AnnotationRevision",
+    "ApiToken",
+    "Assignment",
+    "CheckConversation",
+    "CheckPlan",
+    "Comment",
+    "Conversation",
+    "ConversationAgreement",
+    "ConversationFingerprint",
+    "Disagreement",
+    "EmptyLayer",
+    "Event",
+    "FingerprintKey",
+    "FirstPass",
+    "GoldCheck",
+    "GoldItem",
+    "GoldRelease",
+    "Guideline",
+    "GuidelineCheck",
+    "GuidelineReason",
+    "ImportReport",
+    "Invitation",
+    "Job",
+    "LintFinding",
+    "LintReport",
+    "LintWaiver",
+    "Look",
+    "LookBudget",
+    "Measurement",
+    "Membership",
+    "Merge",
+    "Pause",
+    "PendingUpdate",
+    "Project",
+    "Pseudonym",
+    "Qualification",
+    "ReleaseCheck",
+    "Reopening",
+    "Review",
+    "Round",
+    "RoundConversation",
+    "SignIn",
+    "Suggestion",
+    "SuggestionRequest",
+    "TextVector",
+    "Transcript",
+    "Tries",
+    "Webhook",
+    "WebhookDelivery",
+    "WorkerPulse",
+]

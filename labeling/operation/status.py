@@ -1,0 +1,90 @@
+"""How background work stands, of the whole server or of some projects: for a page and the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from labeling.core import clock, events
+from labeling.jobs import jobs
+from labeling.jobs.jobs import Failure, Job, Scope
+from labeling.models import Project, WorkerPulse
+from labeling.operation import health
+
+
+class Worker(NamedTuple):
+    name: str
+    started_at: datetime
+    seen_at: datetime
+    is_alive: bool
+    jobs: tuple[Job, ...]
+    """What it is known to be at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """``workers`` are all of the server: any of them may take up any work."""
+
+    at: datetime
+    jobs: list[Job]
+    failures: list[Failure]
+    workers: list[Worker]
+
+    @property
+    def alive(self) -> int:
+        return sum(worker.is_alive for worker in self.workers)
+
+    @property
+    def last_seen(self) -> datetime | None:
+        return max((worker.seen_at for worker in self.workers), default=None)
+
+    @property
+    def at_work(self) -> list[Job]:
+        return [job for job in self.jobs if job.is_at_work]
+
+    @property
+    def waiting(self) -> list[Job]:
+        return [job for job in self.jobs if not job.is_at_work]
+
+    @property
+    def waiting_since(self) -> datetime | None:
+        return min((job.since for job in self.waiting), default=None)
+
+    @property
+    def stuck(self) -> list[Job]:
+        return [job for job in self.jobs if job.is_stuck]
+
+
+def of(scope: Scope) -> Status:
+    open_jobs = jobs.open_jobs(scope)
+    return Status(clock.now(), open_jobs, jobs.failures(scope), _workers(open_jobs))
+
+
+def _workers(open_jobs: Iterable[Job]) -> list[Worker]:
+    """Those seen within a day."""
+    now, at_work = clock.now(), list(open_jobs)
+    return [
+        Worker(
+            pulse.name,
+            pulse.started_at,
+            pulse.seen_at,
+            now - pulse.seen_at < health.SILENT_AFTER,
+            tuple(job for job in at_work if pulse.name in job.workers),
+        )
+        for pulse in WorkerPulse.objects.order_by("-seen_at")
+    ]
+
+
+@transaction.atomic
+def free(kind: str, key: int, *, scope: Scope, by: Any) -> Job:
+    """Take a job from its holder, on record. A holder that lives stores nothing more of it."""
+    job = jobs.free(kind, key, scope=scope)
+    subject: Project | Any = job.project or by
+    events.record(
+        "job.freed", subject, project=job.project, actor=by, kind=kind, key=key, title=job.title
+    )
+    return job

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from labeling.core.views.markdown import Document, render_document
+from labeling.work.rules.keys import KEYS
+
+FOLDER = settings.BASE_DIR / "templates" / "docs"
+
+GROUPS = {
+    "Start": {
+        "index": "What Assay is",
+        "tutorial": "Ten minutes",
+        "annotating": "Annotating",
+        "guidelines": "Guidelines",
+    },
+    "Concepts": {
+        "data-flow": "How data flows",
+        "agreement": "Agreement",
+        "quality": "Checks against gold",
+        "suggestions": "Suggestions",
+        "adjudication": "Adjudication and review",
+        "gold": "Gold",
+        "runs": "Runs",
+        "trials": "Pipelines without gold",
+        "answers": "Answers",
+        "retrieval": "Retrieval",
+        "layers": "Memory layers",
+    },
+    "Reference": {
+        "metrics": "Metrics",
+        "pipelines": "Pipelines",
+        "models": "Language models",
+        "formats": "Formats",
+        "reports": "Reports",
+        "commands": "Commands",
+        "api": "API",
+        "notebook": "A notebook",
+        "webhooks": "Webhooks",
+        "plug-ins": "Plug-ins",
+        "departures": "Departures",
+    },
+    "Running a server": {
+        "installing": "Installing",
+        "settings": "Settings",
+        "deploying": "Deploying",
+        "operating": "Operating",
+        "performance": "Beside other tools",
+    },
+}
+PAGES = {name: title for pages in GROUPS.values() for name, title in pages.items()}
+"""The pages in reading order. Only these can be asked for."""
+
+
+@require_GET
+def docs(request: HttpRequest, page: str = "index") -> HttpResponse:
+    if page not in PAGES:
+        raise Http404(f"There is no page “{page}”.")
+    document = read(page)
+    names = list(PAGES)
+    place = names.index(page)
+    context = {
+        "page": page,
+        "title": PAGES[page],
+        "document": document,
+        "contents": [heading for heading in document.headings if heading.level == 2],
+        "groups": [
+            (group, [(name, address(name), title) for name, title in pages.items()])
+            for group, pages in GROUPS.items()
+        ],
+        "previous": _neighbour(names[place - 1] if place else None),
+        "next": _neighbour(names[place + 1] if place + 1 < len(names) else None),
+    }
+    return render(request, "labeling/docs.html", context)
+
+
+def read(page: str) -> Document:
+    text = Path(FOLDER / f"{page}.md").read_text(encoding="utf-8")
+    written = text.replace("[[shortcuts]]", _shortcuts())
+    return render_document(written, link=_link)
+
+
+def address(page: str) -> str:
+    return reverse("docs") if page == "index" else reverse("docs-page", args=[page])
+
+
+def _neighbour(page: str | None) -> tuple[str, str] | None:
+    return (address(page), PAGES[page]) if page else None
+
+
+def _link(target: str) -> str:
+    """``gold.md#verify``, which works between the files, becomes an address of this site."""
+    file, hash_, anchor = target.partition("#")
+    page = file.removesuffix(".md")
+    return address(page) + hash_ + anchor if file.endswith(".md") and page in PAGES else target
+
+
+def _shortcuts() -> str:
+    """One row per thing that keys do, from the table that the workspace itself uses."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for key in KEYS:
+        note = " (also while typing)" if key.typing else ""
+        rows.setdefault((key.group, key.label), []).append(f"`{key.key}`{note}")
+    lines = [
+        f"| {group} | {' or '.join(keys)} | {label} |" for (group, label), keys in rows.items()
+    ]
+    return "\n".join(["| | key | what it does |", "| --- | --- | --- |", *lines])

@@ -1,0 +1,107 @@
+"""How far a project is: its gate, its conversations by state, and its people."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.core import access
+from labeling.core.api.base import LEADING, ApiView
+from labeling.core.api.described import extend_schema
+from labeling.core.api.records import serializer_with
+from labeling.models import Project
+from labeling.overview import progress
+from labeling.work import handovers
+from labeling.work.api.round_shapes import RoundOut
+from labeling.work.round_counts import counted, gate_of
+
+STATES = ["open", "locked", "measuring", "overridden"]
+
+
+class ProjectGateOut(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(
+        STATES, help_text="overridden: full labeling was opened past a locked gate"
+    )
+    is_open = serializers.BooleanField()
+    kappa_threshold = serializers.FloatField()
+    kappa_statistic = serializers.ChoiceField(Project.Statistic.choices)
+    label_f1_threshold = serializers.FloatField()
+    round = RoundOut(
+        allow_null=True, help_text="The round that says so; null: no calibration round yet"
+    )
+
+
+class StateOut(serializers.Serializer[Any]):
+    name = serializers.ChoiceField(list(progress.STATES))
+    number = serializers.IntegerField()
+
+
+class AgreesOut(serializers.Serializer[Any]):
+    kappa = serializers.FloatField(allow_null=True)
+    raw = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField()
+
+
+PersonOut = serializer_with(
+    "PersonOut",
+    progress.Person,
+    pk=None,
+    checked=None,
+    group=AgreesOut(allow_null=True, help_text="Against the others of `group_round`"),
+    gold=AgreesOut(allow_null=True, help_text="Against the newest release, as measured last"),
+    still_held=serializers.IntegerField(
+        help_text="Open work of somebody who no longer annotates: move it"
+    ),
+)
+
+
+class ProjectProgressOut(serializers.Serializer[Any]):
+    blind = serializers.BooleanField(help_text="A calibration round is open, so nobody is compared")
+    conversations = StateOut(many=True, help_text="Each in the last state that it has reached")
+    people = PersonOut(many=True)
+
+
+class GateView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(responses=ProjectGateOut)
+    def get(self, request: Request, slug: str) -> Response:
+        """Whether full labeling can be opened, and which round says so (leads and researchers)."""
+        project = access.readable(request.user, slug)
+        gate = gate_of(counted(project.rounds.order_by("-number")))
+        shown = {
+            "state": gate.state,
+            "is_open": gate.is_open,
+            "kappa_threshold": project.kappa_threshold,
+            "kappa_statistic": project.kappa_statistic,
+            "label_f1_threshold": project.label_f1_threshold,
+            "round": gate.round,
+        }
+        return Response(ProjectGateOut(shown).data)
+
+
+class ProgressView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(responses=ProjectProgressOut)
+    def get(self, request: Request, slug: str) -> Response:
+        """Conversations by state, and who has done what (leads and researchers)."""
+        project = access.readable(request.user, slug)
+        held = {user.pk: n for user, n in handovers.still_held(project).items()}
+        shown = {
+            "blind": progress.is_blind(project),
+            "conversations": progress.by_state(project),
+            "people": [
+                {**_plain(person), "still_held": held.get(person.pk, 0)}
+                for person in progress.people(project)
+            ],
+        }
+        return Response(ProjectProgressOut(shown).data)
+
+
+def _plain(person: progress.Person) -> dict[str, Any]:
+    return {field.name: getattr(person, field.name) for field in fields(person)}

@@ -1,0 +1,295 @@
+"""What waits for somebody in a project: facts for the first page and the overview.
+
+Everything is asked for all projects at once, so its queries do not grow with them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.utils import timezone
+
+from labeling.accounts import invitations
+from labeling.models import (
+    Annotation,
+    Assignment,
+    Conversation,
+    Disagreement,
+    GoldItem,
+    GoldRelease,
+    Guideline,
+    Invitation,
+    Measurement,
+    Membership,
+    PendingUpdate,
+    Project,
+    Reopening,
+    Round,
+)
+from labeling.work import assignments
+from labeling.work.round_counts import decision
+from labeling.work.stages import with_stage
+
+STUCK_AFTER = timedelta(days=3)
+RECENT = timedelta(days=7)
+OVERDUE_AFTER = timedelta(minutes=10)
+Stage = Conversation.Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Discussion:
+    """A calibration round that did not pass, and was not held again yet.
+
+    ``total`` is None while a worker finds the disagreements; ``newest_guideline`` is the number of
+    the project's newest version.
+    """
+
+    round: Round
+    total: int | None
+    decided: int
+    newest_guideline: int
+
+    @property
+    def is_open(self) -> bool:
+        return self.total is None or self.decided < self.total
+
+    @property
+    def left(self) -> int:
+        return (self.total or 0) - self.decided
+
+    @property
+    def has_new_guideline(self) -> bool:
+        return self.newest_guideline > self.round.guideline.version
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRound:
+    """``last_saved`` is when anybody saved something in it; None: nobody has yet."""
+
+    round: Round
+    assigned: int
+    answered: int
+    last_saved: datetime | None
+
+    @property
+    def missing(self) -> int:
+        return self.assigned - self.answered
+
+    @property
+    def idle_days(self) -> int:
+        return (timezone.now() - (self.last_saved or self.round.opened_at)).days
+
+    @property
+    def is_stuck(self) -> bool:
+        since = self.last_saved or self.round.opened_at
+        return bool(self.missing) and timezone.now() - since > STUCK_AFTER
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a project stands. ``passed`` is a calibration that full labeling may follow."""
+
+    project: Project
+    discussion: Discussion | None
+    passed: Round | None
+    open_rounds: list[OpenRound]
+    stages: Mapping[str, int]
+    in_gold: int
+    reopened: int
+    invited: int
+    has_rounds: bool
+
+    @property
+    def disputed(self) -> int:
+        return self.stages.get(Stage.DISPUTED, 0)
+
+    @property
+    def in_work(self) -> int:
+        """Conversations in a round that lack answers."""
+        return self.stages.get(Stage.WAITING, 0) + self.stages.get(Stage.BEGUN, 0)
+
+    @property
+    def settled(self) -> int:
+        """Conversations with an outcome, in gold or not."""
+        return self.stages.get(Stage.LABELED, 0) + self.stages.get(Stage.DECIDED, 0)
+
+    @property
+    def not_in_gold(self) -> int:
+        return max(0, self.settled - self.in_gold)
+
+    @property
+    def unplanned(self) -> int:
+        return self.stages.get(Stage.UNPLANNED, 0)
+
+
+def waiting_discussions(user: User) -> list[Discussion]:
+    """The discussions in which the user may take part as an annotator of the round."""
+    mine = Assignment.objects.answered_by(user).filter(round=OuterRef("pk"))
+    member = Membership.objects.filter(
+        project=OuterRef("project"), user=user, role=Membership.Role.ANNOTATOR
+    )
+    failed = _not_held_again().filter(Exists(mine), Exists(member))
+    return [discussion for discussion in _discussions(failed) if discussion.is_open]
+
+
+def standings(projects: Collection[Project]) -> list[Standing]:
+    """Of each project, in the same order."""
+    own = {project.pk: project for project in projects}
+    rounds = Round.objects.filter(project__in=own)
+    discussions = {d.round.project_id: d for d in _discussions(_not_held_again(own))}
+    opened = _open_rounds(rounds.filter(state=Round.State.OPEN))
+    held: dict[int, list[Round]] = defaultdict(list)
+    for round_ in rounds.only("project", "number", "kind", "state", "agreement"):
+        held[round_.project_id].append(round_)
+    stages = _stages(own)
+    in_gold = _in_gold(own)
+    reopened = _by_project(
+        Reopening.objects.filter(item__release__project__in=own).unsettled(),
+        "item__release__project",
+    )
+    usable = Invitation.objects.filter(invitations.usable(), project__in=own).exclude(invitee="")
+    invited = _by_project(usable, "project")
+    return [
+        Standing(
+            project=project,
+            discussion=discussions.get(pk),
+            passed=_to_follow(held[pk]),
+            open_rounds=opened[pk],
+            stages=stages[pk],
+            in_gold=in_gold.get(pk, 0),
+            reopened=reopened.get(pk, 0),
+            invited=invited.get(pk, 0),
+            has_rounds=bool(held[pk]),
+        )
+        for pk, project in own.items()
+    ]
+
+
+def _to_follow(rounds: Sequence[Round]) -> Round | None:
+    """The calibration that opened full labeling, as long as there is none."""
+    if any(round_.kind == Round.Kind.FULL for round_ in rounds):
+        return None
+    decided = decision(rounds)
+    return decided.round if decided.opens else None
+
+
+def settled_doubts(user: User) -> list[Reopening]:
+    """What became of gold that the user has doubted, of the last days, newest first."""
+    since = timezone.now() - RECENT
+    mine = Reopening.objects.visible_to(user).settled().filter(asked_by=user)
+    others = mine.exclude(state=Reopening.State.WITHDRAWN)
+    recent = others.filter(Q(decision__decided_at__gt=since) | Q(answered_at__gt=since))
+    return list(recent.select_related("item__release__project").order_by("-pk")[:5])
+
+
+def overdue_since() -> datetime | None:
+    """Since when work has waited for a worker, if it is longer than any worker needs."""
+    oldest = PendingUpdate.objects.order_by("asked_at").values_list("asked_at", flat=True).first()
+    return oldest if oldest and timezone.now() - oldest > OVERDUE_AFTER else None
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+def _not_held_again(projects: Iterable[int] | None = None) -> Any:
+    """Calibration rounds that did not pass, and that no other has followed."""
+    followed = Round.objects.filter(
+        project=OuterRef("project"),
+        kind=Round.Kind.CALIBRATION,
+        number__gt=OuterRef("number"),
+    )
+    failed = Round.objects.filter(
+        ~Exists(followed), kind=Round.Kind.CALIBRATION, state=Round.State.FAILED
+    )
+    if projects is not None:
+        failed = failed.filter(project__in=projects)
+    return failed.select_related("project", "guideline").defer("guideline__body", "agreement")
+
+
+def _discussions(failed: Any) -> list[Discussion]:
+    rounds = list(failed.order_by("-closed_at"))
+    if not rounds:
+        return []
+    measured = Measurement.objects.filter(
+        round__in=rounds, selection="", measured_at__isnull=False
+    ).order_by()
+    totals: dict[int, dict[str, int]] = defaultdict(dict)
+    for pk, layer, number in measured.values_list("round", "layer", "n_splits"):
+        totals[pk][layer] = number
+    decided: dict[int, dict[str, int]] = defaultdict(dict)
+    rows = Disagreement.objects.filter(round__in=rounds).exclude(outcome="").order_by()
+    for pk, layer, number in rows.values_list("round", "layer").annotate(n=Count("pk")):
+        decided[pk][layer] = number
+    newest = dict(
+        Guideline.objects.filter(project__in={round_.project_id for round_ in rounds})
+        .order_by()
+        .values_list("project")
+        .annotate(newest=Max("version"))
+    )
+    return [
+        Discussion(
+            round_,
+            _sum_of(round_.project.layers, totals[round_.pk]),
+            sum(decided[round_.pk].get(layer, 0) for layer in round_.project.layers),
+            newest.get(round_.project_id, 0),
+        )
+        for round_ in rounds
+    ]
+
+
+def _sum_of(layers: Iterable[str], totals: Mapping[str, int]) -> int | None:
+    numbers = [totals.get(layer) for layer in layers]
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
+
+
+def _open_rounds(rounds: Any) -> dict[int, list[OpenRound]]:
+    opened = list(rounds.defer("agreement").order_by("number"))
+    work = assignments.by_round(opened)
+    saved = dict(
+        Annotation.objects.filter(assignment__round__in=opened)
+        .order_by()
+        .values_list("assignment__round")
+        .annotate(last=Max("updated_at"))
+    )
+    by_project: dict[int, list[OpenRound]] = defaultdict(list)
+    for round_ in opened:
+        counts = work[round_.pk]
+        answered = counts["submitted"] + counts["skipped"]
+        shown = OpenRound(round_, sum(counts.values()), answered, saved.get(round_.pk))
+        by_project[round_.project_id].append(shown)
+    return by_project
+
+
+def _stages(projects: Collection[int]) -> dict[int, dict[str, int]]:
+    stages: dict[int, dict[str, int]] = defaultdict(dict)
+    rows = with_stage(Conversation.objects.filter(project__in=projects)).order_by()
+    for pk, stage, number in rows.values_list("project", "stage").annotate(n=Count("pk")):
+        stages[pk][stage] = number
+    return stages
+
+
+def _in_gold(projects: Collection[int]) -> dict[int, int]:
+    """Settled conversations in the newest releases that people labeled."""
+    newest = (
+        GoldRelease.objects.filter(project__in=projects)
+        .labeled()
+        .order_by()
+        .values("project", "layer")
+        .annotate(newest=Max("pk"))
+        .values("newest")
+    )
+    frozen = GoldItem.objects.filter(release__in=newest).order_by().values("conversation")
+    conversations = Conversation.objects.filter(project__in=projects, pk__in=frozen)
+    settled = with_stage(conversations).filter(stage__in=[Stage.LABELED, Stage.DECIDED])
+    return _by_project(settled, "project")
+
+
+def _by_project(rows: Any, column: str) -> dict[int, int]:
+    return dict(rows.order_by().values_list(column).annotate(n=Count("pk")))

@@ -1,0 +1,67 @@
+"""What is counted, paid and checked outside of Assay, as CSV: people's work, and the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.views.decorators.http import require_GET
+
+from labeling.core import access
+from labeling.core.csv_files import csv_file
+from labeling.core.forms.audit import AuditFilter
+from labeling.models import Project
+from labeling.overview import progress
+from labeling.overview.views import activity
+
+Rows = Iterator[Sequence[Any]]
+CHUNK = 2000
+
+
+@require_GET
+def table(request: HttpRequest, slug: str, name: str) -> StreamingHttpResponse:
+    project = access.readable(request.user, slug)
+    if name not in TABLES:
+        raise Http404
+    return csv_file(f"{project.slug}-{name}", TABLES[name](project, request))
+
+
+def _people(project: Project, request: HttpRequest) -> Rows:
+    work = ["assigned", "pending", "draft", "submitted", "skipped", "returned"]
+    group = ["group_round", "group_kappa", "group_raw", "group_n"]
+    gold = ["gold_kappa", "gold_ci_low", "gold_ci_high", "gold_raw", "gold_n"]
+    checked = ["checks_f1", "checks_n"]
+    yield ["annotator", *work, "median_minutes", "last_active", *group, *gold, *checked]
+    for person in progress.people(project):
+        yield [
+            person.username,
+            *(getattr(person, name) for name in work),
+            person.minutes,
+            person.last_active.isoformat() if person.last_active else None,
+            person.group_round,
+            *_fields(person.group, "kappa", "raw", "n"),
+            *_fields(person.gold, "kappa", "ci_low", "ci_high", "raw", "n"),
+            *_fields(person.checked, "value", "n"),
+        ]
+
+
+def _fields(figures: object | None, *names: str) -> list[Any]:
+    return [getattr(figures, name) if figures else None for name in names]
+
+
+def _audit(project: Project, request: HttpRequest) -> Rows:
+    """With the filters of the page, and all of it, newest first."""
+    form = AuditFilter(request.GET)
+    yield ["at", "actor", "event", "object", "number", "words"]
+    events = form.narrow(project.events.select_related("actor"))
+    for event in events.iterator(chunk_size=CHUNK):
+        actor = event.actor.get_username() if event.actor else None
+        what = [event.object_type, event.object_id]
+        yield [event.at.isoformat(), actor, event.verb, *what, activity.words(event)]
+
+
+TABLES: dict[str, Callable[[Project, HttpRequest], Rows]] = {
+    "people": _people,
+    "audit": _audit,
+}

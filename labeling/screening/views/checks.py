@@ -1,0 +1,254 @@
+"""Hidden checks and the qualification test: what a lead sets, and how people do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, cast
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from labeling.core import access
+from labeling.core.views.paging import Page, page_of, part_of
+from labeling.domain.errors import RuleError
+from labeling.models import (
+    Assignment,
+    GoldCheck,
+    Pause,
+    Project,
+    Qualification,
+)
+from labeling.schema import LAYERS
+from labeling.screening import check_scores, check_turns, newcomers, qualification
+from labeling.screening import checks as service
+from labeling.screening.forms import ChoiceForm, DecisionForm, PlanForm
+from labeling.screening.newcomers import Standing
+from labeling.screening.views.screening import named, results_of
+from labeling.words import words
+from labeling.work import assignments, blindness
+
+Purpose = Assignment.Purpose
+
+
+class CheckedPerson(NamedTuple):
+    """One annotator: the test, hidden checks, calibration, and whether work is held back."""
+
+    user: User
+    test: Qualification | None
+    agreement: check_scores.GoldAgreement
+    pause: Pause | None
+    standing: Standing | None
+
+
+class Part:
+    """The checks of one kind that a person has answered: figures of all, the newest on a page."""
+
+    def __init__(
+        self, title: str, place: str, checks: list[GoldCheck], request: HttpRequest
+    ) -> None:
+        self.title = title
+        self.place = place
+        self.layers = check_scores.by_layer(checks)
+        self.page = part_of(checks, start=request.GET.get(place))
+
+
+@require_http_methods(["GET", "POST"])
+def checks(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    if request.method == "POST":
+        project = access.led(request.user, slug)
+    plan = check_turns.plan_of(project)
+    form = PlanForm(request.POST or None, instance=plan)
+    if request.method == "POST" and form.is_valid():
+        try:
+            service.set_plan(project, by=cast(User, request.user), **form.cleaned_data)
+        except RuleError as error:
+            form.add_error(None, words(error.fact))
+        else:
+            messages.success(request, _("The checks are set."))
+            return redirect("checks", slug)
+    return _page(request, project, form, ChoiceForm())
+
+
+@require_POST
+def checks_choose(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.led(request.user, slug)
+    form = ChoiceForm(request.POST)
+    if form.is_valid():
+        try:
+            added = service.choose(project, by=cast(User, request.user), **form.cleaned_data)
+        except RuleError as error:
+            form.add_error(None, words(error.fact))
+        else:
+            text = _("Conversations added: {number}.").format(number=added)
+            messages.success(request, text)
+            return redirect("checks", slug)
+    return _page(request, project, PlanForm(instance=check_turns.plan_of(project)), form)
+
+
+@require_POST
+def checks_drop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    project = access.led(request.user, slug)
+    chosen = get_object_or_404(
+        project.check_conversations.select_related("conversation", "project"), pk=pk
+    )
+    try:
+        service.drop(chosen, by=cast(User, request.user))
+    except RuleError as error:
+        messages.error(request, words(error.fact))
+    return redirect("checks", slug)
+
+
+def _page(
+    request: HttpRequest, project: Project, form: PlanForm, choice: ChoiceForm
+) -> HttpResponse:
+    context = {
+        "project": project,
+        "may_write": access.leads(request.user, project),
+        "form": form,
+        "choice": choice,
+        "plan": check_turns.plan_of(project),
+        "with_gold": check_turns.with_gold(project).count(),
+        "page": _chosen(project, request.GET.get("after")),
+        "people": _people(project),
+        "enough": check_scores.ENOUGH,
+        "bar": service.bar_of(check_turns.plan_of(project)),
+    }
+    failed = form.errors or choice.errors
+    return render(request, "labeling/checks.html", context, status=400 if failed else 200)
+
+
+def _chosen(project: Project, after: str | None) -> Page:
+    scored = Count(
+        "conversation__assignments",
+        distinct=True,  # an answer that was reopened has a comparison for each revision
+        filter=Q(
+            conversation__assignments__purpose=Purpose.HONEYPOT,
+            conversation__assignments__round__project=project,
+            conversation__assignments__gold_checks__isnull=False,
+        ),
+    )
+    anchors = project.check_conversations.all()
+    chosen = anchors.select_related("conversation").annotate(scored=scored)
+    order = ["purpose", "conversation__external_id"]
+    return page_of(chosen, order=order, after=after, anchors=anchors)
+
+
+def _people(project: Project) -> list[CheckedPerson]:
+    tests = {row.user_id: row for row in _tests(project)}
+    pauses = {row.user_id: row for row in project.pauses.filter(lifted_at__isnull=True)}
+    figures = check_scores.by_person(project)
+    nothing = check_scores.GoldAgreement(None, 0)
+    standings = {standing.user.pk: standing for standing in newcomers.by_person(project)}
+    return [
+        CheckedPerson(
+            user,
+            tests.get(user.pk),
+            figures.get(user.pk, nothing),
+            pauses.get(user.pk),
+            standings.get(user.pk),
+        )
+        for user in assignments.annotators(project)
+    ]
+
+
+def _tests(project: Project) -> QuerySet[Qualification]:
+    kind = Qualification.Kind.TEST
+    return project.qualifications.filter(kind=kind).select_related("waived_by")
+
+
+def _decided(what: str, project: Project, person: User, by: User, reason: str) -> str:
+    """Carry out what a lead decides; returns what is said of it."""
+    if what == "waive":
+        qualification.waive(project, person, by=by, reason=reason)
+        return _("{user} may work without the test.")
+    if what == "let-in":
+        newcomers.let_in(project, person, by=by, reason=reason)
+        return _("{user} may do full labeling.")
+    if what == "resume" and check_scores.resume(project, person, by=by):
+        return _("{user} gets work again.")
+    if what == "another-try" and newcomers.allow_another_try(project, person, by=by):
+        return _("{user} may try again.")
+    return ""
+
+
+@require_http_methods(["GET", "POST"])
+def check_person(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """What one annotator found and missed, check by check; a POST is what a lead decides."""
+    project = access.readable(request.user, slug)
+    if request.method == "POST":
+        project = access.led(request.user, slug)
+    person = _annotator(project, pk)
+    what = request.POST.get("what", "")
+    forms = {
+        asked: DecisionForm(request.POST if asked == what else None, auto_id=f"{asked}_%s")
+        for asked in ("waive", "let-in")
+    }
+    if request.method == "POST":
+        form = forms.get(what) or DecisionForm(request.POST)
+        if form.is_valid():
+            by, reason = cast(User, request.user), form.cleaned_data["reason"]
+            try:
+                said = _decided(what, project, person, by, reason)
+            except RuleError as error:
+                form.add_error(None, words(error.fact))
+            else:
+                if said:
+                    messages.success(request, said.format(user=person.get_username()))
+                return redirect("check-person", slug, pk)
+    return _person_page(request, project, person, forms)
+
+
+def _person_page(
+    request: HttpRequest, project: Project, person: User, forms: Mapping[str, DecisionForm]
+) -> HttpResponse:
+    hidden = _newest_first(request, check_scores.newest_checks(project), person)
+    tests = _newest_first(
+        request, check_scores.newest_checks(project, Purpose.QUALIFICATION), person
+    )
+    standing = newcomers.in_project(project, person)
+    context = {
+        "project": project,
+        "may_write": access.leads(request.user, project),
+        "person": person,
+        "parts": [
+            Part(_("Hidden checks"), "hidden", hidden, request),
+            Part(_("Qualification test"), "tests", tests, request),
+        ],
+        "pause": project.pauses.filter(user=person, lifted_at__isnull=True).first(),
+        "test": _tests(project).filter(user=person).first(),
+        "standing": standing,
+        "results": results_of(standing) if standing else [],
+        "missing": [LAYERS[layer].title for layer in standing.missing] if standing else [],
+        "plan": check_turns.plan_of(project),
+        "waive_form": forms["waive"],
+        "let_in_form": forms["let-in"],
+        "enough": check_scores.ENOUGH,
+    }
+    status = 400 if any(form.errors for form in forms.values()) else 200
+    return render(request, "labeling/check_person.html", context, status=status)
+
+
+def _newest_first(
+    request: HttpRequest, checks: QuerySet[GoldCheck], person: User
+) -> list[GoldCheck]:
+    """Newest first; without what the reader has to label blind now."""
+    rows = (
+        checks.filter(assignment__annotator=person)
+        .exclude(assignment__conversation__in=blindness.again(request.user))
+        .select_related("assignment__conversation")
+        .order_by("-pk")
+    )
+    return [named(row) for row in rows]
+
+
+def _annotator(project: Project, pk: int) -> User:
+    """Somebody who annotates here, or did."""
+    assigned = Assignment.with_checks.filter(round__project=project, annotator=OuterRef("pk"))
+    member = project.memberships.filter(role="annotator", user=OuterRef("pk"))
+    return get_object_or_404(User.objects.filter(Exists(assigned) | Exists(member)), pk=pk)

@@ -1,0 +1,95 @@
+"""One's own qualification test and calibration in a project: how far, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from labeling.core import access
+from labeling.domain.errors import RuleError
+from labeling.models import Assignment, GoldCheck, Project, Qualification
+from labeling.schema import LAYERS
+from labeling.screening import check_turns, newcomers, qualification
+from labeling.screening.newcomers import LayerResult, Standing
+from labeling.words import words, words_of
+from labeling.work import blindness
+
+State = Qualification.State
+BEGIN = {"test": qualification.begin, "calibration": newcomers.begin}
+
+
+@require_http_methods(["GET", "POST"])
+def screening(request: HttpRequest, slug: str) -> HttpResponse:
+    """A POST begins what it names, or the next try, or goes on with it."""
+    project = access.any_role(request.user, slug)
+    user = cast(User, request.user)
+    if request.method == "POST":
+        return _begin(request, project, user)
+    plan = check_turns.plan_of(project)
+    test = Qualification.objects.filter(project=project, user=user, kind="test").first()
+    standing = newcomers.in_project(project, user)
+    context = {
+        "project": project,
+        "plan": plan,
+        "test": test,
+        "own": [row for row in qualification.statuses(user) if row.project == project],
+        "show_labels": plan.show_labels and test is not None and test.state != State.BETWEEN,
+        "tested": _checks(user, qualification.of(user, project)) if _is_over(test) else [],
+        "standing": standing,
+        "results": results_of(standing) if standing else [],
+        "calibrated": _checks(user, newcomers.parts_of(user, project))
+        if standing and standing.state not in ("", State.TRYING)
+        else [],
+        "tries_left": max(plan.tries - standing.tries, 0) if standing else 0,
+    }
+    return render(request, "labeling/screening.html", context)
+
+
+def _begin(request: HttpRequest, project: Project, user: User) -> HttpResponse:
+    what = "calibration" if request.POST.get("what") == "calibration" else "test"
+    try:
+        BEGIN[what](project, user)
+    except RuleError as error:
+        messages.error(request, words(error.fact))
+        return redirect("home")
+    parts = (newcomers.parts_of if what == "calibration" else qualification.of)(user, project)
+    first = parts.exclude(qualification.DONE).first()
+    return redirect("workspace", first.pk) if first else redirect("screening", project.slug)
+
+
+def _is_over(test: Qualification | None) -> bool:
+    return test is not None and test.state in (State.PASSED, State.FAILED, State.BETWEEN)
+
+
+def _checks(user: User, parts: QuerySet[Assignment]) -> list[GoldCheck]:
+    """Each conversation, with what was missed: nothing of what is labeled blind again."""
+    rows = qualification.newest(parts.exclude(conversation__in=blindness.again(user)))
+    return [named(row) for row in rows]
+
+
+class ShownResult(NamedTuple):
+    """What the gate said of a newcomer on one layer."""
+
+    title: str
+    figures: LayerResult
+    reason: str
+
+
+def results_of(standing: Standing) -> list[ShownResult]:
+    return [
+        ShownResult(LAYERS[layer].title, figures, words_of(figures["reason"]))
+        for layer, figures in standing.results.items()
+        if layer in LAYERS
+    ]
+
+
+def named(check: Any) -> GoldCheck:
+    """With its layers as pairs of title and figures, for a page."""
+    check.by_layer = [(LAYERS[layer].title, figures) for layer, figures in check.layers.items()]
+    return cast(GoldCheck, check)

@@ -1,0 +1,445 @@
+"""Deciding the labels of a conversation where its annotators disagree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
+
+from labeling.agreement.matching.merging import (
+    Cluster,
+    StoredCluster,
+    attributed,
+    numbered,
+    overrules_everybody,
+    plain,
+)
+from labeling.agreement.matching.references import heading_of
+from labeling.core import events, projects
+from labeling.core.rules.reasons import reason_in
+from labeling.domain.batches import batches
+from labeling.domain.errors import RuleError
+from labeling.jobs import pending
+from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
+from labeling.schema import LAYERS, check_payload
+from labeling.schema.labels import Payload
+from labeling.schema.links import NOT_THERE
+from labeling.settling import merges
+from labeling.work.annotations import InvalidPayload, ReasonMissing
+
+Kind = Adjudication.Kind
+Labels = Sequence[Mapping[str, Any]]
+ACCEPTABLE = ("unanimous", "majority")
+
+
+class OwnWorkAlone(RuleError):
+    """Nobody may decide alone about labels that only they gave."""
+
+    code = "own_work_alone"
+
+
+class Blind(RuleError):
+    """A calibration round is open: until it closes, nobody may see or decide anything in it."""
+
+    code = "blind"
+
+
+class AnswersChanged(RuleError):
+    """The decision is about answers that have changed since."""
+
+    code = "answers_changed"
+
+
+class Decision(NamedTuple):
+    """What an adjudicator decided about the clusters of one conversation and layer.
+
+    ``labels`` has one entry for each cluster, None to leave it out; ``added`` are labels that
+    nobody had. ``answers_sha256`` names the answers that were looked at.
+    """
+
+    answers_sha256: str
+    labels: Sequence[Mapping[str, Any] | None]
+    added: Sequence[Mapping[str, Any]] = ()
+    kind: str = ""
+    note: str = ""
+    guideline_flag: bool = False
+
+
+@transaction.atomic
+def decide_clusters(
+    conversation: Conversation, layer: str, decision: Decision, *, by: User
+) -> Adjudication:
+    """Decide about each cluster. Where no annotator's label is used, the note must say why."""
+    clusters = merges.read(_merge_seen(conversation, layer, decision)).clusters
+    check_choice(clusters, layer, decision)
+    pairs = zip(decision.labels, clusters, strict=True)
+    chosen = [attributed(label, cluster) for label, cluster in pairs if label is not None]
+    added = [{**label, "adopted_from": []} for label in decision.added]
+    return decide(
+        conversation=conversation,
+        layer=layer,
+        payload={LAYERS[layer].key: numbered([*chosen, *added])},
+        reason=reason_in(decision.note),
+        kind=decision.kind,
+        guideline_flag=decision.guideline_flag,
+        by=by,
+    )
+
+
+def check_choice(clusters: Sequence[Cluster], layer: str, decision: Decision) -> None:
+    """Raise if a cluster is not decided, or what nobody gave is not explained."""
+    if len(decision.labels) != len(clusters):
+        raise InvalidPayload(
+            "adjudication.wrong_count", clusters=len(clusters), labels=len(decision.labels)
+        )
+    if not decision.kind and any(cluster.how == "disputed" for cluster in clusters):
+        raise ReasonMissing("adjudication.no_kind")
+    pairs = zip(decision.labels, clusters, strict=True)
+    overruled = [cluster for chosen, cluster in pairs if overrules_everybody(chosen, cluster)]
+    if (overruled or decision.added) and not reason_in(decision.note):
+        raise ReasonMissing(
+            "adjudication.no_note",
+            details={"labels": [heading_of(layer, cluster.label) for cluster in overruled]},
+        )
+
+
+def _merge_seen(conversation: Conversation, layer: str, decision: Decision) -> Merge:
+    _refuse_blind(conversation)
+    seen = Merge.objects.filter(
+        conversation=conversation, layer=layer, answers_sha256=decision.answers_sha256
+    ).first()
+    ready = merges.ready(conversation.project, layer, conversation=conversation.pk)
+    now = ready[conversation.pk].answers_sha256 if ready else ""
+    if seen is None or now != decision.answers_sha256:
+        raise AnswersChanged("adjudication.answers_changed")
+    return seen
+
+
+@transaction.atomic
+def decide(
+    *,
+    conversation: Conversation,
+    layer: str,
+    payload: Mapping[str, Any],
+    reason: str,
+    by: User,
+    kind: str = "",
+    guideline_flag: bool = False,
+) -> Adjudication:
+    """Record the decided labels. An earlier decision is kept; the newest one counts.
+
+    A label may carry ``adopted_from``, the annotator or annotators whose label it is; without it
+    the label was written or edited by the adjudicator. ``uids`` are the annotators' own labels
+    that it replaces.
+    """
+    decision = Adjudication(
+        conversation=conversation,
+        layer=layer,
+        guideline=conversation.project.guidelines.all()[0],
+        payload=payload,
+        reason=reason,
+        kind=kind,
+        guideline_flag=guideline_flag,
+        decided_by=by,
+    )
+    check(decision, base=merges.base_of(conversation, layer))
+    store(decision)
+    return decision
+
+
+def store(decision: Adjudication) -> None:
+    """Record it, with its event; what refers to the layer is compared again."""
+    record(decision)
+    conversation = decision.conversation
+    events.record(
+        "adjudication.decided",
+        decision,
+        project=conversation.project,
+        actor=decision.decided_by,
+        conversation=conversation.external_id,
+        layer=decision.layer,
+        version=decision.version,
+    )
+    pending.request(conversation.project, conversation=conversation.pk)
+
+
+def check(decision: Adjudication, *, base: Mapping[str, Labels] | None) -> None:
+    """Raise if the decision is not allowed.
+
+    ``base`` are the labels that the decided ones may refer to, by layer; None: they are not here,
+    so references are not checked.
+    """
+    _refuse_blind(decision.conversation)
+    _check_labels(decision, base)
+    _refuse_own_work(decision.conversation, decision.decided_by)
+
+
+def record(decision: Adjudication) -> None:
+    """Store a decision as the newest about its conversation and layer."""
+    conversation = Conversation.objects.select_for_update(no_key=True).get(
+        pk=decision.conversation_id
+    )  # one after the other
+    previous = Adjudication.objects.filter(conversation=conversation, layer=decision.layer).last()
+    decision.version = previous.version + 1 if previous else 1
+    decision.save(force_insert=True)
+
+
+def _check_labels(decision: Adjudication, base: Mapping[str, Labels] | None) -> None:
+    """The labels must be complete, and refer only to settled ones."""
+    is_linked, base = base is not None, base or {}
+    conversation, layer = decision.conversation, decision.layer
+    project, key = conversation.project, LAYERS[layer].key
+    labels = {
+        name: [plain(label) for label in decided] for name, decided in decision.payload.items()
+    }
+    problems = check_payload(
+        {LAYERS[need].key: known for need, known in base.items()} | labels,
+        layers=[*base, layer],
+        message_count=conversation.n_messages,
+        complete=True,
+        empty=not any(labels.values()) and not any(base.values()),
+        messages=[message.content for message in conversation.messages],
+        event_schema=project.event_schema,
+        open_fields=projects.open_fields(project),
+    )
+    problems = [row for row in problems if row.path.partition(".")[0] in (key, "empty")]
+    problems = [row for row in problems if is_linked or row.fact != NOT_THERE]
+    if problems:
+        raise InvalidPayload(
+            "adjudication.incomplete",
+            conversation=str(conversation),
+            path=problems[0].path,
+            message=problems[0].fact,
+            details={"problems": [problem.as_json() for problem in problems]},
+        )
+
+
+class Case(NamedTuple):
+    """A conversation that everybody has answered, with its newest decision where that is shown."""
+
+    conversation: int
+    external_id: str
+    round: int
+    merge: merges.StoredMerge
+    is_decided: bool
+    decision: Adjudication | None = None
+
+    @property
+    def tab(self) -> str:
+        return _tab(self.merge.state, is_decided=self.is_decided)
+
+    @property
+    def place(self) -> Place:
+        return Place(self.merge.agreement, self.conversation)
+
+
+class Place(NamedTuple):
+    """Where a case is in the list: the lowest agreement comes first."""
+
+    agreement: float
+    conversation: int
+
+
+class Kinship(NamedTuple):
+    """What cases have in common where they are counted."""
+
+    round: int
+    state: str
+    is_decided: bool
+
+    @property
+    def tab(self) -> str:
+        return _tab(self.state, is_decided=self.is_decided)
+
+
+def _tab(state: str, *, is_decided: bool) -> str:
+    if is_decided:
+        return "decided"
+    return "disputed" if state == "disputed" else "agreed"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which cases of a layer are looked at; empty means all."""
+
+    round: str = ""
+    text: str = ""
+
+    def fits(self, case: Case) -> bool:
+        return self.round in ("", str(case.round)) and self.text.lower() in case.external_id.lower()
+
+
+ALL = Wanted()
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The cases of a layer, by lowest agreement.
+
+    ``preparing`` are complete, but a worker has to merge them. ``waiting`` refer to labels that are
+    not settled, which have to be decided first.
+    """
+
+    everything: list[Case]
+    preparing: int
+    waiting: int
+
+    def numbers(self, wanted: Wanted = ALL) -> Counter[Kinship]:
+        """How many cases there are of each kind."""
+        return Counter(
+            Kinship(case.round, case.merge.state, case.is_decided)
+            for case in self.everything
+            if wanted.fits(case)
+        )
+
+    def cases(
+        self, tab: str, wanted: Wanted = ALL, *, behind: Place | None = None, most: int
+    ) -> list[Case]:
+        """The first ones of a tab, or those that follow a place."""
+        here = (case for case in self.everything if case.tab == tab and wanted.fits(case))
+        return nsmallest(
+            most,
+            (case for case in here if behind is None or case.place > behind),
+            key=attrgetter("place"),
+        )
+
+    def place_of(self, conversation: int) -> Place | None:
+        return next((c.place for c in self.everything if c.conversation == conversation), None)
+
+    def acceptable(self, states: Collection[str]) -> list[merges.StoredMerge]:
+        """Merges of labels that are agreed, and that nobody has accepted or decided."""
+        agreed = [case.merge for case in self.everything if case.tab == "agreed"]
+        return sorted(
+            (merge for merge in agreed if merge.state in states), key=attrgetter("conversation")
+        )
+
+
+def _is_decided(project: Project, layer: str) -> Q:
+    """Merges about which somebody decided; what was accepted, as long as it is agreed."""
+    of_answers = Adjudication.objects.of_answers()
+    decisions = of_answers.filter(conversation__project=project, layer=layer).order_by()
+    overriding = decisions.exclude(kind=Kind.ACCEPTED)
+    return Q(conversation__in=overriding.values("conversation")) | (
+        Q(conversation__in=decisions.values("conversation")) & ~Q(state="disputed")
+    )
+
+
+AT_A_TIME = 200
+"""Conversations that are accepted in one transaction."""
+
+
+def workload(project: Project, layer: str, *, among: Collection[int] | None = None) -> Workload:
+    """Of all conversations, or ``among`` some."""
+    everything = merges.ready(project, layer, among=among)
+    ready = {pk: state for pk, state in everything.items() if not state.waits_for}
+    current = merges.current(project, layer, ready)
+    stored = Merge.objects.filter(_is_decided(project, layer), layer=layer).order_by()
+    if among is not None:
+        stored = stored.filter(conversation__in=among)
+    decided = set(stored.values_list("pk", flat=True))
+    cases = [
+        Case(pk, ready[pk].external_id, ready[pk].round_number, merge, merge.pk in decided)
+        for pk, merge in current.items()
+    ]
+    preparing, waiting = len(ready) - len(current), len(everything) - len(ready)
+    return Workload(cases, preparing, waiting)
+
+
+def with_decisions(layer: str, cases: Sequence[Case]) -> list[Case]:
+    """These cases, each with the newest decision about it."""
+    shown = [case.conversation for case in cases if case.is_decided]
+    rows = Adjudication.objects.filter(conversation__in=shown, layer=layer)
+    people = rows.select_related("decided_by").defer("payload").order_by("version")
+    newest = {row.conversation_id: row for row in people}
+    return [case._replace(decision=newest.get(case.conversation)) for case in cases]
+
+
+def next_disputed(project: Project, layer: str, *, after: int | None = None) -> Case | None:
+    """The disputed conversation with the lowest agreement; ``after``, the one that follows it."""
+    work = workload(project, layer)
+    place = work.place_of(after) if after else None
+    following = work.cases("disputed", behind=place, most=1) if place else []
+    first = work.cases("disputed", most=2)
+    return next((case for case in [*following, *first] if case.conversation != after), None)
+
+
+def accept(project: Project, layer: str, *, states: Collection[str], by: User) -> int:
+    """Accept every conversation in these states as the annotators agreed on it.
+
+    Gold still names who agreed, and adds who accepted. An acceptance holds only as long as the
+    answers agree: it decides nothing. Some are accepted at a time, so that nobody waits.
+    """
+    chosen = set(states) & set(ACCEPTABLE)
+    agreed = [merge.conversation for merge in workload(project, layer).acceptable(chosen)]
+    return sum(_accept(project, layer, part, chosen, by) for part in batches(agreed, AT_A_TIME))
+
+
+@transaction.atomic
+def _accept(
+    project: Project, layer: str, conversations: Sequence[int], states: set[str], by: User
+) -> int:
+    projects.lock(project)  # nothing is accepted twice
+    agreed = workload(project, layer, among=conversations).acceptable(states)
+    accepted = _acceptances(project, layer, agreed, by)
+    Adjudication.objects.bulk_create(accepted)
+    if accepted:
+        events.record(
+            "adjudication.accepted",
+            project,
+            project=project,
+            actor=by,
+            layer=layer,
+            conversations=len(accepted),
+            states=sorted(states),
+        )
+    return len(accepted)
+
+
+def _acceptances(
+    project: Project, layer: str, chosen: Sequence[merges.StoredMerge], by: User
+) -> list[Adjudication]:
+    guideline = project.guidelines.all()[0]
+    clusters = Merge.objects.filter(pk__in=[merge.pk for merge in chosen]).only("clusters")
+    stored = {merge.pk: merge.clusters for merge in clusters}
+    return [
+        Adjudication(
+            conversation_id=merge.conversation,
+            layer=layer,
+            version=1,
+            guideline=guideline,
+            payload=_as_agreed(layer, stored[merge.pk]),
+            kind=Kind.ACCEPTED,
+            decided_by=by,
+        )
+        for merge in chosen
+    ]
+
+
+def _as_agreed(layer: str, clusters: Sequence[StoredCluster]) -> Payload:
+    labels = [
+        {**cluster["label"], "adopted_from": sorted(cluster["uids"]), "uids": cluster["uids"]}
+        for cluster in clusters
+    ]
+    return {LAYERS[layer].key: numbered(labels)}
+
+
+def _refuse_blind(conversation: Conversation) -> None:
+    newest = conversation.rounds.order_by("-number").first()
+    if newest and (newest.kind, newest.state) == (Round.Kind.CALIBRATION, Round.State.OPEN):
+        raise Blind("adjudication.blind", number=newest.number)
+
+
+def _refuse_own_work(conversation: Conversation, by: User) -> None:
+    submitted = Annotation.objects.filter(
+        assignment__conversation=conversation, status=Annotation.Status.SUBMITTED
+    )
+    people = set(submitted.values_list("assignment__annotator", flat=True))
+    if people == {by.pk}:
+        raise OwnWorkAlone("adjudication.own_work_alone")

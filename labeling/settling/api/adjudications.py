@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.agreement.matching.merging import Cluster
+from labeling.core.api.base import LEADING, ApiView
+from labeling.core.api.described import extend_schema
+from labeling.core.api.records import FactField, computed, row_of, serializer_with
+from labeling.core.api.requests import sent, user_of
+from labeling.domain.facts import Fact
+from labeling.gold import looks, reopenings
+from labeling.models import Adjudication, Conversation, Membership, Merge, Project
+from labeling.settling import adjudications, merges
+from labeling.work import blindness
+
+Kind = Adjudication.Kind
+Role = Membership.Role
+KINDS = [kind for kind in Kind if kind != Kind.ACCEPTED]
+
+
+class DecisionIn(serializers.Serializer[Any]):
+    answers = serializers.CharField(
+        max_length=64, help_text="`answers` as given by GET: which answers this decides about"
+    )
+    labels = serializers.ListField(
+        child=serializers.DictField(allow_null=True),
+        help_text="One entry for each cluster, in their order; null leaves the label out",
+    )
+    added = serializers.ListField(
+        child=serializers.DictField(), default=list, help_text="Labels that nobody had"
+    )
+    kind = serializers.ChoiceField(
+        choices=KINDS, default="", allow_blank=True, help_text="Why the annotators differed"
+    )
+    note = serializers.CharField(
+        max_length=4000,
+        default="",
+        allow_blank=True,
+        help_text="Required where the decision is one that no annotator had given",
+    )
+    guideline_flag = serializers.BooleanField(
+        default=False, help_text="The guidelines should say more about this"
+    )
+
+
+ShortDecisionOut = row_of(
+    "ShortDecisionOut",
+    Adjudication,
+    *("layer", "version", "kind", "guideline_flag", "decided_at"),
+    decided_by=serializers.CharField(source="decided_by.username"),
+    reason=FactField(
+        source="why", help_text="What the adjudicator wrote, or what is known without that"
+    ),
+    reason_code=computed(
+        serializers.CharField,
+        lambda decision: decision.why.code if isinstance(decision.why, Fact) else None,
+        allow_null=True,
+        help_text="null where the adjudicator wrote the reason",
+    ),
+)
+DecisionOut = row_of("DecisionOut", Adjudication, "payload", base=ShortDecisionOut)
+ClusterOut = serializer_with(
+    "ClusterOut",
+    Cluster,
+    fields=None,
+    by_field=serializers.DictField(
+        source="fields",
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="Of each compared field in which they differ, who says what the label says",
+    ),
+)
+
+
+class MergeOut(serializers.Serializer[Any]):
+    layer = serializers.CharField()
+    state = serializers.CharField(
+        help_text="unanimous, majority, single, disputed; reopened: gold, next to what was "
+        "proposed; waiting: not everybody has answered, "
+        "or what the labels refer to is not settled; preparing: a worker is at it"
+    )
+    answers = serializers.CharField(allow_null=True)
+    agreement = serializers.FloatField(allow_null=True)
+    clusters = ClusterOut(many=True)
+    decision = DecisionOut(allow_null=True)
+
+
+class AdjudicationView(ApiView):
+    """What annotators gave for one conversation and layer, and what was decided."""
+
+    scopes = LEADING
+
+    @extend_schema(responses=MergeOut)
+    def get(self, request: Request, pk: int, layer: str) -> Response:
+        """The labels in clusters, with the newest decision."""
+        conversation = self._conversation(request, pk, layer)
+        desk = reopenings.desk(conversation, layer, request.user)
+        described = _reopened(desk, request) if desk else _described(conversation, layer)
+        return Response(MergeOut(described).data)
+
+    @extend_schema(
+        request=DecisionIn,
+        responses={201: DecisionOut},
+    )
+    def post(self, request: Request, pk: int, layer: str) -> Response:
+        """Decide. An earlier decision is kept; the newest one counts."""
+        conversation = self._conversation(request, pk, layer)
+        is_reopened = bool(reopenings.open_about(conversation, layer))
+        if not is_reopened and Role.LEAD not in conversation.project.roles_of(request.user):
+            raise PermissionDenied("Only a lead of the project may decide.")
+        fields = sent(request, DecisionIn)
+        decision = adjudications.Decision(fields.pop("answers"), **fields)
+        decide = reopenings.decide if is_reopened else adjudications.decide_clusters
+        decided = decide(conversation, layer, decision, by=user_of(request))
+        return Response(DecisionOut(decided).data, status=201)
+
+    def _conversation(self, request: Request, pk: int, layer: str) -> Conversation:
+        projects = Project.objects.with_role(request.user, Role.LEAD, Role.RESEARCHER)
+        conversation = get_object_or_404(
+            Conversation.objects.select_related("project").filter(project__in=projects), pk=pk
+        )
+        if layer not in merges.layers_of(conversation.project):
+            raise Http404(f"{conversation.project.slug} does not settle a layer {layer!r}.")
+        blindness.refuse(request.user, Conversation.objects.filter(pk=pk))
+        looks.require_answers(request.user, conversation)
+        return conversation
+
+
+def _reopened(desk: reopenings.Desk, request: Request) -> dict[str, Any]:
+    """Each label twice; who may not decide it any more finds nothing to decide."""
+    is_judge = reopenings.refusal(desk, user_of(request)) is None
+    return {
+        "layer": desk.layer,
+        "state": "reopened",
+        "answers": desk.answers_sha256 if is_judge else None,
+        "agreement": None,
+        "clusters": desk.clusters if is_judge else [],
+        "decision": None,
+    }
+
+
+def _described(conversation: Conversation, layer: str) -> dict[str, Any]:
+    standing = merges.ready(conversation.project, layer, conversation=conversation.pk)
+    waits_for = standing[conversation.pk].waits_for if standing else ""
+    settled = bool(standing) and not waits_for
+    merge = merges.with_clusters(layer, standing[conversation.pk]) if settled else None
+    decisions = Adjudication.objects.filter(conversation=conversation, layer=layer)
+    empty: dict[str, Any] = {"answers": None, "agreement": None, "clusters": []}
+    state = {"state": "preparing" if standing and not waits_for else "waiting"} | empty
+    return {
+        "layer": layer,
+        "decision": decisions.select_related("decided_by").last() if standing else None,
+        **(_merged(merge) if merge else state),
+    }
+
+
+def _merged(merge: Merge) -> dict[str, Any]:
+    return {
+        "state": merge.state,
+        "answers": merge.answers_sha256,
+        "agreement": merge.agreement,
+        "clusters": merges.read(merge).clusters,
+    }

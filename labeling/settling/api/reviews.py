@@ -1,0 +1,80 @@
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.core import access
+from labeling.core.api.base import LEADING, ApiView
+from labeling.core.api.described import extend_schema
+from labeling.core.api.paging import OLDEST_FIRST, page, page_of
+from labeling.core.api.records import row_of
+from labeling.core.api.requests import person, sent, user_of
+from labeling.gold import looks
+from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
+from labeling.settling import reviews
+from labeling.work import assignments, blindness
+
+Role = Membership.Role
+
+
+class ReviewIn(serializers.Serializer[Any]):
+    version = serializers.IntegerField(min_value=0, help_text="The version that was looked at")
+    verdict = serializers.ChoiceField(choices=Review.Verdict.choices)
+    comment = serializers.CharField(
+        max_length=4000, default="", allow_blank=True, help_text="Required when it is returned"
+    )
+    to = serializers.CharField(
+        max_length=150,
+        default="",
+        allow_blank=True,
+        help_text="The annotator who gets it when it is returned; empty: who answered",
+    )
+    payload = serializers.DictField(
+        default=None, allow_null=True, help_text="The corrected labels, for `fixed`"
+    )
+
+
+ReviewOut = row_of(
+    "ReviewOut",
+    Review,
+    *("version", "verdict", "comment", "payload", "reviewed_at"),
+    reviewer=serializers.CharField(source="reviewer.username"),
+)
+
+
+class ReviewView(ApiView):
+    """Verdicts on one submitted answer, addressed by the answer's id."""
+
+    scopes = LEADING
+
+    @extend_schema(parameters=OLDEST_FIRST, responses=page_of(ReviewOut))
+    def get(self, request: Request, pk: int) -> Response:
+        """Every verdict, oldest first."""
+        verdicts = self._annotation(request, pk).reviews.select_related("reviewer")
+        return page(request, verdicts, ReviewOut)
+
+    @extend_schema(request=ReviewIn, responses={201: ReviewOut})
+    def post(self, request: Request, pk: int) -> Response:
+        """Accept, fix or return. The newest verdict about a version counts."""
+        annotation = self._annotation(request, pk)
+        project = annotation.assignment.round.project
+        access.require_lead(request.user, project)
+        fields = sent(request, ReviewIn)
+        name = fields.pop("to")
+        to = person("to", name, assignments.annotators(project)) if name else None
+        stored = reviews.review(annotation, reviews.Opinion(**fields, to=to), by=user_of(request))
+        return Response(ReviewOut(stored).data, status=201)
+
+    def _annotation(self, request: Request, pk: int) -> Annotation:
+        projects = Project.objects.with_role(request.user, Role.LEAD, Role.RESEARCHER)
+        full = Annotation.objects.filter(
+            assignment__round__project__in=projects, assignment__round__kind=Round.Kind.FULL
+        )
+        full = full.select_related("assignment__round__project", "assignment__conversation")
+        annotation = get_object_or_404(full, pk=pk)
+        text = Conversation.objects.filter(pk=annotation.assignment.conversation_id)
+        blindness.refuse(request.user, text)
+        looks.require_answers(request.user, annotation.assignment.conversation)
+        return annotation

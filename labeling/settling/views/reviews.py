@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from labeling.agreement.matching.candidates import differing, perhaps_same
+from labeling.agreement.matching.matching import Record
+from labeling.core import access
+from labeling.core.views.markdown import shown_guideline
+from labeling.core.views.paging import PAGE, query_of
+from labeling.domain.numbers import whole_number
+from labeling.gold import looks
+from labeling.jobs import pending
+from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
+from labeling.schema import LAYERS
+from labeling.schema.labels import Payload, StoredLabel
+from labeling.settling import merges
+from labeling.settling import reviews as service
+from labeling.settling.reviews import Choice
+from labeling.translation import lazy as _
+from labeling.translation import translated_keys, translated_layers
+from labeling.words import words_of
+from labeling.work import assignments, blindness, locking
+from labeling.work.rules.keys import REVIEW_KEYS
+
+TABS = {"open": _("To review"), "done": _("Reviewed")}
+MODES = {
+    "sample": _("The sample"),
+    "lowest": _("All, lowest agreement first"),
+    "all": _("All, oldest first"),
+}
+
+
+@require_GET
+def reviews(request: HttpRequest, slug: str) -> HttpResponse:
+    """Submitted answers of full labeling, with their reviews."""
+    project = access.readable(request.user, slug)
+    answers = service.ReviewList(project, viewer=request.user)  # type: ignore[arg-type]
+    if merges.layers_of(project):
+        pending.request(project)
+    choice = _choice(request, project)
+    tab = "done" if request.GET.get("tab") == "done" else "open"
+    everybody, sample = answers.numbers(Choice()), answers.numbers(Choice("sample"))
+    people = sample if choice.mode == "sample" else everybody
+    number = people[choice.annotator] if choice.annotator else people.total()
+    done = answers.number_done(choice)
+    counts = {"open": number - done, "done": done}
+    last = whole_number(request.GET.get("after", ""))
+    rows = answers.page(choice, is_done=tab == "done", behind=last, most=PAGE + 1)
+    context = {
+        "project": project,
+        "tab": tab,
+        "tabs": [(name, title, counts[name]) for name, title in TABS.items()],
+        "modes": MODES.items(),
+        "mode": choice.mode,
+        "people": sorted(everybody),
+        "rows": service.lines(project, rows[:PAGE]),
+        "after": rows[PAGE - 1].pk if len(rows) > PAGE else None,
+        "query": query_of(request),
+        "filters": query_of(request, "tab"),
+        "n_sampled": sample.total(),
+        "total": everybody.total(),
+        "may_write": access.leads(request.user, project),
+        "next": counts["open"],
+        "verdicts": dict(Review.Verdict.choices),
+    }
+    return render(request, "labeling/reviews.html", context)
+
+
+def _choice(request: HttpRequest, project: Project) -> Choice:
+    mode = request.GET.get("mode", "")
+    if mode not in MODES:
+        mode = "sample" if project.review_rate else "lowest"
+    return Choice(mode, request.GET.get("annotator", ""))
+
+
+@require_GET
+def review_next(request: HttpRequest, slug: str) -> HttpResponse:
+    """Go on with the next answer of the same list, or back to it."""
+    project = access.readable(request.user, slug)
+    answers = service.ReviewList(project, viewer=request.user)  # type: ignore[arg-type]
+    choice, last = _choice(request, project), whole_number(request.GET.get("after", ""))
+    following = answers.page(choice, is_done=False, behind=last, most=1)
+    row = next(iter(following or answers.page(choice, is_done=False, most=1)), None)
+    query = query_of(request, "tab")
+    if row is None:
+        messages.info(request, _("Nothing is left to review in this list."))
+        return redirect(f"{reverse('reviews', args=[project.slug])}?{query}")
+    return redirect(f"{reverse('review', args=[row.pk])}?{query}")
+
+
+@require_GET
+def review(request: HttpRequest, pk: int) -> HttpResponse:
+    """One submitted answer next to its conversation. Opening it stores nothing."""
+    readers = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
+    full = Annotation.objects.filter(
+        assignment__round__project__in=Project.objects.with_role(request.user, *readers),
+        assignment__round__kind=Round.Kind.FULL,
+    ).select_related("assignment__round__project", "assignment__conversation", "guideline")
+    annotation = get_object_or_404(full.select_related("assignment__annotator"), pk=pk)
+    text = Conversation.objects.filter(pk=annotation.assignment.conversation_id)
+    blindness.refuse(request.user, text)
+    looks.require_answers(request.user, annotation.assignment.conversation)
+    return render(request, "labeling/review.html", _context(request, annotation))
+
+
+def _context(request: HttpRequest, annotation: Annotation) -> dict[str, Any]:
+    assignment = annotation.assignment
+    project = assignment.round.project
+    submitted = annotation.status == Annotation.Status.SUBMITTED
+    own = assignment.annotator_id == request.user.pk
+    may_write = access.leads(request.user, project) and submitted and not own
+    verdicts = list(annotation.reviews.select_related("reviewer").order_by("-pk"))
+    next_url = _next_url(project, annotation, query_of(request, "tab"))
+    locked = words_of(locking.why_locked(annotation, assignment.round))
+    return {
+        "project": project,
+        "annotation": annotation,
+        "conversation": assignment.conversation,
+        "conversation_messages": assignment.conversation.messages,
+        "guideline": shown_guideline(annotation.guideline),
+        "verdicts": verdicts,
+        "own": own,
+        "takers": _takers(annotation) if may_write and not locked else [],
+        "locked": locked,
+        "submitted": submitted,
+        "may_write": may_write,
+        "next_url": next_url,
+        "layers": translated_layers(
+            project.layers, project.event_schema, assignment.round.open_fields
+        ),
+        "keys": translated_keys(REVIEW_KEYS),
+        "page": {
+            "user": request.user.pk,
+            "annotation": annotation.pk,
+            "version": annotation.version,
+            "read_only": not may_write,
+            "locked": locked,
+            "empty": annotation.empty,
+            "clusters": _clusters(project, annotation, _fixed(annotation, verdicts)),
+            "urls": {"review": reverse("api-review", args=[annotation.pk]), "next": next_url},
+        },
+    }
+
+
+def _fixed(annotation: Annotation, verdicts: list[Review]) -> Payload | None:
+    """The answer as the newest verdict fixed it, if that verdict is about the current version."""
+    newest = verdicts[0] if verdicts else None
+    if newest is None or newest.version != annotation.version:
+        return None
+    return newest.payload or None
+
+
+def _takers(annotation: Annotation) -> list[str]:
+    """Annotators who have not had this conversation in this round."""
+    assignment = annotation.assignment
+    had = assignment.round.assignments(manager="with_checks").filter(
+        conversation=assignment.conversation_id
+    )
+    people = assignments.annotators(assignment.round.project)
+    free = people.exclude(pk__in=had.values("annotator")).order_by("username")
+    return [user.get_username() for user in free]
+
+
+def _next_url(project: Project, annotation: Annotation, query: str) -> str:
+    address = reverse("review-next", args=[project.slug])
+    return f"{address}?{query}{'&' if query else ''}after={annotation.pk}"
+
+
+class OtherLabel(TypedDict):
+    """What somebody else wrote about the same place."""
+
+    annotator: str
+    title: str
+    label: Record
+
+
+class ReviewCluster(TypedDict):
+    """A label for the page, in the shape of the clusters of adjudication.
+
+    ``others`` are labels of others that are perhaps the same, ``apart`` the fields in which one of
+    them differs.
+    """
+
+    how: str
+    layer: str
+    label: StoredLabel
+    sides: list[None]
+    differs: list[str]
+    apart: list[str]
+    others: list[OtherLabel]
+    chosen: StoredLabel | None
+
+
+def _clusters(
+    project: Project, annotation: Annotation, fixed: Payload | None
+) -> list[ReviewCluster]:
+    """Each label as a separate cluster, with the label that an earlier fix replaced it by."""
+    shown: list[ReviewCluster] = []
+    for layer in project.layers:
+        others = _others(project, annotation, layer)
+        for label in annotation.payload.get(LAYERS[layer].key, []):
+            likely = others.get(str(label.get("uid")), {})
+            shown.append(
+                {
+                    "how": "answer",
+                    "layer": layer,
+                    "label": label,
+                    "sides": [],
+                    "differs": [],
+                    "apart": sorted(
+                        {name for own in likely.values() for name in differing(layer, label, own)}
+                    ),
+                    "others": [
+                        {
+                            "annotator": who,
+                            "title": _("{name}, perhaps the same").format(name=who),
+                            "label": own,
+                        }
+                        for who, own in sorted(likely.items())
+                    ],
+                    "chosen": label if fixed is None else _by_uid(fixed, layer, label),
+                }
+            )
+    return shown
+
+
+def _others(project: Project, annotation: Annotation, layer: str) -> dict[str, dict[str, Record]]:
+    """By uid of the answer's labels, what others have that is perhaps the same, by annotator.
+
+    From the stored merge; empty until everybody has answered and a worker has merged it.
+    """
+    assignment = annotation.assignment
+    ready = merges.ready(project, layer, conversation=assignment.conversation_id)
+    here = ready.get(assignment.conversation_id)
+    merge = merges.with_clusters(layer, here) if here else None
+    if merge is None:
+        return {}
+    clusters, _referred = merges.read(merge)
+    name = assignment.annotator.get_username()
+    return {
+        str(side.label.get("uid")): likely
+        for cluster, likely in zip(clusters, perhaps_same(layer, clusters), strict=True)
+        for side in cluster.sides
+        if side.annotator == name and side.label is not None and likely
+    }
+
+
+def _by_uid(payload: Payload, layer: str, label: StoredLabel) -> StoredLabel | None:
+    labels = payload.get(LAYERS[layer].key, [])
+    return next(
+        (candidate for candidate in labels if candidate.get("uid") == label.get("uid")), None
+    )

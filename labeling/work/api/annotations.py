@@ -1,0 +1,280 @@
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, TypedDict
+from uuid import UUID
+
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.core.api.base import OWN_WORK, ApiViewSet
+from labeling.core.api.described import extend_schema
+from labeling.core.api.paging import NEWEST_FIRST, page, page_of
+from labeling.core.api.records import computed, row_of, serializer_of
+from labeling.core.api.requests import sent, user_of
+from labeling.domain.facts import Fact
+from labeling.models import Annotation, AnnotationRevision, Assignment
+from labeling.schema import LAYERS
+from labeling.words import words
+from labeling.work import annotations, hints, history, ownership
+
+
+class SaveIn(serializers.Serializer[Any]):
+    base_version = serializers.IntegerField(
+        min_value=0, help_text="The version this page has seen; 0 before the first save"
+    )
+    client = serializers.UUIDField(help_text="Names this open page")
+    seq = serializers.IntegerField(
+        min_value=1, max_value=2**31 - 1, help_text="Counts this page's saves"
+    )
+    payload = serializers.DictField()
+    empty = serializers.BooleanField(default=False, help_text="The answer “nothing here”")
+    nothing = serializers.ListField(
+        child=serializers.ChoiceField(list(LAYERS)),
+        default=list,
+        help_text="The layers of which “nothing here” is said; another layer without labels is "
+        "not answered",
+    )
+    active_seconds = serializers.IntegerField(
+        min_value=0, max_value=10**6, default=0, help_text="Time of work so far, in total"
+    )
+
+
+class SkipIn(SaveIn):
+    reason = serializers.CharField(max_length=2000)
+
+
+AnnotationOut = row_of(
+    "AnnotationOut",
+    Annotation,
+    *("status", "version", "payload", "empty", "unanswered", "skip_reason"),
+    *("active_seconds", "locked_at"),
+    saved_at=serializers.DateTimeField(
+        source="updated_at", allow_null=True, help_text="null: nothing was saved yet"
+    ),
+)
+
+
+def annotation_out(annotation: Annotation) -> dict[str, Any]:
+    """What ``AnnotationOut`` would say. A serializer costs more than storing the save."""
+    return {
+        "status": annotation.status,
+        "version": annotation.version,
+        "saved_at": _TIME.to_representation(annotation.updated_at),
+        "payload": annotation.payload,
+        "empty": annotation.empty,
+        "unanswered": annotation.unanswered,
+        "skip_reason": annotation.skip_reason,
+        "active_seconds": annotation.active_seconds,
+        "locked_at": _TIME.to_representation(annotation.locked_at),
+    }
+
+
+class SentHint(TypedDict):
+    uid: Annotated[str, "The label that it is about"]
+    field: str
+    kind: str
+    text: Annotated[str, "In the language of the request"]
+
+
+def hints_out(assignment: Assignment, payload: Mapping[str, Any]) -> list[SentHint]:
+    return [
+        {
+            "uid": hint.uid,
+            "field": hint.field,
+            "kind": hint.kind,
+            "text": words(Fact(f"hint.{hint.kind}", words=hint.words)),
+        }
+        for hint in hints.of(assignment, payload)
+    ]
+
+
+_TIME: Any = serializers.DateTimeField()
+
+
+HintOut = serializer_of(SentHint)
+SavedOut = row_of(
+    "SavedOut",
+    Annotation,
+    base=AnnotationOut,
+    hints=HintOut(many=True, help_text="Notes on the wording; none in calibration"),
+)
+SkippedOut = row_of(
+    "SkippedOut",
+    Annotation,
+    base=AnnotationOut,
+    can_reopen=computed(
+        serializers.BooleanField,
+        lambda annotation: not annotations.why_skip_stands(annotation),
+        help_text="Whether the skip can be taken back: nobody else has got the conversation",
+    ),
+)
+RevisionOut = row_of(
+    "RevisionOut",
+    AnnotationRevision,
+    *("version", "kind", "saved_at", "empty"),
+    author=serializers.CharField(source="author.username"),
+    labels=serializers.IntegerField(source="n_labels", help_text="How many labels it holds"),
+)
+
+
+class PartOut(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(["same", "removed", "added"])
+    text = serializers.CharField()
+
+
+class FieldChangeOut(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    before = serializers.JSONField(allow_null=True)
+    after = serializers.JSONField(allow_null=True)
+    parts = PartOut(many=True, help_text="Two texts word by word; empty for other values")
+
+
+class LabelChangeOut(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(["added", "removed", "changed"])
+    key = serializers.CharField(source="layer_key", help_text="Where the label is in a payload")
+    uid = serializers.CharField()
+    values = serializers.DictField(source="label", help_text="The fields of the label")
+    changes = FieldChangeOut(many=True, source="fields")
+
+
+class DifferenceOut(serializers.Serializer[Any]):
+    labels = LabelChangeOut(many=True)
+    reordered = serializers.ListField(child=serializers.CharField())
+    empty = serializers.BooleanField(help_text="“Nothing here” was said in one of the two only")
+
+
+RevisionDetailOut = row_of(
+    "RevisionDetailOut",
+    AnnotationRevision,
+    *("version", "kind", "saved_at", "empty"),
+    author=serializers.CharField(source="author.username"),
+    payload=serializers.DictField(),
+    current_version=serializers.IntegerField(),
+    since=DifferenceOut(help_text="What has changed from this revision to the current version"),
+)
+
+
+class RestoreIn(serializers.Serializer[Any]):
+    version = serializers.IntegerField(
+        min_value=1, max_value=2**31 - 1, help_text="The revision whose labels are wanted"
+    )
+    base_version = serializers.IntegerField(min_value=0, help_text="The version the page has seen")
+    client = serializers.UUIDField(help_text="Names this open page")
+    seq = serializers.IntegerField(
+        min_value=1, max_value=2**31 - 1, help_text="Counts this page's saves"
+    )
+
+
+class AnnotationViewSet(ApiViewSet):
+    """One's own answer to an assignment, addressed by the assignment's id."""
+
+    scopes = OWN_WORK
+
+    @extend_schema(responses=AnnotationOut)
+    def retrieve(self, request: Request, pk: int) -> Response:
+        """The answer so far; version 0 when nothing was saved yet."""
+        assignment = self._assignment(request, pk)
+        annotation = Annotation.with_checks.filter(assignment=assignment).first()
+        return Response(AnnotationOut(annotation or Annotation(assignment=assignment)).data)
+
+    @extend_schema(request=SaveIn, responses=SavedOut)
+    def update(self, request: Request, pk: int) -> Response:
+        """Save a draft. Repeated and late saves of one page are ignored with 200."""
+        assignment = annotations.opened(user_of(request), pk)  # access first, then input
+        stored = annotations.save_draft(assignment, _save(request), as_opened=True)
+        return Response(annotation_out(stored) | {"hints": hints_out(assignment, stored.payload)})
+
+    @extend_schema(request=SaveIn, responses=AnnotationOut)
+    def submit(self, request: Request, pk: int) -> Response:
+        """Submit the final, complete answer."""
+        assignment = annotations.opened(user_of(request), pk)
+        stored = annotations.submit(assignment, _save(request), as_opened=True)
+        return Response(annotation_out(stored))
+
+    @extend_schema(request=SkipIn, responses=SkippedOut)
+    def skip(self, request: Request, pk: int) -> Response:
+        """Put the conversation aside with a reason."""
+        assignment = self._assignment(request, pk)
+        fields = sent(request, SkipIn)
+        reason = fields.pop("reason")
+        save = annotations.Save(**fields)
+        return Response(SkippedOut(annotations.skip(assignment, save, reason=reason)).data)
+
+    @extend_schema(request=None, responses=AnnotationOut)
+    def reopen(self, request: Request, pk: int) -> Response:
+        """Take a submission or a skip back: it is a draft again, until it is locked."""
+        reopened = annotations.reopen(self._assignment(request, pk))
+        return Response(AnnotationOut(reopened).data)
+
+    @extend_schema(request=RestoreIn, responses=AnnotationOut)
+    def restore(self, request: Request, pk: int) -> Response:
+        """Make the labels of an earlier revision the newest draft."""
+        assignment = self._assignment(request, pk)
+        fields = sent(request, RestoreIn)
+        version = fields.pop("version")
+        save = annotations.Save(**fields, payload={})
+        return Response(AnnotationOut(annotations.restore(assignment, version, save)).data)
+
+    @extend_schema(parameters=NEWEST_FIRST, responses=page_of(RevisionOut))
+    def revisions(self, request: Request, pk: int) -> Response:
+        """Every accepted save, newest first, 100 at a time, without its labels."""
+        revisions = history.revisions(self._assignment(request, pk))
+        return page(request, revisions, RevisionOut, key="version", newest_first=True)
+
+    @extend_schema(responses=RevisionDetailOut)
+    def revision(self, request: Request, pk: int, version: int) -> Response:
+        """One revision with its labels, and what has changed since."""
+        annotation = get_object_or_404(
+            Annotation.with_checks.all(), assignment=self._assignment(request, pk)
+        )
+        revision: Any = get_object_or_404(
+            annotation.revisions.select_related("author"), version=version
+        )
+        compared = history.compared(revision, annotation)
+        revision.current_version, revision.since = compared.current_version, compared.since
+        return Response(RevisionDetailOut(revision).data)
+
+    def _assignment(self, request: Request, pk: int) -> Assignment:
+        return ownership.own(user_of(request), pk, "round__project", "conversation")
+
+
+def _save(request: Request) -> annotations.Save:
+    return _plain_save(request.data) or annotations.Save(**sent(request, SaveIn))
+
+
+def _plain_save(body: Any) -> annotations.Save | None:
+    """What our own page sends, all of it of the right kind; None for anything else.
+
+    Building a serializer for it costs more than storing the save.
+    """
+    if not isinstance(body, dict) or type(body.get("payload")) is not dict:
+        return None
+    empty, nothing = body.get("empty", False), body.get("nothing", [])
+    numbers = {name: body.get(name, low - 1) for name, (low, _) in NUMBERS.items()}
+    numbers["active_seconds"] = body.get("active_seconds", 0)
+    in_range = (
+        type(numbers[name]) is int and low <= numbers[name] <= high
+        for name, (low, high) in NUMBERS.items()
+    )
+    client = body.get("client")
+    is_list = type(nothing) is list and all(name in LAYERS for name in map(str, nothing))
+    if type(empty) is not bool or not is_list or not all(in_range) or not _is_uuid(client):
+        return None
+    said: dict[str, Any] = {"empty": empty, "nothing": nothing}
+    return annotations.Save(**numbers, client=UUID(client), payload=body["payload"], **said)
+
+
+NUMBERS = {
+    "base_version": (0, 2**31 - 1),
+    "seq": (1, 2**31 - 1),
+    "active_seconds": (0, 10**6),
+}
+
+
+def _is_uuid(text: Any) -> bool:
+    return (
+        isinstance(text, str)
+        and re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text) is not None
+    )

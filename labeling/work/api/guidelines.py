@@ -1,0 +1,118 @@
+"""Guidelines: every change is a new version, and labels name the version they follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.core import access
+from labeling.core.api.base import ApiView, reading_and
+from labeling.core.api.described import extend_schema
+from labeling.core.api.paging import ORDERED, ordered_page, page_of
+from labeling.core.api.records import row_of, serializer_of, username
+from labeling.core.api.requests import asked, sent, user_of
+from labeling.core.rules.line_diffs import DiffLine, compare
+from labeling.core.rules.scopes import Scope
+from labeling.models import Guideline
+from labeling.work import guidelines
+from labeling.work.forms.guidelines import MOST_CHARACTERS
+
+READ_BY_MEMBERS = reading_and(Scope.LEAD, read=(Scope.READ, Scope.LABEL))
+
+
+class GuidelineIn(serializers.Serializer[Any]):
+    body = serializers.CharField(
+        max_length=MOST_CHARACTERS, trim_whitespace=False, help_text="Markdown"
+    )
+    summary = serializers.CharField(max_length=300, help_text="What changed, in one line")
+    base_version = serializers.IntegerField(
+        min_value=0, max_value=2**31 - 1, help_text="The newest version that you know; 0: none"
+    )
+    because = serializers.ListField(
+        child=serializers.IntegerField(),
+        default=list,
+        help_text="Disagreements that it answers: their `id`, decided as `guideline`",
+    )
+
+
+class AgainstIn(serializers.Serializer[Any]):
+    against = serializers.IntegerField(
+        min_value=1,
+        max_value=2**31 - 1,
+        required=False,
+        help_text="The version to compare with; by default the one before",
+    )
+
+
+GuidelineOut = row_of(
+    "GuidelineOut",
+    Guideline,
+    *("version", "summary", "created_at"),
+    created_by=username("created_by", help_text="null: a command"),
+)
+GuidelineDetailOut = row_of(
+    "GuidelineDetailOut",
+    Guideline,
+    base=GuidelineOut,
+    body=serializers.CharField(help_text="Markdown"),
+    against=serializers.IntegerField(
+        allow_null=True, help_text="The version that `changes` compares with; null: there is none"
+    ),
+    changes=serializer_of(DiffLine)(many=True, help_text="Changed lines with three around them"),
+)
+
+
+class GuidelinesView(ApiView):
+    scopes = READ_BY_MEMBERS
+
+    @extend_schema(parameters=ORDERED, responses=page_of(GuidelineOut))
+    def get(self, request: Request, slug: str) -> Response:
+        """The versions of the guidelines, newest first, without their text (members)."""
+        project = access.any_role(request.user, slug)
+        rows = project.guidelines.select_related("created_by").defer("body")
+        return ordered_page(request, rows, GuidelineOut, by=["-version"])
+
+    @extend_schema(
+        request=GuidelineIn,
+        responses={201: GuidelineOut},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Write the next version; new rounds follow it (leads)."""
+        project = access.led(request.user, slug)
+        fields = sent(request, GuidelineIn)
+        user = user_of(request)
+        wanted = fields.pop("because")
+        open_ones = {row.pk: row for row in guidelines.to_answer(project, user)} if wanted else {}
+        if unknown := sorted(set(wanted) - open_ones.keys()):
+            raise serializers.ValidationError(
+                {"because": [f"No version could answer these: {', '.join(map(str, unknown))}."]}
+            )
+        because = [open_ones[pk] for pk in dict.fromkeys(wanted)]
+        added = guidelines.add_version(project=project, by=user, because=because, **fields)
+        return Response(GuidelineOut(added).data, status=201)
+
+
+class GuidelineView(ApiView):
+    scopes = READ_BY_MEMBERS
+
+    @extend_schema(parameters=[AgainstIn], responses=GuidelineDetailOut)
+    def get(self, request: Request, slug: str, version: int) -> Response:
+        """One version with its text, and what it changed (members)."""
+        project = access.any_role(request.user, slug)
+        versions = project.guidelines.select_related("created_by")
+        guideline: Any = get_object_or_404(versions, version=version)
+        number = asked(request, AgainstIn).get("against")
+        if number is None:
+            other = project.guidelines.filter(version__lt=version).first()
+        else:
+            other = get_object_or_404(project.guidelines, version=number)
+        guideline.against = other.version if other else None
+        guideline.changes = []
+        if other:
+            older, newer = sorted((other, guideline), key=lambda row: row.version)
+            guideline.changes = compare(older.body, newer.body)
+        return Response(GuidelineDetailOut(guideline).data)

@@ -1,0 +1,165 @@
+"""What rounds look like in the API: asked for, and shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from labeling.core.api.records import row_of, username
+from labeling.models import Round
+
+SOURCES = ("conversations", "number", "same_as")
+KINDS = [Round.Kind.CALIBRATION.value, Round.Kind.FULL.value]
+
+
+class WorkCountsOut(serializers.Serializer[Any]):
+    pending = serializers.IntegerField()
+    draft = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+
+
+RoundOut = row_of(
+    "RoundOut",
+    Round,
+    *("number", "state", "overlap", "pool", "seed", "order", "skip_policy", "override_reason"),
+    *("label_f1_threshold", "anonymous", "opened_at", "closed_at"),
+    kind=serializers.ChoiceField(KINDS),
+    guideline=serializers.IntegerField(source="guideline.version"),
+    opened_by=username("opened_by", help_text="null: a command"),
+    conversations=serializers.IntegerField(source="n_conversations"),
+    work=WorkCountsOut(help_text="Assignments by status"),
+)
+
+
+class WorkOut(serializers.Serializer[Any]):
+    username = serializers.CharField()
+    assigned = serializers.IntegerField()
+    answered = serializers.IntegerField()
+
+
+class RoundLayerOut(serializers.Serializer[Any]):
+    layer = serializers.CharField()
+    outcome = serializers.ChoiceField(["passed", "failed", "not_measured"])
+    measure = serializers.ChoiceField(["kappa", "f1"])
+    value = serializers.FloatField(allow_null=True)
+    threshold = serializers.FloatField()
+    content = serializers.FloatField(
+        allow_null=True, help_text="F1 of matched labels; null: not compared, or undefined"
+    )
+    stated_empty = serializers.BooleanField(
+        help_text="A lead has stated that nothing was to be found on the layer"
+    )
+
+
+RoundDetailOut = row_of(
+    "RoundDetailOut",
+    Round,
+    base=RoundOut,
+    people=WorkOut(many=True, help_text="Who has answered how much"),
+    results=RoundLayerOut(many=True, help_text="What calibration closed with; empty before"),
+)
+
+
+class BatchIn(serializers.Serializer[Any]):
+    """Which conversations: those named, or as many as are asked for of those in no round yet."""
+
+    conversations = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        max_length=100_000,
+        default=None,
+        allow_null=True,
+        help_text="Their ids (`external_id`); null: `number` are drawn",
+    )
+    number = serializers.IntegerField(
+        min_value=1,
+        max_value=100_000,
+        default=None,
+        allow_null=True,
+        help_text="How many are drawn by the seed",
+    )
+    split = serializers.ChoiceField(
+        ["train", "dev", "test"], default="", allow_blank=True, help_text="Only of this split"
+    )
+    domain = serializers.CharField(
+        max_length=100, default="", allow_blank=True, help_text="Only of this domain"
+    )
+    annotators = serializers.ListField(
+        child=serializers.CharField(max_length=150),
+        default=None,
+        allow_null=True,
+        help_text="User names; null: every annotator (of a batch: those with work in the round)",
+    )
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+
+    def validate(self, wanted: dict[str, Any]) -> dict[str, Any]:
+        sources = [name for name in SOURCES if wanted.get(name) is not None]
+        if len(sources) != 1:
+            known = ", ".join(name for name in SOURCES if name in self.fields)
+            raise serializers.ValidationError({"conversations": [f"Send one of these: {known}."]})
+        return wanted
+
+
+class RoundIn(BatchIn):
+    kind = serializers.ChoiceField(KINDS)
+    same_as = serializers.IntegerField(
+        min_value=1,
+        max_value=2**31 - 1,
+        default=None,
+        allow_null=True,
+        help_text="The conversations of this round again",
+    )
+    overlap = serializers.IntegerField(
+        min_value=1,
+        max_value=100,
+        default=None,
+        allow_null=True,
+        help_text="Annotators per conversation of full labeling; null: as the project has it",
+    )
+    pool = serializers.BooleanField(
+        default=False, help_text="Annotators take the next conversation themselves"
+    )
+    order = serializers.ChoiceField(Round.Order.choices, default=Round.Order.SEED.value)
+    skip_policy = serializers.ChoiceField(
+        Round.SkipPolicy.choices, default=Round.SkipPolicy.OTHERS.value
+    )
+    quotas = serializers.DictField(
+        child=serializers.IntegerField(min_value=0, max_value=100_000),
+        default=None,
+        allow_null=True,
+        help_text="Conversations for each annotator, by user name",
+    )
+    percents = serializers.DictField(
+        child=serializers.IntegerField(min_value=0, max_value=100),
+        default=None,
+        allow_null=True,
+        help_text="The same as a share of the work; not both",
+    )
+    override_reason = serializers.CharField(
+        max_length=2000,
+        default="",
+        allow_blank=True,
+        help_text="Opens full labeling past a locked gate; printed on gold",
+    )
+    dry_run = serializers.BooleanField(
+        default=False, help_text="Only say what would be handed out: 200 in place of 201"
+    )
+
+    def validate(self, wanted: dict[str, Any]) -> dict[str, Any]:
+        wanted = super().validate(wanted)
+        if wanted["quotas"] is not None and wanted["percents"] is not None:
+            raise serializers.ValidationError({"percents": ["Send quotas or percents, not both."]})
+        return wanted
+
+
+class RoundPlanOut(serializers.Serializer[Any]):
+    conversations = serializers.IntegerField()
+    annotators = serializers.ListField(child=serializers.CharField())
+    overlap = serializers.IntegerField()
+    assignments = serializers.IntegerField(help_text="In a pool: places")
+    quotas = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
+
+
+class AddedOut(serializers.Serializer[Any]):
+    added = serializers.IntegerField(help_text="Conversations that were not in the round before")

@@ -1,0 +1,174 @@
+"""Rounds of labeling: planned, opened, extended and closed by leads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.agreement.rules.agreement import read_agreement
+from labeling.core import access
+from labeling.core.api.base import LEADING, ApiView
+from labeling.core.api.described import extend_schema
+from labeling.core.api.paging import ORDERED, ordered_page, page_of
+from labeling.core.api.requests import people, sent, user_of
+from labeling.domain.planning import check_quotas, quotas_of_percents
+from labeling.domain.stored import Stored
+from labeling.models import Project, Round
+from labeling.schema import LAYERS
+from labeling.work import assignments, batches, rounds
+from labeling.work.api.round_shapes import (
+    AddedOut,
+    BatchIn,
+    RoundDetailOut,
+    RoundIn,
+    RoundOut,
+    RoundPlanOut,
+)
+from labeling.work.round_counts import counted, work_of_people
+
+
+class RoundsView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(parameters=ORDERED, responses=page_of(RoundOut))
+    def get(self, request: Request, slug: str) -> Response:
+        """The rounds of a project, newest first (leads and researchers)."""
+        project = access.readable(request.user, slug)
+        return ordered_page(
+            request, rounds_of(project), RoundOut, by=["-number"], prepared=counted_rows
+        )
+
+    @extend_schema(request=RoundIn, responses={200: RoundPlanOut, 201: RoundOut})
+    def post(self, request: Request, slug: str) -> Response:
+        """Open a round and hand out its work; with `dry_run` only say what (leads)."""
+        project = access.led(request.user, slug)
+        plan = _plan(project, sent(request, RoundIn))
+        if plan.pop("dry_run"):
+            return Response(RoundPlanOut(_preview(project, plan)).data)
+        opened = rounds.open_round(project=project, by=user_of(request), **plan)
+        return Response(round_out(opened), status=201)
+
+
+class RoundView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(responses=RoundDetailOut)
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        """One round, how far it is and what it closed with (leads and researchers)."""
+        project = access.readable(request.user, slug)
+        (shown,) = counted_rows([get_object_or_404(rounds_of(project), number=number)])
+        shown.people = work_of_people(shown)
+        shown.results = _results(shown)
+        return Response(RoundDetailOut(shown).data)
+
+
+class BatchView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(request=BatchIn, responses=AddedOut)
+    def post(self, request: Request, slug: str, number: int) -> Response:
+        """Add conversations to open full labeling (leads)."""
+        project = access.led(request.user, slug)
+        to = get_object_or_404(rounds_of(project), number=number)
+        wanted = sent(request, BatchIn)
+        annotators = _annotators(project, wanted.pop("annotators"))
+        chosen = batches.chosen(project, **wanted)
+        added = rounds.add_batch(
+            to, conversations=chosen, by=user_of(request), annotators=annotators
+        )
+        return Response({"added": added})
+
+
+class CloseView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(request=None, responses=RoundOut)
+    def post(self, request: Request, slug: str, number: int) -> Response:
+        """End full labeling: open assignments can no longer be saved (leads)."""
+        project = access.led(request.user, slug)
+        finished = get_object_or_404(rounds_of(project), number=number)
+        rounds.close(finished, by=user_of(request))
+        return Response(round_out(finished))
+
+
+def rounds_of(project: Project) -> QuerySet[Round]:
+    return project.rounds.select_related("project")
+
+
+def round_out(round_: Round) -> Any:
+    (row,) = counted_rows([round_])
+    return RoundOut(row).data
+
+
+def counted_rows(rows: list[Round]) -> list[Any]:
+    """The rounds as they are now, with how far they are."""
+    fresh = {row.pk: row for row in counted(Round.objects.filter(pk__in=[row.pk for row in rows]))}
+    return [fresh[row.pk] for row in rows]
+
+
+def _results(closed: Round) -> list[dict[str, Any]]:
+    """Of each layer, in the order of the gate."""
+    layers: dict[str, Stored] = (closed.agreement or {}).get("layers") or {}
+    stated = set(closed.empty_layers.values_list("layer", flat=True))
+    read = {name: read_agreement(layers[name]) for name in LAYERS if name in layers}
+    return [
+        {
+            "layer": name,
+            "outcome": figures.outcome,
+            "measure": figures.measure,
+            "value": figures.value,
+            "threshold": figures.threshold,
+            "content": figures.content.value if figures.content else None,
+            "stated_empty": name in stated,
+        }
+        for name, figures in read.items()
+    ]
+
+
+def _plan(project: Project, wanted: dict[str, Any]) -> dict[str, Any]:
+    """What the service takes: rows in place of names."""
+    drawn = {name: wanted.pop(name) for name in ("conversations", "number", "split", "domain")}
+    chosen = batches.chosen(project, **drawn, seed=wanted["seed"], same_as=wanted.pop("same_as"))
+    annotators = _annotators(project, wanted.pop("annotators"))
+    shares, percents = wanted.pop("quotas"), wanted.pop("percents")
+    shares = shares if percents is None else percents
+    quotas = None
+    if shares is not None:
+        everybody = annotators if annotators is not None else rounds.annotators_of(project)
+        by_name = {person.get_username(): person.pk for person in everybody}
+        if unknown := sorted(shares.keys() - by_name.keys()):
+            field = "quotas" if percents is None else "percents"
+            raise serializers.ValidationError({field: [f"Not in the round: {', '.join(unknown)}."]})
+        quotas = {pk: shares.get(name, 0) for name, pk in by_name.items()}
+        if percents is not None:
+            overlap = wanted["overlap"] or project.overlap
+            quotas = quotas_of_percents(quotas, places=len(chosen) * overlap)
+    return {**wanted, "conversations": chosen, "annotators": annotators, "quotas": quotas}
+
+
+def _annotators(project: Project, names: list[str] | None) -> Any:
+    return None if names is None else people("annotators", names, assignments.annotators(project))
+
+
+def _preview(project: Project, plan: dict[str, Any]) -> dict[str, Any]:
+    everybody = plan["annotators"]
+    if everybody is None:
+        everybody = rounds.annotators_of(project)
+    is_calibration = plan["kind"] == Round.Kind.CALIBRATION
+    overlap = len(everybody) if is_calibration else plan["overlap"] or project.overlap
+    number, quotas = len(plan["conversations"]), plan["quotas"]
+    if quotas is not None:
+        check_quotas(quotas, conversations=number, overlap=overlap)
+    names = {person.pk: person.get_username() for person in everybody}
+    return {
+        "conversations": number,
+        "annotators": list(names.values()),
+        "overlap": overlap,
+        "assignments": number * overlap,
+        "quotas": quotas and {names[pk]: n for pk, n in quotas.items()},
+    }

@@ -1,0 +1,98 @@
+"""What is suggested to an annotator for one assignment, after their own first pass."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from labeling.core.api.base import OWN_WORK, ApiView
+from labeling.core.api.described import extend_schema
+from labeling.core.api.records import serializer_of
+from labeling.core.api.requests import sent, user_of
+from labeling.models import Assignment, FirstPass, Suggestion
+from labeling.schema import LAYERS
+from labeling.words import words_of
+from labeling.work import ownership, suggestions
+
+
+class TakenFromIO(serializers.Serializer[Any]):
+    id = serializers.IntegerField(min_value=0, help_text="The suggestion")
+    uid = serializers.CharField(max_length=64, help_text="One of its labels")
+
+
+class DismissIn(serializers.Serializer[Any]):
+    dismissed = TakenFromIO(many=True, help_text="All that are not wanted, old and new")
+
+
+class ShownSuggestion(TypedDict):
+    id: int
+    layer: str
+    pipeline: str
+    pipeline_version: str
+    labels: list[dict[str, Any]]
+
+
+class SuggestionsOut(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(
+        ["off", "waiting", "shown"], help_text="waiting: for the annotator's own first pass"
+    )
+    reason = serializers.CharField(help_text="Why it is off")
+    suggestions = serializer_of(ShownSuggestion)(many=True)
+    dismissed = TakenFromIO(many=True)
+
+
+class _OfAssignment(ApiView):
+    scopes = OWN_WORK
+
+    def answer(self, assignment: Assignment) -> Response:
+        sight = suggestions.sight(assignment)
+        done = FirstPass.objects.filter(assignment=assignment).first()
+        answer = {
+            "state": sight.state,
+            "reason": words_of(sight.reason),
+            "suggestions": [_plain(suggestion) for suggestion in suggestions.shown(assignment)],
+            "dismissed": done.dismissed if done and sight.state == "shown" else [],
+        }
+        return Response(SuggestionsOut(answer).data)
+
+    def assignment(self, request: Request, pk: int) -> Assignment:
+        return ownership.own(user_of(request), pk, "round__project", "conversation", "annotator")
+
+
+class SuggestionsView(_OfAssignment):
+    @extend_schema(responses=SuggestionsOut)
+    def get(self, request: Request, pk: int) -> Response:
+        """What pipelines suggest; nothing before one's own first pass is declared done."""
+        return self.answer(self.assignment(request, pk))
+
+    @extend_schema(request=DismissIn, responses=SuggestionsOut)
+    def put(self, request: Request, pk: int) -> Response:
+        """Say which suggested labels are not wanted. The newest list counts."""
+        assignment = self.assignment(request, pk)
+        suggestions.dismiss(assignment, sent(request, DismissIn)["dismissed"])
+        return self.answer(assignment)
+
+
+class FirstPassView(_OfAssignment):
+    @extend_schema(
+        request=None,
+        responses=SuggestionsOut,
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Declare one's own first pass done, once and for all, and see what is suggested."""
+        assignment = self.assignment(request, pk)
+        suggestions.declare_first_pass(assignment)
+        return self.answer(assignment)
+
+
+def _plain(suggestion: Suggestion) -> ShownSuggestion:
+    return {
+        "id": suggestion.pk,
+        "layer": suggestion.layer,
+        "pipeline": suggestion.pipeline,
+        "pipeline_version": suggestion.pipeline_version,
+        "labels": suggestion.payload[LAYERS[suggestion.layer].key],
+    }

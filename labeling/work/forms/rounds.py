@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.db.models import Max, TextChoices
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
+
+from labeling.core.forms.choices import ANY, offer
+from labeling.domain.numbers import whole_number
+from labeling.domain.planning import (
+    UnfairQuotas,
+    check_quotas,
+    quotas_of_percents,
+    shuffled,
+)
+from labeling.models import Conversation, Membership, Project, Round
+from labeling.words import words
+from labeling.work import assignments, batches
+from labeling.work.rounds import unplanned, working_in
+
+NEW = ""  # conversations that are in no round yet
+SHARE = "share_"  # begins the names of the fields with a number for one person
+EVENLY, BY_NUMBER, BY_PERCENT = "", "number", "percent"
+CALIBRATORS = 3  # how many annotators are proposed for a first calibration round
+
+
+@dataclass(frozen=True, slots=True)
+class RoundPreview:
+    """What opening the round as asked would hand out."""
+
+    conversations: int
+    unplanned: int
+    annotators: int
+    overlap: int
+    assignments: int
+    pool: bool
+    quotas: Sequence[tuple[str, int]] = ()
+    refusal: str = ""
+
+    @property
+    def each(self) -> str:
+        """How many conversations one annotator gets when all get the same: “5” or “5 to 6”."""
+        if not self.annotators:
+            return "0"
+        fewest, extra = divmod(self.assignments, self.annotators)
+        return (
+            _("{fewest} to {value}").format(fewest=fewest, value=fewest + 1)
+            if extra
+            else str(fewest)
+        )
+
+
+def _as_titles(choices: type[TextChoices]) -> list[tuple[str, str]]:
+    return [(choice.value, capfirst(choice.label)) for choice in choices]
+
+
+class PeopleField(forms.ModelMultipleChoiceField):
+    def clean(self, value: Any) -> Any:
+        """SQLite breaks off at a number that is larger than any row's."""
+        if any(whole_number(str(pk)) is None for pk in value or []):
+            raise forms.ValidationError(_("Choose people of the list."))
+        return super().clean(value)
+
+
+class RoundForm(forms.Form):
+    """A new round of ``project``. ``chosen`` are the conversations it would take."""
+
+    kind = forms.ChoiceField(
+        label=_("Kind of round"),
+        choices=partial(_as_titles, Round.Kind),
+        widget=forms.RadioSelect,
+    )
+    source = forms.ChoiceField(label=_("Conversations"), required=False)
+    batch = forms.IntegerField(
+        label=_("How many"),
+        min_value=1,
+        max_value=100_000,
+        initial=20,
+        help_text=_("Drawn by the seed from the unassigned conversations."),
+    )
+    split = forms.ChoiceField(required=False)
+    domain = forms.ChoiceField(required=False)
+    annotators = PeopleField(queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple)
+    overlap = forms.IntegerField(
+        label=_("Annotators per conversation"),
+        min_value=1,
+        max_value=100,
+        required=False,
+        help_text=_("Full labeling only: a calibration round goes to everybody chosen above."),
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**31 - 1,
+        initial=0,
+        help_text=_("The same seed draws the same conversations and hands them out the same way."),
+    )
+    order = forms.ChoiceField(
+        label=_("What comes first"),
+        choices=partial(_as_titles, Round.Order),
+        required=False,
+        help_text=_("The priority of a conversation comes with its import."),
+    )
+    skip_policy = forms.ChoiceField(
+        label=_("A skipped conversation"),
+        choices=partial(_as_titles, Round.SkipPolicy),
+        required=False,
+    )
+    pool = forms.BooleanField(
+        label=_("Annotators take the next conversation themselves"),
+        required=False,
+        help_text=_("Full labeling only: places are reserved while somebody works on them."),
+    )
+    sharing = forms.ChoiceField(
+        label=_("How the work is shared"),
+        choices=[
+            (EVENLY, _("Evenly")),
+            (BY_NUMBER, _("By a number of conversations for each person")),
+            (BY_PERCENT, _("By a percent for each person")),
+        ],
+        required=False,
+        help_text=_("Full labeling without a pool only."),
+    )
+    override_reason = forms.CharField(
+        label=_("Reason for override"),
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_(
+            "Full labeling only. It is recorded and printed on every gold release after it."
+        ),
+    )
+
+    seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+
+    def __init__(self, project: Project, *args: Any, gate_open: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+        self.initial["seen"] = self._newest_number()
+        self._offer_conversations()
+        people = self._offer_people()
+        self.initial["kind"] = Round.Kind.FULL if gate_open else Round.Kind.CALIBRATION
+        self.initial["overlap"] = min(project.overlap, len(people)) or project.overlap
+        if gate_open:
+            del self.fields["override_reason"]
+
+    def _offer_conversations(self) -> None:
+        conversations = self.project.conversations.order_by()
+        splits = conversations.exclude(split="").values_list("split", flat=True).distinct()
+        domains = conversations.exclude(domain="").values_list("domain", flat=True).distinct()
+        earlier = self.project.rounds.order_by("-number").values_list("number", flat=True)
+        offer(self, "split", [ANY, *sorted(splits)])
+        offer(self, "domain", [ANY, *sorted(domains)])
+        again = [
+            (str(number), _("the same as round {number}").format(number=number))
+            for number in earlier
+        ]
+        offer(self, "source", [(NEW, _("not yet in any round")), *again])
+
+    def _offer_people(self) -> list[User]:
+        annotators = User.objects.filter(
+            memberships__project=self.project, memberships__role=Membership.Role.ANNOTATOR
+        )
+        people = list(annotators.order_by("username"))
+        offer(self, "annotators", annotators.order_by("username"))
+        self.initial["annotators"] = [person.pk for person in people]
+        for person in people:
+            self.fields[_share(person)] = forms.IntegerField(
+                label=person.get_username(), min_value=0, max_value=100_000, required=False
+            )
+        return people
+
+    def rules(self) -> list[forms.BoundField]:
+        """Every visible field except people's shares, which are in one table."""
+        return [field for field in self.visible_fields() if not field.name.startswith(SHARE)]
+
+    def shares(self) -> list[forms.BoundField]:
+        return [field for field in self.visible_fields() if field.name.startswith(SHARE)]
+
+    def propose_few(self) -> None:
+        """Three annotators calibrate; more are a choice."""
+        self.initial["annotators"] = self.initial["annotators"][:CALIBRATORS]
+
+    def follow(self, earlier: Round, *, same_batch: bool) -> None:
+        """Propose a calibration round like an earlier one, on its conversations or on new ones."""
+        people = set(earlier.assignments.order_by().values_list("annotator", flat=True).distinct())
+        self.initial = {
+            **self.initial,
+            "kind": Round.Kind.CALIBRATION,
+            "source": str(earlier.number) if same_batch else NEW,
+            "batch": earlier.places.count(),
+            "annotators": [pk for pk in self.initial["annotators"] if pk in people],
+            "seed": earlier.number,
+        }
+
+    def clean(self) -> None:
+        """A form that is sent twice must not open two rounds."""
+        newest = self._newest_number()
+        if self.cleaned_data.get("seen", newest) != newest:
+            again: Any = self.data.copy()  # type: ignore[attr-defined]
+            again["seen"] = str(newest)  # sending the form again confirms it
+            self.data = again
+            raise forms.ValidationError(
+                _(
+                    "Round {newest} was opened in the meantime. Look at it first; send this again "
+                    "only if you want one more."
+                ).format(newest=newest)
+            )
+
+    def _newest_number(self) -> int:
+        return self.project.rounds.aggregate(newest=Max("number"))["newest"] or 0
+
+    def chosen(self) -> list[Conversation]:
+        """The conversations that a valid form asks for."""
+        asked = self.cleaned_data
+        again = None if asked["source"] == NEW else int(asked["source"])
+        wanted = {name: asked[name] for name in ("seed", "split", "domain")}
+        return batches.chosen(self.project, same_as=again, number=asked["batch"], **wanted)
+
+    def quotas(self, places: int) -> dict[int, int] | None:
+        """How many conversations each chosen annotator gets, by id; None when all get the same."""
+        asked = self.cleaned_data
+        if not asked["sharing"]:
+            return None
+        shares = {person.pk: asked.get(_share(person)) or 0 for person in asked["annotators"]}
+        if asked["sharing"] == BY_PERCENT:
+            return quotas_of_percents(shares, places=places)
+        return shares
+
+    def overlap_wanted(self) -> int:
+        asked = self.cleaned_data
+        if asked["kind"] == Round.Kind.CALIBRATION:
+            return len(asked["annotators"])
+        return asked["overlap"] or self.project.overlap
+
+    def preview(self) -> RoundPreview:
+        """What a valid form would hand out, or why it cannot be handed out so."""
+        asked = self.cleaned_data
+        conversations, overlap = len(self.chosen()), self.overlap_wanted()
+        quotas, refusal = None, ""
+        try:
+            quotas = self.quotas(conversations * overlap)
+            if quotas is not None:
+                check_quotas(quotas, conversations=conversations, overlap=overlap)
+        except UnfairQuotas as unfair:
+            refusal = words(unfair.fact)
+        return RoundPreview(
+            conversations=conversations,
+            unplanned=unplanned(self.project).count(),
+            annotators=len(asked["annotators"]),
+            overlap=overlap,
+            assignments=conversations * overlap,
+            pool=asked["kind"] == Round.Kind.FULL and asked["pool"],
+            quotas=[
+                (person.get_username(), (quotas or {})[person.pk]) for person in asked["annotators"]
+            ]
+            if quotas is not None
+            else (),
+            refusal=refusal,
+        )
+
+
+class BatchForm(forms.Form):
+    """More conversations for an open round of full labeling."""
+
+    batch = forms.IntegerField(
+        label=_("How many"),
+        min_value=1,
+        max_value=100_000,
+        initial=20,
+        help_text=_("Drawn by the round's seed from the unassigned conversations."),
+    )
+    annotators = forms.ModelMultipleChoiceField(
+        queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple
+    )
+
+    def __init__(self, round_: Round, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.round = round_
+        if round_.pool:
+            del self.fields["annotators"]
+            return
+        offer(self, "annotators", assignments.annotators(round_.project))
+        self.initial["annotators"] = [person.pk for person in working_in(round_)]
+
+    def chosen(self) -> list[Conversation]:
+        unplanned_by_id = {
+            conversation.pk: conversation for conversation in unplanned(self.round.project)
+        }
+        drawn = shuffled(list(unplanned_by_id), seed=self.round.seed)[: self.cleaned_data["batch"]]
+        return [unplanned_by_id[pk] for pk in drawn]
+
+
+def _share(person: User) -> str:
+    return f"{SHARE}{person.pk}"
