@@ -388,7 +388,7 @@ def worker_command() -> list[str]:
 def worker_threads() -> int:
     """Each watches a process that does the work: ``labeling.jobs.runner``.
 
-    One more than may take long: ``labeling.services.turns``.
+    One more than may take long: ``labeling.jobs.queue``.
     """
     return env_int("ASSAY_WORKER_THREADS", 2, minimum=1) + 1
 

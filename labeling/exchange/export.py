@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from labeling.domain import exporters
 from labeling.domain.errors import RuleError
+from labeling.domain.exporters import Exporter, GoldToExport
 from labeling.domain.msgids import msgid
 from labeling.domain.plugins import PluginRefused, Registry, said
 from labeling.exchange.building import build
 from labeling.exchange.gold_formats import WRITERS, items_of
 from labeling.exchange.native_files import check_same, write_native
-from labeling.exchange.rules import exporters
-from labeling.exchange.rules.exporters import Exporter, GoldToExport
 from labeling.gold.rules.content import GoldContent
 from labeling.models import GoldRelease
 from labeling.schema import LAYERS

@@ -119,7 +119,7 @@ def done(release: GoldRelease, **fields: Any) -> Run:
 HEAD = """
 from pydantic import BaseModel
 from evaluation.metrics.metric import Metric
-from labeling.exchange.rules.exporters import Exporter
+from labeling.domain.exporters import Exporter
 from pipelines.registry import Entry
 
 class Settings(BaseModel):

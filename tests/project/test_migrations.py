@@ -65,7 +65,7 @@ def test_all_migrations_run_on_an_empty_database_and_make_what_the_tests_use(
 
 
 NEWEST_MIGRATIONS = {
-    "0.4.0": {"labeling": "0063_american_spelling", "evaluation": "0038_one_job_table"},
+    "0.5.0": {"labeling": "0063_american_spelling", "evaluation": "0039_trials_are_runs"},
 }
 """Of each version before this one whose databases it takes over."""
 
@@ -115,11 +115,11 @@ def _connected(address: str) -> Iterator[Any]:
 def test_a_database_that_is_too_old_is_refused_with_the_way_to_go(
     empty_database: str,
 ) -> None:
-    load(empty_database, "0.4.0")
+    load(empty_database, newer_tables.OLDEST)
     with _connected(empty_database) as database:
-        database.execute("DELETE FROM django_migrations WHERE name LIKE '0063%'")
+        database.execute("DELETE FROM django_migrations WHERE name LIKE '0039%'")
 
-    with pytest.raises(RuntimeError, match=r"install Assay 0\.4\.0, run assay migrate"):
+    with pytest.raises(RuntimeError, match=r"install Assay 0\.5\.0, run assay migrate"):
         migrate(empty_database)
 
 

@@ -9,18 +9,18 @@ import pytest
 @pytest.mark.parametrize(
     "name",
     [
-        "agreement.agreement",
-        "agreement.intervals",
-        "agreement.kappa",
-        "gold.release",
-        "matching.matching",
-        "matching.similarity",
-        "reasons",
-        "uncertainty",
+        "agreement.rules.agreement",
+        "agreement.rules.intervals",
+        "agreement.rules.kappa",
+        "gold.rules.release",
+        "agreement.matching.matching",
+        "agreement.matching.similarity",
+        "core.rules.reasons",
+        "domain.uncertainty",
     ],
 )
 def test_examples_say_what_happens(name):
-    outcome = doctest.testmod(importlib.import_module(f"labeling.domain.{name}"))
+    outcome = doctest.testmod(importlib.import_module(f"labeling.{name}"))
 
     assert outcome.attempted > 0
     assert outcome.failed == 0

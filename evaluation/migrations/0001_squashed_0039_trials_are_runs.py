@@ -1,7 +1,6 @@
-"""The tables of version 0.4.0; older databases are brought there by 0.4.0 itself."""
+"""The tables of version 0.5.0; older databases are brought there by 0.5.0 itself."""
 
 import django.db.models.deletion
-import labeling.core.models.fields
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -18,6 +17,7 @@ NAMES = """
 0030_doubted_counts 0001_squashed_0030_doubted_counts 0031_saved_views 0032_figures_by_run
 0033_run_command_until 0034_experiments_are_runs 0035_models_by_name
 0036_certificates_by_people 0037_one_rating_system 0038_one_job_table
+0001_squashed_0038_one_job_table 0039_trials_are_runs
 """.split()
 
 
@@ -28,8 +28,8 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
+        ('auth', '__first__'),
         ('labeling', '0001_squashed_0063_american_spelling'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -37,6 +37,7 @@ class Migration(migrations.Migration):
             name='Run',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('expires_at', models.DateTimeField(db_index=True, help_text='Without gold alone', null=True)),
                 ('pipeline', models.CharField(max_length=100)),
                 ('pipeline_version', models.CharField(blank=True, max_length=100)),
                 ('config', models.JSONField(default=dict)),
@@ -65,7 +66,8 @@ class Migration(migrations.Migration):
                 ('first_scored_at', models.DateTimeField(help_text='Since when its figures could be seen; scoring again leaves it', null=True)),
                 ('carried_from', models.ForeignKey(help_text='The run on other gold whose outputs this one took over: no pipeline ran', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='carried', to='evaluation.run')),
                 ('look', models.OneToOneField(help_text='At test items, written down when it was launched; empty: it has none', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='run', to='labeling.look')),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='labeling.goldrelease')),
+                ('project', models.ForeignKey(help_text='Without gold: whose leads see it; empty: only who launched it', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='unmeasured_runs', to='labeling.project')),
+                ('release', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='labeling.goldrelease')),
                 ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
@@ -111,7 +113,7 @@ class Migration(migrations.Migration):
                 ('exposure', models.CharField(blank=True, choices=[('seen', 'seen in training'), ('left_out', 'left out of training'), ('unseen', 'unseen')], help_text='By the words of the conversation; empty: not known', max_length=8)),
                 ('seconds', models.FloatField(help_text='Wall-clock time of the last attempt', null=True)),
                 ('earlier_failures', models.JSONField(db_default=models.Value([], models.JSONField()), default=list, help_text='Why it had failed each time that somebody had it tried again')),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='case_runs', to='labeling.golditem')),
+                ('item', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='case_runs', to='labeling.golditem')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='cases', to='evaluation.run')),
             ],
             options={
@@ -443,6 +445,28 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='RunConversation',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('position', models.PositiveIntegerField()),
+                ('external_id', models.CharField(max_length=200)),
+                ('domain', models.CharField(blank=True, max_length=100)),
+                ('n_messages', models.PositiveIntegerField()),
+                ('text', models.TextField(blank=True, help_text="Empty: that of the project's conversation")),
+                ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='run_conversations', to='labeling.conversation')),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conversations', to='evaluation.run')),
+            ],
+            options={
+                'ordering': ['run', 'position'],
+                'constraints': [models.UniqueConstraint(fields=('run', 'external_id'), name='run_conversation_once')],
+            },
+        ),
+        migrations.AddField(
+            model_name='caserun',
+            name='talk',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='cases', to='evaluation.runconversation'),
+        ),
+        migrations.CreateModel(
             name='RunNote',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -534,73 +558,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Trial',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('pipeline', models.CharField(max_length=100)),
-                ('pipeline_version', models.CharField(blank=True, max_length=50)),
-                ('layer', models.CharField(max_length=20)),
-                ('config', models.JSONField(default=dict)),
-                ('questions', models.JSONField(default=list, help_text='Pairs of an id and a question')),
-                ('event_schema', labeling.core.models.fields.EventSchemaField(blank=True, default=dict)),
-                ('model', models.JSONField(help_text='The language model that may be asked', null=True)),
-                ('budget_cost', models.FloatField(null=True)),
-                ('budget_tokens', models.PositiveBigIntegerField(null=True)),
-                ('cancelled', models.BooleanField(default=False)),
-                ('failure', models.TextField(blank=True, help_text='Why nothing more could be done', null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('expires_at', models.DateTimeField(db_index=True)),
-                ('maker', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='trials', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(help_text='Whose leads see it; empty: only its maker', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='trials', to='labeling.project')),
-            ],
-            options={
-                'ordering': ['-pk'],
-            },
-        ),
-        migrations.CreateModel(
-            name='TrialConversation',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('external_id', models.CharField(max_length=200)),
-                ('domain', models.CharField(blank=True, max_length=100)),
-                ('n_messages', models.PositiveIntegerField()),
-                ('text', models.TextField(blank=True, help_text="Empty: that of the project's conversation")),
-                ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='trial_conversations', to='labeling.conversation')),
-                ('trial', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conversations', to='evaluation.trial')),
-            ],
-            options={
-                'ordering': ['trial', 'position'],
-                'constraints': [models.UniqueConstraint(fields=('trial', 'external_id'), name='trial_conversation_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='TrialCase',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed')], default='queued', max_length=7)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('owner', models.UUIDField(null=True)),
-                ('lease_expires_at', models.DateTimeField(help_text='Running: when others may take over. Queued: not before.', null=True)),
-                ('usage', models.JSONField(default=dict)),
-                ('error_class', models.CharField(blank=True, choices=[('rate', 'Rate'), ('transient', 'Transient'), ('permanent', 'Permanent'), ('parse', 'Parse')], max_length=9)),
-                ('error', models.TextField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('case_id', models.CharField(max_length=300)),
-                ('question', models.TextField(blank=True)),
-                ('output', models.JSONField(null=True)),
-                ('n_labels', models.PositiveIntegerField(default=0)),
-                ('seconds', models.FloatField(null=True)),
-                ('trial', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='cases', to='evaluation.trial')),
-                ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='cases', to='evaluation.trialconversation')),
-            ],
-            options={
-                'ordering': ['pk'],
-                'indexes': [models.Index(fields=['trial', 'state'], name='trial_case_open')],
-            },
-        ),
-        migrations.CreateModel(
             name='Yardstick',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -651,5 +608,13 @@ class Migration(migrations.Migration):
                 'ordering': ['conversation', 'kind'],
                 'constraints': [models.UniqueConstraint(fields=('conversation', 'kind', 'config_sha256'), name='built_layer_once'), models.CheckConstraint(condition=models.Q(('kind__in', ['topics', 'signals', 'threads'])), name='built_layer_kind_known')],
             },
+        ),
+        migrations.AddConstraint(
+            model_name='caserun',
+            constraint=models.UniqueConstraint(fields=('talk', 'part'), name='case_once_per_talk'),
+        ),
+        migrations.AddConstraint(
+            model_name='caserun',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('item__isnull', False), ('talk__isnull', True)), models.Q(('item__isnull', True), ('talk__isnull', False)), _connector='OR'), name='case_of_gold_or_conversation'),
         ),
     ]

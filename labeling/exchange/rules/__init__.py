@@ -1,1 +1,0 @@
-"""What imported files may say."""
