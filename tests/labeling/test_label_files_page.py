@@ -152,9 +152,3 @@ def test_what_is_wrong_with_a_file_is_said(labeled, elsewhere, lead, data, said)
 
     assert response.status_code == 400
     assert said in text_of(response)
-
-
-def test_a_kept_file_cannot_be_named_from_outside(elsewhere, lead):
-    response = lead.post("/projects/other/labels/import/", {"upload": "../../secret_key"})
-
-    assert response.status_code == 400

@@ -4,7 +4,6 @@ import html
 from uuid import uuid4
 
 import pytest
-from django.db import connection
 
 from labeling.core import events
 from labeling.models import Event, Webhook, WebhookDelivery
@@ -171,9 +170,3 @@ def test_the_log_is_paged_and_filtered_at_a_constant_cost(project, made, lead):
     assert first.message_id in failed
     assert failed.count("Send again") == 1
     assert "Nothing fits the filter" in page(lead, f"{here}?state=delivered")
-
-
-def test_nobody_reads_the_address_in_the_list_of_the_administration(made, admin_client):
-    said = queries(admin_client, "/admin/labeling/webhook/")
-
-    assert not any('"labeling_webhook"."secret"' in sql for sql in said), connection.vendor
