@@ -364,8 +364,7 @@ import os, signal
 import django
 django.setup()
 from django.core.management import call_command
-from labeling.services import near_duplicates
-from labeling.exchange import conversations
+from labeling.conversations import conversations, near_duplicates
 
 conversations.BATCH_CONVERSATIONS = 10
 store, calls = near_duplicates.store, []

@@ -361,12 +361,6 @@ def test_an_import_refuses_personal_data_and_states_what_was_published(tmp_path:
 # --- page -----------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def lead(signed_in: Any, rita: User) -> Client:
-    client: Client = signed_in(rita)
-    return client
-
-
 def test_a_lead_asks_accepts_and_withdraws_on_the_page(
     superseded: Project,
     lead: Client,

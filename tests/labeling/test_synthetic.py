@@ -35,11 +35,6 @@ def word_overlap_ruler(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def people(db: None) -> dict[str, Any]:
-    return factories.make_people()
-
-
-@pytest.fixture
 def mixed(people: Any) -> Project:
     """Three labeled conversations, one of them written by a program."""
     project = factories.make_project()

@@ -23,11 +23,6 @@ def made(project, rita):
     return webhooks.add(project=project, url=URL, by=rita)
 
 
-@pytest.fixture
-def lead(signed_in, rita):
-    return signed_in(rita)
-
-
 def test_a_lead_makes_one_and_sees_its_secret_once(project, lead):
     sent = {"url": URL, "which": "some", "verbs": ["gold.frozen"]}
     response = lead.post(HERE, sent, follow=True)
