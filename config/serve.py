@@ -190,15 +190,19 @@ def serve() -> None:
 def prepare(*, demo: bool) -> None:
     """In a process of its own, so that none of what this loads stays in memory."""
     os.environ[ASIDE] = "1"
-    from config import command
-    from config.newer_tables import require_known_migrations
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    import django
 
-    command.load()
-    require_known_migrations()
+    try:
+        django.setup()
+    except ImproperlyConfigured as error:
+        sys.exit(f"assay: {error}")
     from django.conf import settings
 
     from config.assets import is_current
+    from config.newer_tables import require_known_migrations
 
+    require_known_migrations()
     step("Preparing the database", "migrate", verbosity=0)
     if not is_current(Path(settings.STATIC_ROOT)):
         step("Building the static files", "collectstatic", interactive=False, verbosity=0)
@@ -288,7 +292,7 @@ def web_command(host: str, port: int, options: Sequence[str] = ()) -> list[str]:
 def worker_command() -> list[str]:
     """Each thread watches a process that does the work: ``labeling.jobs.runner``.
 
-    One more than may take long: ``labeling.services.turns``.
+    One more than may take long: ``evaluation.services``.
     """
     threads = env_int("ASSAY_WORKER_THREADS", 2, minimum=1) + 1
     return [
