@@ -194,12 +194,8 @@ def build_static_files() -> None:
 def become(program: list[str]) -> NoReturn:
     """Replace this process, so that signals and the exit code are the program's own."""
     from config import serve
-    from config.env import INSTALLED, ROOT
 
-    serve.save_memory()
-    if not INSTALLED:
-        paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    os.environ.update(serve.environment())
     os.execv(program[0], program)
 
 

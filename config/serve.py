@@ -1,31 +1,22 @@
 """Runs the product on one machine: prepares the database, starts web server and worker, watches.
 
-The product is loaded once, here, and every child is forked from this process: so all of them share
-the memory of what is loaded, and start at once. This process itself opens no connection and starts
-no thread, which a fork would not take along.
-
 Each child is the head of its own process group, so that stopping one stops everything it started;
 and the kernel stops it if this process is killed without a chance to do so.
 """
 
-import atexit
 import ctypes
 import fcntl
-import gc
-import importlib
 import json
-import multiprocessing
 import os
-import runpy
 import signal
 import socket
+import subprocess
 import sys
 import time
-import traceback
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from io import StringIO
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
@@ -34,7 +25,7 @@ from typing import IO
 from django.core.exceptions import ImproperlyConfigured
 
 from config import private_files, weak_secrets
-from config.env import FILES, env_bool, env_int, env_path, env_str
+from config.env import FILES, INSTALLED, ROOT, env_bool, env_int, env_path, env_str
 from config.logs import ASIDE, rotate
 
 SECONDS_TO_START = 60
@@ -42,8 +33,7 @@ SECONDS_TO_STOP = 15
 SECONDS_TO_TRUST = 60  # a child that ran this long may fail again without a longer pause
 LONGEST_PAUSE = 30
 LIBC = ctypes.CDLL(None)
-FORK = multiprocessing.get_context("fork")
-PR_SET_PDEATHSIG, PR_SET_NAME, M_ARENA_MAX = 1, 15, -8
+PR_SET_PDEATHSIG = 1
 STARTED = time.monotonic()
 HERE_ONLY = (
     "Other machines reach this server, but the demo accounts open on this one alone: everybody "
@@ -64,13 +54,12 @@ class Stopped(Exception):
 
 
 class Child:
-    """A process that is kept running; what it prints goes to its log."""
+    """A program that is kept running; what it prints goes to its log."""
 
-    def __init__(self, name: str, run: Callable[[], None], log: Path) -> None:
-        self.name = name
-        self.log = log
-        self._run = run
-        self._process: multiprocessing.process.BaseProcess | None = None
+    def __init__(self, name: str, command: list[str], log: Path) -> None:
+        self.name, self.log = name, log
+        self._command = command
+        self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
         self._pause = 1
         self._restart_at: float | None = None
@@ -78,14 +67,22 @@ class Child:
     def start(self) -> None:
         rotate(self.log)
         with self.log.open("ab") as output:
-            self._process = forked(self.name.split()[0], self._run, output.fileno())
+            self._process = subprocess.Popen(
+                self._command,
+                env=environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                preexec_fn=end_with_parent,
+            )
         self._started = time.monotonic()
         self._restart_at = None
 
     @property
     def exit_code(self) -> int | None:
         """None while it runs."""
-        return self._process.exitcode if self._process else None
+        return self._process.poll() if self._process else None
 
     def watch(self) -> None:
         """Restart it when it dies: immediately the first time, later after growing pauses."""
@@ -106,7 +103,7 @@ class Child:
 
     def send(self, number: signal.Signals) -> None:
         """Signal the whole group: the child may be gone while something it started is not."""
-        if self._process is not None and self._process.pid is not None:
+        if self._process is not None:
             try:
                 os.killpg(self._process.pid, number)
             except ProcessLookupError:
@@ -114,9 +111,27 @@ class Child:
 
     def wait(self, seconds: float) -> None:
         if self._process is not None:
-            self._process.join(max(0, seconds))
-            if self._process.exitcode is None:
+            try:
+                self._process.wait(max(0, seconds))
+            except subprocess.TimeoutExpired:
                 say(f"The {self.name} does not stop by itself and is ended.")
+
+
+def end_with_parent() -> None:
+    """In a child: SIGTERM when the supervisor is gone, however it went."""
+    if sys.platform == "linux":
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def environment() -> dict[str, str]:
+    """For programs that run the product."""
+    own = dict(os.environ)
+    # By default glibc keeps up to eight heaps a processor, each with holes that nobody fills.
+    own.setdefault("MALLOC_ARENA_MAX", "2")
+    own.setdefault("CELERY_SKIP_CHECKS", "true")  # by the worker: "migrate" makes them
+    if not INSTALLED:
+        own["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), own.get("PYTHONPATH", "")]))
+    return own
 
 
 def main() -> None:
@@ -146,22 +161,21 @@ def serve() -> None:
     private_files.make_folder(logs)
     require_free(host, port)
     require_strong(demo=demo)
-    load_django()
     lock = say_if_shared(data)
-    with preparing(data / "static"):
-        load()
-    if demo:
-        Step("Loading the demo project", "seed_demo").finish()
+    say("Loading ...")
+    own = [sys.executable, "-m", "config.serve", *(["demo"] if demo else [])]
+    if code := subprocess.run(own, env=environment(), check=False).returncode:
+        sys.exit(code)  # it has said why
     children = [
-        Child("web server", lambda: run_module(web_command(host, port)), logs / "web.log"),
-        Child("worker", run_worker, logs / "worker.log"),
+        Child("web server", web_command(host, port), logs / "web.log"),
+        Child("worker", worker_command(), logs / "worker.log"),
     ]
     try:
         for child in children:
             child.start()
-        own = address_to_call(host)
-        wait_for_answer(f"http://{own}:{port}/readyz?only=database", children[0])
-        welcome(f"http://{own}:{port}/", logs, demo)
+        called = address_to_call(host)
+        wait_for_answer(f"http://{called}:{port}/readyz?only=database", children[0])
+        welcome(f"http://{called}:{port}/", logs, demo)
         if demo and not here_only:
             say(FOR_OTHERS if env_bool("ASSAY_DEMO_EVERYWHERE", False) else HERE_ONLY)
         while True:
@@ -173,45 +187,41 @@ def serve() -> None:
         lock.close()
 
 
-PRELOADED = (
-    *("evaluation.tasks", "labeling.tasks"),
-    *("gunicorn.app.wsgiapp", "gunicorn.workers.gthread", "config.web_logs"),
-    *("celery.apps.worker", "celery.concurrency.thread"),
-)
-
-
-def load_django() -> None:
-    """All that commands are made of."""
-    say("Loading ...")
-    save_memory()
-    gc.disable()  # as it looks through all modules again and again, which are kept for good
+def prepare(*, demo: bool) -> None:
+    """In a process of its own, so that none of what this loads stays in memory."""
+    os.environ[ASIDE] = "1"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    os.environ.setdefault("CELERY_SKIP_CHECKS", "true")  # by the worker: "migrate" makes them
     import django
 
-    django.setup()
-
-
-def load() -> None:
-    """All that web server and worker are made of, so that they share it."""
+    try:
+        django.setup()
+    except ImproperlyConfigured as error:
+        sys.exit(f"assay: {error}")
     from django.conf import settings
-    from django.urls import get_resolver
 
-    _ = get_resolver().url_patterns
-    middleware = (name.rpartition(".")[0] for name in settings.MIDDLEWARE)
-    for name in (*PRELOADED, *middleware):
-        importlib.import_module(name)
-    # What the collector of a child never looks at is not written to, and so stays shared.
-    gc.collect()
-    gc.freeze()
-    gc.enable()
+    from config.assets import is_current
+    from config.newer_tables import require_known_migrations
+
+    require_known_migrations()
+    step("Preparing the database", "migrate", verbosity=0)
+    if not is_current(Path(settings.STATIC_ROOT)):
+        step("Building the static files", "collectstatic", interactive=False, verbosity=0)
+    if demo:
+        step("Loading the demo project", "seed_demo")
 
 
-def save_memory() -> None:
-    """By default glibc keeps up to eight heaps a processor, each with holes that nobody fills."""
-    if sys.platform == "linux":
-        LIBC.mallopt(M_ARENA_MAX, 2)
-    os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # for programs that a child starts
+def step(title: str, name: str, **options: object) -> None:
+    from django.core.management import call_command
+
+    say(f"{title} ...")
+    said = StringIO()
+    try:
+        call_command(name, stdout=said, **options)
+    except Exception as error:  # of any kind: nothing starts without it
+        sys.exit(f"assay: {title} failed: {' '.join(str(error).split()) or type(error).__name__}")
+    for line in said.getvalue().splitlines():
+        if not line.startswith(" "):  # the accounts are shown at the end
+            say(f"  {line}")
 
 
 def writable_folder(folder: Path) -> Path:
@@ -259,103 +269,6 @@ def require_free(host: str, port: int) -> None:
             ) from None
 
 
-@contextmanager
-def preparing(static: Path) -> Iterator[None]:
-    """Two other processes do so meanwhile, each as soon as what commands are made of is loaded."""
-    from config.assets import is_current
-
-    steps = [Step("Preparing the database", "migrate", "--verbosity", "0")]
-    if not is_current(static):
-        files = ("collectstatic", "--noinput", "--verbosity", "0")
-        steps.append(Step("Building the static files", *files))
-    try:
-        yield
-        for step in steps:
-            step.finish()
-    finally:
-        for step in steps:
-            step.kill()
-
-
-class Step:
-    """A command of manage.py at work in a child; what it says is shown as it says it."""
-
-    def __init__(self, title: str, *arguments: str) -> None:
-        say(f"{title} ...")
-        self.title = title
-        self._output, theirs = FORK.Pipe(duplex=False)
-        self._process = forked(arguments[0], lambda: manage(*arguments), theirs.fileno())
-        theirs.close()
-
-    def finish(self) -> None:
-        lines = []
-        with os.fdopen(os.dup(self._output.fileno()), encoding="utf-8", errors="replace") as output:
-            for line in output:
-                lines.append(line.rstrip())
-                if not line.startswith(" "):  # the accounts are shown at the end
-                    say(f"  {lines[-1]}")
-        self._process.join()
-        if self._process.exitcode != 0:
-            said = lines[-1] if lines else "it said nothing"
-            raise Obstacle(f"{self.title} failed: {said}")
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.join()
-
-
-def manage(*arguments: str) -> None:
-    from django.core.management import call_command
-
-    from config.newer_tables import require_known_migrations
-
-    os.environ[ASIDE] = "1"
-    require_known_migrations()
-    call_command(*arguments)
-
-
-# --- processes ----------------------------------------------------------------------------------
-
-
-def forked(name: str, run: Callable[[], None], output: int) -> multiprocessing.process.BaseProcess:
-    """A process that runs this and prints to the file with that number."""
-    process = FORK.Process(target=become, args=(name, run, output), name=name)
-    process.start()
-    return process
-
-
-def become(name: str, run: Callable[[], None], output: int) -> None:
-    """In the child: as if a program of this name had been started."""
-    os.setsid()
-    if sys.platform == "linux":
-        # SIGTERM when the supervisor is gone, however it went; and a name for ps and top.
-        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-        LIBC.prctl(PR_SET_NAME, f"assay-{name}".encode())
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for descriptor in (1, 2):
-        os.dup2(output, descriptor)
-    sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", closefd=False)
-    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
-    try:
-        run()
-    except SystemExit:
-        raise
-    except BaseException:
-        traceback.print_exc()
-        sys.exit(1)
-    finally:
-        atexit._run_exitfuncs()  # multiprocessing leaves them out
-
-
-def run_module(command: list[str]) -> None:
-    """``python -m module arguments``, in this process."""
-    _, _, module, *arguments = command
-    sys.argv = [module, *arguments]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
-
-
 def address() -> tuple[str, int]:
     return env_str("ASSAY_HOST", "127.0.0.1"), env_int("ASSAY_PORT", 8000, minimum=1)
 
@@ -377,35 +290,16 @@ def web_command(host: str, port: int, options: Sequence[str] = ()) -> list[str]:
 
 
 def worker_command() -> list[str]:
+    """Each thread watches a process that does the work: ``labeling.jobs.runner``.
+
+    One more than may take long: ``evaluation.services``.
+    """
+    threads = env_int("ASSAY_WORKER_THREADS", 2, minimum=1) + 1
     return [
         *(sys.executable, "-m", "celery", "--app", "config", "worker"),
-        *("--pool", "threads"),
-        *("--concurrency", str(worker_threads())),
+        *("--pool", "threads", "--concurrency", str(threads)),
         *("--loglevel", "INFO", "--without-mingle", "--without-gossip", "--without-heartbeat"),
     ]
-
-
-def worker_threads() -> int:
-    """Each watches a process that does the work: ``labeling.jobs.runner``.
-
-    One more than may take long: ``labeling.jobs.queue``.
-    """
-    return env_int("ASSAY_WORKER_THREADS", 2, minimum=1) + 1
-
-
-def run_worker() -> None:
-    """As ``worker_command`` does, without Celery's command line: it holds a shell of 8 MB."""
-    from config.celery import app
-
-    worker = app.Worker(
-        concurrency=worker_threads(),
-        loglevel="INFO",
-        without_mingle=True,
-        without_gossip=True,
-        without_heartbeat=True,
-    )
-    worker.start()
-    sys.exit(worker.exitcode)
 
 
 def wait_for_answer(url: str, web: Child) -> None:
@@ -448,20 +342,12 @@ def address_to_call(host: str) -> str:
 
 def demo_accounts() -> list[str]:
     people = json.loads((FILES / "fixtures/demo/people.json").read_text(encoding="utf-8"))
-    return [
-        f"  {person['username']:<18} {person['password']:<14} {', '.join(describe(person))}"
-        for person in people
-    ]
-
-
-def describe(person: dict[str, object]) -> list[str]:
-    roles = person["roles"]
-    assert isinstance(roles, list)
-    return [
-        str(person["full_name"]),
-        *roles,
-        *(["administrator"] if person["is_superuser"] else []),
-    ]
+    lines = []
+    for person in people:
+        who = [person["full_name"], *person["roles"]]
+        who += ["administrator"] if person["is_superuser"] else []
+        lines.append(f"  {person['username']:<18} {person['password']:<14} {', '.join(who)}")
+    return lines
 
 
 def stop(children: list[Child]) -> None:
@@ -482,3 +368,7 @@ def show_tail(log: Path) -> None:
 
 def say(text: str) -> None:
     print(f"[{time.monotonic() - STARTED:5.1f} s] {text}", flush=True)
+
+
+if __name__ == "__main__":
+    prepare(demo="demo" in sys.argv[1:])

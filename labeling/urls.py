@@ -71,10 +71,8 @@ from labeling.operation.views.status import (
 )
 from labeling.operation.views.webhooks import (
     webhook,
-    webhook_again,
     webhook_remove,
-    webhook_rotate,
-    webhook_switch,
+    webhook_resume,
     webhook_test,
     webhooks,
 )
@@ -123,10 +121,8 @@ of_a_project = [
     path("webhooks/", webhooks, name="webhooks"),
     path("webhooks/<int:pk>/", webhook, name="webhook"),
     path("webhooks/<int:pk>/test/", webhook_test, name="webhook-test"),
-    path("webhooks/<int:pk>/switch/", webhook_switch, name="webhook-switch"),
-    path("webhooks/<int:pk>/rotate/", webhook_rotate, name="webhook-rotate"),
+    path("webhooks/<int:pk>/resume/", webhook_resume, name="webhook-resume"),
     path("webhooks/<int:pk>/remove/", webhook_remove, name="webhook-remove"),
-    path("webhooks/<int:pk>/deliveries/<int:delivery>/again/", webhook_again, name="webhook-again"),
     path("invitations/new/", invitation_new, name="invitation-new"),
     path("invitations/people/", people_invite, name="people-invite"),
     path("invitations/<int:pk>/revoke/", invitation_revoke, name="invitation-revoke"),

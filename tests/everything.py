@@ -55,7 +55,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     answered = Annotation.objects.filter(assignment__round__project=project)[0].pk
     invited = invitations.invite(project=project, role="annotator", by=people["rita"])
     address = "https://hooks.example.org/assay"
-    hook = webhooks.add(project=project, url=address, by=people["rita"]).webhook
+    hook = webhooks.add(project=project, url=address, by=people["rita"])
     panel = _panel(run)
     written = _answers(project, people)
     _judge(written.run)
@@ -88,7 +88,6 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "comment-resolve": [said.pk],
         "comment-add": [*of_project, mine.conversation_id],
         "docs-page": ["metrics"],
-        "webhook-again": [*of_project, hook.pk, hook.deliveries.all()[0].pk],
         "guideline": [*of_project, 1],
         "member-remove": [*of_project, member.pk],
         "conversation": [*of_project, mine.conversation_id],
@@ -127,7 +126,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("project-status project-status-free", of_project),
         ("people-invite project-start guideline-start", of_project),
         ("imports webhooks", of_project),
-        ("webhook webhook-test webhook-switch webhook-rotate", [*of_project, hook.pk]),
+        ("webhook webhook-test webhook-resume", [*of_project, hook.pk]),
         ("webhook-remove", [*of_project, hook.pk]),
         ("layers layers-progress layers-build", [*of_project, mine.conversation_id]),
         ("adjudication adjudication-next adjudication-accept reviews review-next", of_project),

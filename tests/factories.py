@@ -262,4 +262,8 @@ def make_release(
     """A frozen release of ``items`` conversations that everybody labeled alike."""
     project = project or make_project()
     answer_all(open_full(project, items), sources)
-    return gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()), **fields)
+    return freeze(project, **fields)
+
+
+def freeze(project: Project, layer: str = "extraction", **fields: Any) -> GoldRelease:
+    return gold.freeze(project=project, layer=layer, ruler=Ruler(WordOverlap()), **fields)

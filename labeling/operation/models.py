@@ -36,8 +36,6 @@ class Webhook(models.Model):
     verbs = models.JSONField(default=list, blank=True, help_text="Empty: every event")
     active = models.BooleanField(default=True)
     secret = models.CharField(max_length=100)
-    old_secret = models.CharField(max_length=100, blank=True)
-    old_secret_until = models.DateTimeField(null=True)
     failures_in_a_row = models.PositiveIntegerField(default=0)
     resting_until = models.DateTimeField(null=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")

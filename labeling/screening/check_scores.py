@@ -28,7 +28,7 @@ from labeling.models import (
 )
 from labeling.schema import LAYERS
 from labeling.schema.targets import END_TO_END
-from labeling.screening import newcomers, qualification
+from labeling.screening import newcomers, tries
 
 Purpose = Assignment.Purpose
 ENOUGH = 5
@@ -60,12 +60,11 @@ def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
         check, _ = GoldCheck.objects.get_or_create(
             assignment=assignment, version=answer.version, defaults=figures
         )
-        if purpose == Purpose.QUALIFICATION:
-            qualification.decide(project, person)
-        elif purpose == Purpose.HONEYPOT:
+        if purpose == Purpose.HONEYPOT:
             pause_if_due(project, person)
-    if purpose == Purpose.CALIBRATION:  # that takes longer, and may be repeated
-        newcomers.decide(project, person, ruler=ruler)
+    for name, kind in tries.KINDS.items():  # that may take longer, and may be repeated
+        if purpose == kind.purpose:
+            tries.decide(project, person, name, ruler=ruler)
     return check
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from heapq import nsmallest
+from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -233,54 +232,17 @@ class Case(NamedTuple):
 
     @property
     def tab(self) -> str:
-        return _tab(self.merge.state, is_decided=self.is_decided)
+        if self.is_decided:
+            return "decided"
+        return "disputed" if self.merge.state == "disputed" else "agreed"
 
     @property
-    def place(self) -> Place:
-        return Place(self.merge.agreement, self.conversation)
+    def place(self) -> tuple[float, int]:
+        """The lowest agreement comes first."""
+        return self.merge.agreement, self.conversation
 
 
-class Place(NamedTuple):
-    """Where a case is in the list: the lowest agreement comes first."""
-
-    agreement: float
-    conversation: int
-
-
-class Kinship(NamedTuple):
-    """What cases have in common where they are counted."""
-
-    round: int
-    state: str
-    is_decided: bool
-
-    @property
-    def tab(self) -> str:
-        return _tab(self.state, is_decided=self.is_decided)
-
-
-def _tab(state: str, *, is_decided: bool) -> str:
-    if is_decided:
-        return "decided"
-    return "disputed" if state == "disputed" else "agreed"
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which cases of a layer are looked at; empty means all."""
-
-    round: str = ""
-    text: str = ""
-
-    def fits(self, case: Case) -> bool:
-        return self.round in ("", str(case.round)) and self.text.lower() in case.external_id.lower()
-
-
-ALL = Wanted()
-
-
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(NamedTuple):
     """The cases of a layer, by lowest agreement.
 
     ``preparing`` are complete, but a worker has to merge them. ``waiting`` refer to labels that are
@@ -291,34 +253,29 @@ class Workload:
     preparing: int
     waiting: int
 
-    def numbers(self, wanted: Wanted = ALL) -> Counter[Kinship]:
-        """How many cases there are of each kind."""
-        return Counter(
-            Kinship(case.round, case.merge.state, case.is_decided)
-            for case in self.everything
-            if wanted.fits(case)
-        )
+    def only(self, round_: str, text: str) -> Workload:
+        """Those of a round, and with this text in their id; empty means all."""
+        named = (case for case in self.everything if text.lower() in case.external_id.lower())
+        return self._replace(everything=[c for c in named if round_ in ("", str(c.round))])
+
+    def numbers(self) -> Counter[str]:
+        """How many cases each tab has."""
+        return Counter(case.tab for case in self.everything)
 
     def cases(
-        self, tab: str, wanted: Wanted = ALL, *, behind: Place | None = None, most: int
+        self, tab: str, *, behind: tuple[float, int] | None = None, most: int | None = None
     ) -> list[Case]:
         """The first ones of a tab, or those that follow a place."""
-        here = (case for case in self.everything if case.tab == tab and wanted.fits(case))
-        return nsmallest(
-            most,
-            (case for case in here if behind is None or case.place > behind),
-            key=attrgetter("place"),
-        )
+        here = (case for case in self.everything if case.tab == tab)
+        return list(islice((c for c in here if behind is None or c.place > behind), most))
 
-    def place_of(self, conversation: int) -> Place | None:
+    def place_of(self, conversation: int | None) -> tuple[float, int] | None:
         return next((c.place for c in self.everything if c.conversation == conversation), None)
 
-    def acceptable(self, states: Collection[str]) -> list[merges.StoredMerge]:
-        """Merges of labels that are agreed, and that nobody has accepted or decided."""
-        agreed = [case.merge for case in self.everything if case.tab == "agreed"]
-        return sorted(
-            (merge for merge in agreed if merge.state in states), key=attrgetter("conversation")
-        )
+    def acceptable(self) -> dict[str, list[merges.StoredMerge]]:
+        """By state, merges of labels that are agreed, and that nobody has accepted or decided."""
+        agreed = [case.merge for case in self.cases("agreed")]
+        return {state: [m for m in agreed if m.state == state] for state in ACCEPTABLE}
 
 
 def _is_decided(project: Project, layer: str) -> Q:
@@ -348,8 +305,8 @@ def workload(project: Project, layer: str, *, among: Collection[int] | None = No
         Case(pk, ready[pk].external_id, ready[pk].round_number, merge, merge.pk in decided)
         for pk, merge in current.items()
     ]
-    preparing, waiting = len(ready) - len(current), len(everything) - len(ready)
-    return Workload(cases, preparing, waiting)
+    cases.sort(key=attrgetter("place"))
+    return Workload(cases, len(ready) - len(current), len(everything) - len(ready))
 
 
 def with_decisions(layer: str, cases: Sequence[Case]) -> list[Case]:
@@ -364,7 +321,7 @@ def with_decisions(layer: str, cases: Sequence[Case]) -> list[Case]:
 def next_disputed(project: Project, layer: str, *, after: int | None = None) -> Case | None:
     """The disputed conversation with the lowest agreement; ``after``, the one that follows it."""
     work = workload(project, layer)
-    place = work.place_of(after) if after else None
+    place = work.place_of(after)
     following = work.cases("disputed", behind=place, most=1) if place else []
     first = work.cases("disputed", most=2)
     return next((case for case in [*following, *first] if case.conversation != after), None)
@@ -376,18 +333,35 @@ def accept(project: Project, layer: str, *, states: Collection[str], by: User) -
     Gold still names who agreed, and adds who accepted. An acceptance holds only as long as the
     answers agree: it decides nothing. Some are accepted at a time, so that nobody waits.
     """
-    chosen = set(states) & set(ACCEPTABLE)
-    agreed = [merge.conversation for merge in workload(project, layer).acceptable(chosen)]
-    return sum(_accept(project, layer, part, chosen, by) for part in batches(agreed, AT_A_TIME))
+    agreed = workload(project, layer).acceptable()
+    chosen = sorted({*states} & agreed.keys())
+    conversations = sorted(merge.conversation for state in chosen for merge in agreed[state])
+    parts = batches(conversations, AT_A_TIME)
+    return sum(_accept(project, layer, part, chosen, by) for part in parts)
 
 
 @transaction.atomic
 def _accept(
-    project: Project, layer: str, conversations: Sequence[int], states: set[str], by: User
+    project: Project, layer: str, conversations: Sequence[int], states: list[str], by: User
 ) -> int:
     projects.lock(project)  # nothing is accepted twice
-    agreed = workload(project, layer, among=conversations).acceptable(states)
-    accepted = _acceptances(project, layer, agreed, by)
+    agreed = workload(project, layer, among=conversations).acceptable()
+    chosen = {merge.pk: merge for state in states for merge in agreed[state]}
+    guideline = project.guidelines.all()[0]
+    accepted = [
+        Adjudication(
+            conversation_id=chosen[pk].conversation,
+            layer=layer,
+            version=1,
+            guideline=guideline,
+            payload=_as_agreed(layer, clusters),
+            kind=Kind.ACCEPTED,
+            decided_by=by,
+        )
+        for pk, clusters in Merge.objects.filter(pk__in=chosen)
+        .order_by("conversation")
+        .values_list("pk", "clusters")
+    ]
     Adjudication.objects.bulk_create(accepted)
     if accepted:
         events.record(
@@ -397,29 +371,9 @@ def _accept(
             actor=by,
             layer=layer,
             conversations=len(accepted),
-            states=sorted(states),
+            states=states,
         )
     return len(accepted)
-
-
-def _acceptances(
-    project: Project, layer: str, chosen: Sequence[merges.StoredMerge], by: User
-) -> list[Adjudication]:
-    guideline = project.guidelines.all()[0]
-    clusters = Merge.objects.filter(pk__in=[merge.pk for merge in chosen]).only("clusters")
-    stored = {merge.pk: merge.clusters for merge in clusters}
-    return [
-        Adjudication(
-            conversation_id=merge.conversation,
-            layer=layer,
-            version=1,
-            guideline=guideline,
-            payload=_as_agreed(layer, stored[merge.pk]),
-            kind=Kind.ACCEPTED,
-            decided_by=by,
-        )
-        for merge in chosen
-    ]
 
 
 def _as_agreed(layer: str, clusters: Sequence[StoredCluster]) -> Payload:

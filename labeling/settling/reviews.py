@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import islice
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 
 from labeling.core import events
+from labeling.core.keysets import following_rows
 from labeling.core.rules.reasons import reason_in
-from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.jobs import pending
 from labeling.models import Annotation, Assignment, Merge, Project, Review, Round
@@ -53,25 +53,19 @@ class Opinion(NamedTuple):
     to: User | None = None
 
 
-class ReviewRow(NamedTuple):
-    """One answer in a list. ``verdict`` is the newest on its version, or empty."""
-
-    pk: int
-    conversation: int
-    annotator: str
-    verdict: str
-
-
 class ReviewLine(NamedTuple):
-    """One answer as it is shown. ``agreement`` is None where the answers are not merged yet."""
+    """One answer in a list. ``verdict`` is the newest on its version, or empty; ``agreement`` is
+    None where the answers are not merged yet.
+    """
 
-    pk: int
+    annotation: int
+    conversation_id: int
     conversation: str
     annotator: str
     submitted_at: datetime
     round: int
     verdict: str
-    agreement: float | None
+    agreement: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +79,7 @@ class Choice:
 class ReviewList:
     """Every submitted answer in full labeling, oldest first, or by the lowest agreement.
 
-    Left out are the viewer's own, and those about what the viewer labels blind. There may be
-    hundreds of thousands: the database counts them, and a page of them is read.
+    Left out are the viewer's own, and those about what the viewer labels blind.
     """
 
     def __init__(self, project: Project, *, viewer: User) -> None:
@@ -112,24 +105,37 @@ class ReviewList:
 
     def page(
         self, choice: Choice, *, is_done: bool, behind: int | None = None, most: int
-    ) -> list[ReviewRow]:
+    ) -> list[ReviewLine]:
         """The first ones with or without a verdict, or those that follow an answer."""
-        answers, anchor = self._answers(choice), _anchor(behind)
-        current = Review.objects.filter(annotation=OuterRef("pk"), version=OuterRef("version"))
-        if is_done:
-            answers = answers.filter(pk__in=Review.objects.order_by().values("annotation"))
-        answers = answers.filter(Exists(current) if is_done else ~Exists(current))
+        order = ["submitted_at", "pk"]
         if choice.mode == "lowest":
-            rows = list(islice(self._by_agreement(answers, anchor), most))
-        else:
-            rows = [_Row(*row) for row in _oldest_first(answers, anchor)[:most]]
-        verdicts = _verdicts([row.pk for row in rows]) if is_done else {}
-        people = User.objects.filter(pk__in={row.annotator for row in rows})
-        names = dict(people.values_list("pk", "username"))
-        return [
-            ReviewRow(row.pk, row.conversation, names[row.annotator], verdicts.get(row.pk, ""))
-            for row in rows
-        ]
+            order = ["lowest", "assignment__conversation", *order]
+        answers = self._ordered(self._answers(choice), choice)
+        place = self._ordered(Annotation.with_checks.filter(pk=behind), choice)
+        if values := place.values_list(*order).first():
+            # a draft again, as it was returned just now: before the others of its conversation
+            values = tuple(BEFORE_ALL if value is None else value for value in values)
+            answers = answers.filter(following_rows(order, values))
+        current = Review.objects.filter(annotation=OuterRef("pk"), version=OuterRef("version"))
+        newest = Subquery(current.order_by("-pk").values("verdict")[:1])
+        answers = answers.filter(Exists(current) if is_done else ~Exists(current))
+        rows = answers.order_by(*order).annotate(verdict=Coalesce(newest, Value("")))
+        lines = [ReviewLine(*row) for row in rows.values_list(*_COLUMNS, "verdict")[:most]]
+        agreement = _agreement(self._project, {line.conversation_id for line in lines})
+        return [line._replace(agreement=agreement.get(line.conversation_id)) for line in lines]
+
+    def _ordered(self, answers: QuerySet[Annotation], choice: Choice) -> QuerySet[Annotation]:
+        """With the ``lowest`` agreement by which they are sorted; last is what is not merged yet.
+
+        Good enough to sort by; what is shown is the agreement of the current answers.
+        """
+        if choice.mode != "lowest":
+            return answers
+        merged = Merge.objects.filter(
+            conversation=OuterRef("assignment__conversation"), layer__in=self._project.layers
+        ).order_by()
+        lowest = merged.values("conversation").annotate(lowest=Min("agreement")).values("lowest")
+        return answers.annotate(lowest=Coalesce(Subquery(lowest), Value(2.0)))
 
     def _work(self, choice: Choice) -> QuerySet[Assignment]:
         work = Assignment.objects.filter(round__in=self._rounds)
@@ -143,114 +149,20 @@ class ReviewList:
         return work
 
     def _answers(self, choice: Choice) -> QuerySet[Annotation]:
-        """No join: of answers in order, SQLite would read all that fit and sort them."""
         work = self._work(choice).filter(pk=OuterRef("assignment"))
         submitted = Annotation.with_checks.filter(status=Annotation.Status.SUBMITTED)
         return submitted.filter(Exists(work))
 
-    def _by_agreement(
-        self, answers: QuerySet[Annotation], anchor: _Anchor | None
-    ) -> Iterator[_Row]:
-        """Answers to the same conversation together, and last what is not merged yet.
 
-        Good enough to sort by; what is shown is the agreement of the current answers.
-        """
-        merged = Merge.objects.filter(
-            conversation__project=self._project, layer__in=self._project.layers
-        ).order_by()
-        known = merged.values_list("conversation").annotate(lowest=Min("agreement"))
-        last = known.filter(conversation=anchor.conversation) if anchor else known.none()
-        place = next(iter(last), None)
-        if anchor is None or place is not None:
-            for part in batches(_lowest_first(known, place), AT_A_TIME):
-                order = {conversation: n for n, conversation in enumerate(part)}
-                here = answers.filter(assignment__conversation__in=part).values_list(*_COLUMNS)
-                rows = [_Row(*row) for row in here]
-                rows.sort(key=lambda row: (order[row.conversation], row.submitted_at, row.pk))
-                yield from (row for row in rows if anchor is None or anchor.is_before(row))
-            anchor = None
-        unmerged = answers.exclude(assignment__conversation__in=merged.values("conversation"))
-        yield from (_Row(*row) for row in _oldest_first(unmerged, anchor).iterator())
+BEFORE_ALL = datetime(1970, 1, 1, tzinfo=UTC)
+_COLUMNS = (
+    *("pk", "assignment__conversation", "assignment__conversation__external_id"),
+    *("assignment__annotator__username", "submitted_at", "assignment__round__number"),
+)
 
 
-AT_A_TIME = 200
-"""Conversations whose answers are read together; their keys in parts that grow by the factor."""
-FACTOR = 10
-
-
-class _Row(NamedTuple):
-    pk: int
-    conversation: int
-    annotator: int
-    submitted_at: datetime
-
-
-_COLUMNS = ("pk", "assignment__conversation", "assignment__annotator", "submitted_at")
-
-
-class _Anchor(NamedTuple):
-    """The answer behind which a list goes on; without its time if it is a draft again."""
-
-    pk: int
-    conversation: int
-    submitted_at: datetime | None
-
-    def is_before(self, row: _Row) -> bool:
-        if row.conversation != self.conversation or self.submitted_at is None:
-            return True
-        return (self.submitted_at, self.pk) < (row.submitted_at, row.pk)
-
-
-def _anchor(pk: int | None) -> _Anchor | None:
-    if pk is None:
-        return None
-    answer = Annotation.objects.filter(pk=pk)
-    columns = ("pk", "assignment__conversation", "submitted_at")
-    return next((_Anchor(*row) for row in answer.values_list(*columns)), None)
-
-
-def _oldest_first(answers: QuerySet[Annotation], anchor: _Anchor | None) -> QuerySet[Any, Any]:
-    if anchor is not None and anchor.submitted_at is not None:
-        answers = answers.filter(submitted_at__gte=anchor.submitted_at)  # where an index begins
-        answers = answers.exclude(submitted_at=anchor.submitted_at, pk__lte=anchor.pk)
-    return answers.order_by("submitted_at", "pk").values_list(*_COLUMNS)
-
-
-def _lowest_first(known: QuerySet[Any, Any], place: tuple[int, float] | None) -> Iterator[int]:
-    """Conversations from a place on, by agreement; mostly a few are enough."""
-    if place is not None:
-        conversation, lowest = place
-        known = known.filter(
-            Q(lowest__gt=lowest) | Q(lowest=lowest, conversation__gte=conversation)
-        )
-    ordered, start, size = known.order_by("lowest", "conversation"), 0, AT_A_TIME
-    while part := list(ordered[start : start + size]):
-        yield from (conversation for conversation, _lowest in part)
-        start, size = start + size, size * FACTOR
-
-
-def _verdicts(answers: Collection[int]) -> dict[int, str]:
-    """The newest verdict on the current version of each."""
-    reviews = Review.objects.filter(annotation__in=answers, version=F("annotation__version"))
-    return dict(reviews.order_by("pk").values_list("annotation", "verdict"))
-
-
-def lines(project: Project, chosen: Sequence[ReviewRow]) -> list[ReviewLine]:
-    """What is shown of these answers, in their order."""
-    columns = ("assignment__conversation__external_id", "submitted_at", "assignment__round__number")
-    shown = Annotation.objects.filter(pk__in=[row.pk for row in chosen])
-    details = {pk: rest for pk, *rest in shown.values_list("pk", *columns)}
-    agreement = _agreement(project, {row.conversation for row in chosen})
-    shown_lines = []
-    for row in chosen:
-        conversation, submitted_at, number = details[row.pk]
-        agreed = agreement.get(row.conversation)
-        shown_lines.append(
-            ReviewLine(
-                row.pk, conversation, row.annotator, submitted_at, number, row.verdict, agreed
-            )
-        )
-    return shown_lines
+def usual_mode(project: Project) -> str:
+    return "sample" if project.review_rate else "lowest"
 
 
 def _agreement(project: Project, conversations: Collection[int]) -> dict[int, float]:
@@ -271,19 +183,21 @@ def review(annotation: Annotation, opinion: Opinion, *, by: User) -> Review:
     assignments.lock_place(annotation.assignment)  # first: a submission locks it first, too
     current = Annotation.objects.select_for_update(of=("self",)).get(pk=annotation.pk)
     _check(current, opinion, by)
+    fix: Mapping[str, Any] | None = None
+    if opinion.verdict == Verdict.FIXED:  # what the reviewer corrects no longer counts as suggested
+        fix = suggestions.with_origins(current, opinion.payload or {})
     stored = Review.objects.create(
         annotation=current,
         version=current.version,
         verdict=opinion.verdict,
-        payload=_fix(current, opinion) if opinion.verdict == Verdict.FIXED else None,
+        payload=fix,
         comment=reason_in(opinion.comment),
         reviewer=by,
     )
     _record(stored)
     if opinion.verdict == Verdict.RETURNED:
-        handovers.return_to(
-            current.assignment, reason=opinion.comment, by=by, to=_other(current, opinion)
-        )
+        to = None if opinion.to == current.assignment.annotator else opinion.to
+        handovers.return_to(current.assignment, reason=opinion.comment, by=by, to=to)
     pending.request(
         current.assignment.round.project, conversation=current.assignment.conversation_id
     )
@@ -322,15 +236,6 @@ def _check_fix(annotation: Annotation, payload: Mapping[str, Any]) -> None:
         raise InvalidPayload(
             "review.incomplete", details={"problems": [problem.as_json() for problem in problems]}
         )
-
-
-def _fix(annotation: Annotation, opinion: Opinion) -> Mapping[str, Any]:
-    """A label that the reviewer corrects no longer counts as suggested."""
-    return suggestions.with_origins(annotation, opinion.payload or {})
-
-
-def _other(annotation: Annotation, opinion: Opinion) -> User | None:
-    return None if opinion.to == annotation.assignment.annotator else opinion.to
 
 
 def _record(stored: Review) -> None:

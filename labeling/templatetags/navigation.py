@@ -106,7 +106,7 @@ GROUPS = (
             Entry(
                 "webhooks",
                 _("Webhooks"),
-                ("webhook", "webhook-rotate", "webhook-remove"),
+                ("webhook", "webhook-remove"),
                 only_leads=True,
             ),
             Entry("project-status", _("Background work")),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 
 from labeling.agreement.matching.similarity import Ruler
 from labeling.models import Assignment, Membership, Project, Round
@@ -20,6 +21,11 @@ from tests.webhook_receiver import Receiver
 @pytest.fixture
 def ruler() -> Ruler:
     return Ruler(WordOverlap())
+
+
+@pytest.fixture
+def lead(rita: User, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(rita)
 
 
 @pytest.fixture

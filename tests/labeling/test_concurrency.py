@@ -37,7 +37,7 @@ from labeling.models import (
     Qualification,
     Round,
 )
-from labeling.screening import check_scores, check_turns, checks, qualification
+from labeling.screening import check_scores, check_turns, checks, tries
 from labeling.settling import merges, settling
 from labeling.work import annotations, assignments, handovers, rounds
 from tests import factories
@@ -250,13 +250,13 @@ def test_a_finished_test_is_not_begun_again_by_a_page_that_saw_it_open(
     checks.set_plan(project, by=rita, test=True, pass_at=0.9)
     dan = User.objects.create_user("dan")
     Membership.objects.create(project=project, user=dan, role="annotator")
-    qualification.begin(project, dan)
-    part = qualification.of(dan, project).get()
+    tries.begin(project, dan, tries.TEST)
+    part = tries.parts_of(dan, project, tries.TEST).get()
     annotations.submit(part, factories.save_of(factories.labels([0])))
     pause = Pause(monkeypatch, check_turns, "plan_of")
 
     begun, scored = both(
-        lambda: qualification.begin(project, dan),
+        lambda: tries.begin(project, dan, tries.TEST),
         pause,
         lambda: check_scores.score(part.pk, ruler=Ruler(WordOverlap())),
     )

@@ -265,18 +265,6 @@ def test_a_preview_shows_conversations_as_they_will_look(lead):
     assert "Read as: Transcript" in shown
 
 
-def test_columns_that_were_not_guessed_are_chosen_on_the_preview(lead):
-    refused = several(lead, ("calls.csv", TABLE.encode()))
-    assert refused.status_code == 400
-    assert "calls.csv:1: no column is known to hold the speaker" in text_of(refused)
-
-    preview = again(lead, refused, column_text="said", column_speaker="wer")
-    confirm(lead, preview)
-
-    messages = Conversation.objects.get(external_id="calls").messages
-    assert [message.content for message in messages] == ["Ça va?", "نعم", "😀 ok"]
-
-
 def test_roles_are_chosen_on_the_preview_and_stored_as_it_showed(lead):
     first = several(lead, ("calls.csv", TABLE.replace("wer", "name").encode()))
 

@@ -25,11 +25,6 @@ def text_of(answer: Any) -> bytes:
 
 
 @pytest.fixture
-def lead(rita: User, signed_in: SignedIn) -> Client:
-    return signed_in(rita)
-
-
-@pytest.fixture
 def researcher(noor: User, signed_in: SignedIn) -> Client:
     return signed_in(noor)
 

@@ -224,14 +224,6 @@ class TestUnusedLayer:
         with pytest.raises(unused.LayerStays, match="only_one"):
             unused.take_off(opened, "extraction", by=rita)
 
-    def test_only_leads_see_what_they_can_do(self, signed_in, noor, two_layers):
-        answered(two_layers, alike=True)
-
-        shown = page(signed_in(noor), URL)
-
-        assert "Inferred requirements not measured" in shown
-        assert "Take it off" not in shown
-
     def test_more_rounds_and_statements_cost_no_more_queries(self, signed_in, rita, two_layers):
         client = signed_in(rita)
         first = answered(two_layers)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 from unicodedata import is_normalized
 
 import pytest
@@ -21,7 +20,6 @@ from labeling.models import (
     AnnotationRevision,
     Event,
     GoldItem,
-    GoldRelease,
     Guideline,
     Project,
 )
@@ -34,10 +32,6 @@ from tests.fakes import WordOverlap
 pytestmark = pytest.mark.postgres
 
 RULER = Ruler(WordOverlap())
-
-
-def freeze(project: Project, **fields: Any) -> GoldRelease:
-    return gold.freeze(project=project, layer="extraction", ruler=RULER, **fields)
 
 
 def test_what_everybody_labeled_alike_becomes_gold(project: Project, rita: User) -> None:
@@ -58,19 +52,6 @@ def test_everybody_finding_nothing_is_gold_too(project: Project) -> None:
     assert release.items.get().content["gold"] == {"requirements": []}
 
 
-def test_two_of_three_is_a_majority_and_the_third_is_kept_as_dissent(project: Project) -> None:
-    round_ = factories.open_full(project, 1)
-    for assignment in round_.assignments.select_related("annotator"):
-        factories.answer(assignment, [] if assignment.annotator.username == "cleo" else [0])
-
-    item = freeze(project).items.get()
-
-    assert item.how == "majority"
-    [label] = factories.with_names(item)["provenance"]["labels"].values()
-    assert label["by"] == ["ana", "ben"]
-    assert label["dissent"][-1]["annotator"] == "cleo"
-
-
 def test_what_is_disputed_or_unfinished_is_left_out_with_its_reason(project: Project) -> None:
     round_ = factories.open_full(project, 3)
     one, two, three = (place.conversation for place in round_.places.all())
@@ -85,7 +66,7 @@ def test_what_is_disputed_or_unfinished_is_left_out_with_its_reason(project: Pro
             label["action"] = assignment.annotator.username * 3
         factories.answer_with(assignment, payload)
 
-    release = freeze(project)
+    release = factories.freeze(project)
 
     assert [item.item_id for item in release.items.all()] == [one.external_id]
     reasons = {row["conversation"]: row["reason"] for row in release.left_out}
@@ -103,7 +84,7 @@ def test_a_skip_with_a_reason_does_not_hold_the_others_up(project: Project) -> N
         else:
             factories.answer(assignment)
 
-    provenance = factories.with_names(freeze(project).items.get())["provenance"]
+    provenance = factories.with_names(factories.freeze(project).items.get())["provenance"]
 
     assert provenance["how"] == "unanimous"
     assert provenance["skipped"] == [{"username": "cleo", "reason": "Knows the speaker"}]
@@ -117,10 +98,10 @@ def test_a_skip_that_was_handed_on_waits_for_the_other_answer(project: Project) 
     factories.answer(second)
 
     with pytest.raises(gold.NothingToFreeze, match="not_all_submitted submitted=1 overlap=2"):
-        freeze(project)
+        factories.freeze(project)
 
     factories.answer(shared.get(annotation__isnull=True))
-    assert freeze(project).items.get().how == "unanimous"
+    assert factories.freeze(project).items.get().how == "unanimous"
 
 
 def test_a_decision_stands_above_the_labels_and_keeps_the_dissent(
@@ -140,7 +121,7 @@ def test_a_decision_stands_above_the_labels_and_keeps_the_dissent(
         by=rita,
     )
 
-    content = factories.with_names(freeze(project).items.get())
+    content = factories.with_names(factories.freeze(project).items.get())
 
     assert "adopted_from" not in content["gold"]["requirements"][0]
     assert content["provenance"]["adjudicated_by"] == "rita"
@@ -168,10 +149,10 @@ def test_a_second_freeze_without_change_is_refused_and_a_change_is_a_new_version
 ) -> None:
     first = factories.make_release(project, items=1)
     with pytest.raises(gold.NothingChanged, match="nothing_changed parent=orders@1"):
-        freeze(project)
+        factories.freeze(project)
 
     factories.answer_all(factories.open_full(project, 1))
-    second = freeze(project)
+    second = factories.freeze(project)
 
     assert (str(second), second.parent) == ("orders@2", first)
     assert gold.find("orders") == second
@@ -180,9 +161,9 @@ def test_a_second_freeze_without_change_is_refused_and_a_change_is_a_new_version
 
 def test_freezing_says_why_there_is_nothing(project: Project) -> None:
     with pytest.raises(gold.NothingToFreeze, match="nothing_labelled"):
-        freeze(project)
+        factories.freeze(project)
     with pytest.raises(gold.UnknownLayer, match=r"unknown_layer .*layer=arc"):
-        gold.freeze(project=project, layer="arc", ruler=RULER)
+        factories.freeze(project, layer="arc")
 
 
 def test_a_name_belongs_to_one_project(project: Project) -> None:
@@ -190,7 +171,7 @@ def test_a_name_belongs_to_one_project(project: Project) -> None:
     other = factories.make_project("other")
 
     with pytest.raises(gold.NameTaken, match="name_taken"):
-        freeze(other, name="orders")
+        factories.freeze(other, name="orders")
 
 
 def test_overrides_are_printed_on_the_release(project: Project, rita: User) -> None:
@@ -220,7 +201,7 @@ def test_gold_names_who_labeled_under_which_guideline(project: Project) -> None:
     Guideline.objects.create(project=project, version=2, body="# Guide 2")
     factories.answer_all(factories.open_full(project, 1))
 
-    release = freeze(project, waive={"superseded": "Version 2 only adds an example."})
+    release = factories.freeze(project, waive={"superseded": "Version 2 only adds an example."})
     items = GoldItem.objects.filter(release=release)
 
     versions = {item.item_id: item.content["provenance"]["guideline_version"] for item in items}
@@ -233,7 +214,7 @@ def test_a_name_that_cannot_stand_in_an_address_is_refused(project: Project, nam
     factories.open_full(project, 1)
 
     with pytest.raises(gold.BadName, match="bad_name"):
-        freeze(project, name=name)
+        factories.freeze(project, name=name)
 
 
 def test_an_open_calibration_round_stays_blind_in_gold(project: Project, rita: User) -> None:
@@ -250,7 +231,7 @@ def test_an_open_calibration_round_stays_blind_in_gold(project: Project, rita: U
     for assignment in full.assignments.all():
         factories.answer(assignment)
 
-    release = freeze(project)
+    release = factories.freeze(project)
 
     assert [row["reason"] for row in release.left_out] == [
         Fact("gold.calibration_open", number=again.number).as_json()
@@ -283,7 +264,7 @@ def test_an_item_is_in_normal_form_whatever_its_conversation_was_written_in(
     factories.make_talk(project, "c-001", [Turn("user", "Cafe\u0301"), Turn("user", "Yes")])
     factories.answer_all(factories.open_full(project, 1))
 
-    release = freeze(project)
+    release = factories.freeze(project)
 
     text = release.items.get().canonical
     assert "Café" in text

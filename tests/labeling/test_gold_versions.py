@@ -23,10 +23,6 @@ def first(project: Project) -> GoldRelease:
     return factories.make_release(project, items=2)
 
 
-def freeze(project: Project, **options: Any) -> GoldRelease:
-    return gold.freeze(project=project, layer="extraction", ruler=RULER, **options)
-
-
 def correct_a_label(release: GoldRelease, by: Any) -> None:
     adjudications.decide(
         conversation=release.items.all()[0].conversation,
@@ -45,27 +41,27 @@ def test_the_first_release_of_a_name_is_1_0_0(first: GoldRelease) -> None:
 def test_a_corrected_label_raises_the_last_number(first: GoldRelease, rita: Any) -> None:
     correct_a_label(first, rita)
 
-    assert freeze(first.project).meaning == "1.0.1"
+    assert factories.freeze(first.project).meaning == "1.0.1"
 
 
 def test_new_items_raise_the_middle_number(first: GoldRelease, rita: Any) -> None:
     correct_a_label(first, rita)
     factories.answer_all(factories.open_full(first.project, 1))
 
-    assert freeze(first.project).meaning == "1.1.0"
+    assert factories.freeze(first.project).meaning == "1.1.0"
 
 
 def test_another_split_raises_the_middle_number(first: GoldRelease) -> None:
     Conversation.objects.filter(gold_items__position=0).update(split="test")
 
-    assert freeze(first.project).meaning == "1.1.0"
+    assert factories.freeze(first.project).meaning == "1.1.0"
 
 
 def test_other_words_in_the_guidelines_raise_the_first_number(first: GoldRelease) -> None:
     factories.answer_all(factories.open_full(first.project, 1))
     Guideline.objects.create(project=first.project, version=2, body="Label less.")
 
-    assert freeze(first.project, waive={"superseded": "Fine."}).meaning == "2.0.0"
+    assert factories.freeze(first.project, waive={"superseded": "Fine."}).meaning == "2.0.0"
 
 
 def test_other_white_space_in_the_guidelines_means_nothing(first: GoldRelease) -> None:
@@ -73,15 +69,15 @@ def test_other_white_space_in_the_guidelines_means_nothing(first: GoldRelease) -
     body = "  " + first.project.guidelines.get().body.replace(" ", "\n") + "\n"
     Guideline.objects.create(project=first.project, version=2, body=body)
 
-    assert freeze(first.project, waive={"superseded": "Fine."}).meaning == "1.1.0"
+    assert factories.freeze(first.project, waive={"superseded": "Fine."}).meaning == "1.1.0"
 
 
 def test_a_version_can_be_raised_but_not_lowered(first: GoldRelease) -> None:
     factories.answer_all(factories.open_full(first.project, 1))
-    assert freeze(first.project, at_least="major").meaning == "2.0.0"
+    assert factories.freeze(first.project, at_least="major").meaning == "2.0.0"
 
     factories.answer_all(factories.open_full(first.project, 1))
-    assert freeze(first.project, at_least="patch").meaning == "2.1.0"
+    assert factories.freeze(first.project, at_least="patch").meaning == "2.1.0"
 
 
 def test_the_lead_sees_the_version_before_and_raises_it_in_the_form(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -24,11 +22,6 @@ URL = "/projects/orders/labels/"
 @pytest.fixture(autouse=True)
 def own_folder(settings: Any, tmp_path: Any) -> None:
     settings.DATA_DIR = tmp_path
-
-
-@pytest.fixture
-def lead(rita: User, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(rita)
 
 
 @pytest.fixture
@@ -152,9 +145,3 @@ def test_what_is_wrong_with_a_file_is_said(labeled, elsewhere, lead, data, said)
 
     assert response.status_code == 400
     assert said in text_of(response)
-
-
-def test_a_kept_file_cannot_be_named_from_outside(elsewhere, lead):
-    response = lead.post("/projects/other/labels/import/", {"upload": "../../secret_key"})
-
-    assert response.status_code == 400

@@ -46,10 +46,6 @@ RULER = Ruler(WordOverlap())
 MAIL = "Write to ana.diaz@example.org, please."
 
 
-def freeze(project: Project, **fields: Any) -> GoldRelease:
-    return gold.freeze(project=project, layer="extraction", ruler=RULER, **fields)
-
-
 def look(project: Project) -> LintReport:
     return gold.look(project, "extraction", ruler=RULER)
 
@@ -183,7 +179,7 @@ def superseded(project: Project) -> Project:
 
 def test_a_freeze_with_open_findings_is_refused_and_says_how_to_go_on(superseded: Project) -> None:
     with pytest.raises(lint.LintOpen) as refused:
-        freeze(superseded)
+        factories.freeze(superseded)
 
     said = in_english(refused.value.fact)
     assert "Labels under superseded guidelines: 2 (superseded)" in said
@@ -198,7 +194,7 @@ def test_what_was_accepted_is_stated_signed_and_asked_for_again_when_there_is_mo
     look(superseded)
     lint.waive(superseded, "extraction", "superseded", reason=" Only typing errors. ", by=rita)
 
-    release = freeze(superseded, by=rita)
+    release = factories.freeze(superseded, by=rita)
 
     [stated] = json.loads(release.header)["waivers"]
     assert (stated["kind"], stated["findings"], stated["by"]) == ("superseded", 2, "rita")
@@ -209,7 +205,7 @@ def test_what_was_accepted_is_stated_signed_and_asked_for_again_when_there_is_mo
     factories.answer_all(factories.open_full(superseded, 1))
     Guideline.objects.create(project=superseded, version=3, body="# Three")
     with pytest.raises(lint.LintOpen) as refused:  # another version: nobody has accepted that
-        freeze(superseded)
+        factories.freeze(superseded)
     assert refused.value.details["kinds"] == {"superseded": 3}
 
 
@@ -217,7 +213,7 @@ def test_a_check_leaves_out_no_layer_and_freezes_nothing(project: Project, rita:
     project.layers = ["extraction", "inference"]
     project.save(update_fields=["layers"])
     factories.answer_all(factories.open_full(project, 1))
-    freeze(project)  # the slug names a release of the first layer
+    factories.freeze(project)  # the slug names a release of the first layer
     ask = {"project": project, "layer": "inference", "only_lint": True, "by": rita}
     asked = gold_requests.request_freeze(**ask).request
     assert gold_requests.request_freeze(**ask).joined
@@ -365,12 +361,6 @@ def test_an_import_refuses_personal_data_and_states_what_was_published(tmp_path:
 # --- page -----------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def lead(signed_in: Any, rita: User) -> Client:
-    client: Client = signed_in(rita)
-    return client
-
-
 def test_a_lead_asks_accepts_and_withdraws_on_the_page(
     superseded: Project,
     lead: Client,
@@ -406,7 +396,7 @@ def test_a_lead_asks_accepts_and_withdraws_on_the_page(
 
 
 def test_the_page_of_a_release_shows_what_was_accepted(superseded: Project, lead: Client) -> None:
-    release = freeze(superseded, waive={"superseded": "Only <i>typos</i>."})
+    release = factories.freeze(superseded, waive={"superseded": "Only <i>typos</i>."})
 
     answer = lead.get(release.get_absolute_url()).content.decode()
 

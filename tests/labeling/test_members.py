@@ -68,22 +68,6 @@ def test_the_last_lead_cannot_leave(signed_in, project, rita):
     assert rita.memberships.count() == 1
 
 
-def test_a_calibration_round_no_longer_waits_for_somebody_who_left(
-    signed_in, project, rita, ana, ben, cleo
-):
-    round_ = factories.open_calibration(project, 2)
-    for user in (ben, cleo):
-        for one in of(user, round_):
-            factories.answer(one)
-
-    response = signed_in(rita).post(f"{URL}members/{ana.memberships.get().pk}/remove/", follow=True)
-    factories.work(project)
-
-    assert "Open conversations of ana: 2 to nobody" in response.content.decode()
-    round_.refresh_from_db()
-    assert round_.state == "passed"
-
-
 def test_the_open_work_of_somebody_who_left_goes_to_whom_the_lead_chooses(
     signed_in, project, rita, ana, olga
 ):

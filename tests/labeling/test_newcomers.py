@@ -14,14 +14,13 @@ from labeling.gold import gold
 from labeling.models import (
     Admission,
     Annotation,
-    Assignment,
     Event,
     Membership,
     Project,
     Qualification,
     Round,
 )
-from labeling.screening import check_scores, newcomers
+from labeling.screening import check_scores, newcomers, tries
 from labeling.work import admission, annotations, assignments, rounds
 from tests import factories
 from tests.fakes import WordOverlap
@@ -51,8 +50,8 @@ def dan(project: Project, people: dict[str, User]) -> User:
 def calibrate(
     user: User, project: Project, *, sources: Sequence[int] = (0,), skip: int = 0
 ) -> Qualification:
-    newcomers.begin(project, user)
-    parts = list(newcomers.parts_of(user, project))
+    tries.begin(project, user, tries.CALIBRATION)
+    parts = list(tries.parts_of(user, project, tries.CALIBRATION))
     for part in parts[:skip]:
         annotations.skip(part, factories.save_of({}), reason="Too hard")
     for part in parts[skip:]:
@@ -62,37 +61,26 @@ def calibrate(
     return Qualification.objects.get(user=user, kind="calibration")
 
 
-def test_who_joins_after_a_passed_round_calibrates_before_full_labeling(
+def test_who_has_calibrated_is_admitted_on_its_layers_and_may_take_from_pools(
     project: Project, dan: User, ana: User
 ) -> None:
     factories.open_full(project, 2, pool=True, overlap=1)
-    planned = factories.open_full(project, 2, overlap=1, annotators=[dan])
-    waiting = planned.assignments.first()
-
-    with pytest.raises(admission.NotCalibrated, match="calibration_first"):
-        assignments.next_for(dan)
-    assert assignments.take(dan) is None
     assert not assignments.pools_for(dan).exists()
-    with pytest.raises(admission.NotCalibrated):
-        annotations.save_draft(waiting, factories.save_of(factories.labels([0])))
     assert assignments.next_for(ana).purpose == "labelling"
 
-    newcomers.begin(project, dan)
-    given = assignments.next_for(dan)
-    assert given.purpose == Assignment.Purpose.CALIBRATION
-    assert calibrate(dan, project).state == State.PASSED
+    calibrate(dan, project)
 
     admitted = Admission.objects.get(user=dan)
     assert (admitted.layer, admitted.how) == ("extraction", "calibrated")
-    assert assignments.next_for(dan).purpose == "labelling"
+    assert assignments.pools_for(dan).exists()
     assert not rounds.unplanned(project).exists()
 
 
 def test_the_pages_of_a_newcomer_speak_of_calibration_and_say_where_the_result_comes(
     project: Project, dan: User, signed_in: SignIn
 ) -> None:
-    newcomers.begin(project, dan)
-    *others, last = newcomers.parts_of(dan, project)
+    tries.begin(project, dan, tries.CALIBRATION)
+    *others, last = tries.parts_of(dan, project, tries.CALIBRATION)
     client = signed_in(dan)
 
     shown = page(client, last.get_absolute_url())
@@ -135,8 +123,8 @@ def test_the_gate_measures_a_newcomer_by_kappa_and_by_the_labels(
 
 
 def test_labels_that_say_something_else_do_not_pass(project: Project, dan: User) -> None:
-    newcomers.begin(project, dan)
-    for part in newcomers.parts_of(dan, project):
+    tries.begin(project, dan, tries.CALIBRATION)
+    for part in tries.parts_of(dan, project, tries.CALIBRATION):
         other = factories.requirement(title="Refunds", action="Refund", actor="Clerk")
         annotations.submit(part, factories.save_of({"requirements": [other]}))
         check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
@@ -158,18 +146,20 @@ def test_another_try_takes_other_conversations_and_tries_end(
 ) -> None:
     passed_round(project, 5, annotators=list(assignments.annotators(project).exclude(pk=dan.pk)))
     first = calibrate(dan, project, sources=(1,))
-    seen = set(newcomers.parts_of(dan, project).values_list("conversation", flat=True))
+    seen = set(
+        tries.parts_of(dan, project, tries.CALIBRATION).values_list("conversation", flat=True)
+    )
 
     assert calibrate(dan, project, sources=(1,)).state == State.FAILED
 
-    again = set(newcomers.parts_of(dan, project).values_list("conversation", flat=True))
+    again = set(
+        tries.parts_of(dan, project, tries.CALIBRATION).values_list("conversation", flat=True)
+    )
     assert len(again) == len(seen) == 5
     assert not seen & again
-    with pytest.raises(newcomers.CalibrationImpossible, match="over"):
-        newcomers.begin(project, dan)
-    assert newcomers.allow_another_try(project, dan, by=rita)
-    with pytest.raises(newcomers.CalibrationImpossible, match="too_few settled=1 wanted=5"):
-        newcomers.begin(project, dan)
+    assert tries.allow_another_try(project, dan, by=rita)
+    with pytest.raises(tries.TryImpossible, match="too_few settled=1 wanted=5"):
+        tries.begin(project, dan, tries.CALIBRATION)
     assert first.tries == 1
 
 
@@ -181,9 +171,9 @@ def test_conversations_without_an_outcome_are_not_calibrated_on(
     for assignment in failed.assignments.select_related("annotator"):
         factories.answer(assignment, [names.index(assignment.annotator.username)])
 
-    begun = newcomers.begin(project, dan)
+    begun = tries.begin(project, dan, tries.CALIBRATION)
 
-    chosen = newcomers.parts_of(dan, project)
+    chosen = tries.parts_of(dan, project, tries.CALIBRATION)
     assert begun.state == State.TRYING
     assert not chosen.filter(conversation__rounds=failed).exists()
 
@@ -202,9 +192,13 @@ def test_nobody_calibrates_on_a_round_whose_discussion_they_may_read(
         skip_reason="Not in English.",
     )
 
-    newcomers.begin(project, dan)
+    tries.begin(project, dan, tries.CALIBRATION)
 
-    assert not newcomers.parts_of(dan, project).filter(conversation__rounds=shared).exists()
+    assert (
+        not tries.parts_of(dan, project, tries.CALIBRATION)
+        .filter(conversation__rounds=shared)
+        .exists()
+    )
 
 
 def test_people_who_read_the_labels_cannot_calibrate_blind(
@@ -213,18 +207,14 @@ def test_people_who_read_the_labels_cannot_calibrate_blind(
     passed_round(project)
     Membership.objects.create(project=project, user=noor, role="annotator")
 
-    with pytest.raises(newcomers.CalibrationImpossible, match="reads_labels leads=rita"):
-        newcomers.begin(project, noor)
+    with pytest.raises(tries.TryImpossible, match="reads_labels leads=rita"):
+        tries.begin(project, noor, tries.CALIBRATION)
 
 
 def test_a_lead_lets_somebody_in_by_a_reason_and_gold_says_so(
     project: Project, dan: User, rita: User, ana: User, ruler: Ruler
 ) -> None:
-    for reason in ("", "  "):
-        with pytest.raises(newcomers.AdmissionImpossible):
-            newcomers.let_in(project, dan, by=rita, reason=reason)
-
-    newcomers.let_in(project, dan, by=rita, reason="Wrote the guidelines.")
+    tries.let_in(project, dan, tries.CALIBRATION, by=rita, reason="Wrote the guidelines.")
     factories.answer_all(factories.open_full(project, 1, annotators=[dan, ana], overlap=2))
 
     release = gold.freeze(project=project, layer="extraction", ruler=ruler)
@@ -240,8 +230,8 @@ def test_a_lead_lets_somebody_in_by_a_reason_and_gold_says_so(
         "layers": ["extraction"],
         "reason": "Wrote the guidelines.",
     }
-    with pytest.raises(newcomers.AdmissionImpossible, match="nothing_to_let_in"):
-        newcomers.let_in(project, dan, by=rita, reason="Again.")
+    with pytest.raises(tries.AdmissionImpossible, match="nothing_to_let_in"):
+        tries.let_in(project, dan, tries.CALIBRATION, by=rita, reason="Again.")
 
 
 def test_each_layer_has_a_gate_of_its_own(project: Project, dan: User, ana: User) -> None:
@@ -266,7 +256,7 @@ def test_each_layer_has_a_gate_of_its_own(project: Project, dan: User, ana: User
 def test_who_was_let_in_and_calibrates_later_is_calibrated_from_then_on(
     project: Project, dan: User, rita: User
 ) -> None:
-    newcomers.let_in(project, dan, by=rita, reason="Short of people.")
+    tries.let_in(project, dan, tries.CALIBRATION, by=rita, reason="Short of people.")
     before = Admission.objects.get(user=dan)
     passed_round(project, 1)
 
@@ -278,33 +268,33 @@ def test_who_was_let_in_and_calibrates_later_is_calibrated_from_then_on(
 def test_a_person_let_in_during_a_try_calibrates_on_a_later_layer(
     project: Project, dan: User, rita: User
 ) -> None:
-    newcomers.begin(project, dan)
-    newcomers.let_in(project, dan, by=rita, reason="Short of people.")
+    tries.begin(project, dan, tries.CALIBRATION)
+    tries.let_in(project, dan, tries.CALIBRATION, by=rita, reason="Short of people.")
     tried = Qualification.objects.get(user=dan)
     assert tried.state == State.WAIVED
 
     passed_round(project, annotators=list(assignments.annotators(project).exclude(pk=dan.pk)))
     project.admissions.filter(user=dan).delete()  # as another layer would ask of them
 
-    assert newcomers.begin(project, dan).state == State.TRYING
-    assert newcomers.parts_of(dan, project).count() == 5
+    assert tries.begin(project, dan, tries.CALIBRATION).state == State.TRYING
+    assert tries.parts_of(dan, project, tries.CALIBRATION).count() == 5
     assert Qualification.objects.get(user=dan).tries == 1
 
 
 def test_a_try_without_parts_is_begun_again_and_uses_nothing_up(
     project: Project, dan: User
 ) -> None:
-    tried = newcomers.begin(project, dan)
-    newcomers.parts_of(dan, project).delete()
+    tried = tries.begin(project, dan, tries.CALIBRATION)
+    tries.parts_of(dan, project, tries.CALIBRATION).delete()
 
-    newcomers.begin(project, dan)
+    tries.begin(project, dan, tries.CALIBRATION)
 
-    assert newcomers.parts_of(dan, project).count() == 5
+    assert tries.parts_of(dan, project, tries.CALIBRATION).count() == 5
     assert Qualification.objects.get(pk=tried.pk).tries == 1
 
 
 def test_a_try_from_before_outcomes_were_kept_is_tried_again(project: Project, dan: User) -> None:
-    newcomers.begin(project, dan)
+    tries.begin(project, dan, tries.CALIBRATION)
     Qualification.objects.update(outcomes={})
 
     assert calibrate(dan, project).state == State.BETWEEN
@@ -313,7 +303,7 @@ def test_a_try_from_before_outcomes_were_kept_is_tried_again(project: Project, d
 def test_a_try_is_held_to_the_outcomes_and_layers_it_began_with(
     project: Project, dan: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    newcomers.begin(project, dan)
+    tries.begin(project, dan, tries.CALIBRATION)
     monkeypatch.setattr(newcomers, "outcomes", lambda *_: {})
     both = ["extraction", "inference"]
     monkeypatch.setattr(admission, "not_calibrated_on", lambda *_: both)
@@ -328,10 +318,10 @@ def test_a_try_is_held_to_the_outcomes_and_layers_it_began_with(
 def test_who_reads_labels_during_a_try_does_not_pass_it_also_when_the_role_is_gone(
     project: Project, dan: User, rita: User
 ) -> None:
-    newcomers.begin(project, dan)
+    tries.begin(project, dan, tries.CALIBRATION)
     role = members.add_member(project=project, username="dan", role="researcher", by=rita)
     members.remove_member(membership=role, by=rita)
-    parts = list(newcomers.parts_of(dan, project))
+    parts = list(tries.parts_of(dan, project, tries.CALIBRATION))
     for part in parts:
         annotations.submit(part, factories.save_of(factories.labels([0])))
         check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
@@ -340,9 +330,9 @@ def test_who_reads_labels_during_a_try_does_not_pass_it_also_when_the_role_is_go
     assert tried.state == State.FAILED
     assert tried.layers["extraction"]["reason"]["code"] == "calibration.has_read"
     assert not Admission.objects.filter(user=dan).exists()
-    newcomers.allow_another_try(project, dan, by=rita)
-    with pytest.raises(newcomers.CalibrationImpossible, match="reads_labels"):
-        newcomers.begin(project, dan)
+    tries.allow_another_try(project, dan, by=rita)
+    with pytest.raises(tries.TryImpossible, match="reads_labels"):
+        tries.begin(project, dan, tries.CALIBRATION)
 
 
 def test_a_lead_decides_on_the_page_of_the_person_and_a_researcher_reads_it(
@@ -351,7 +341,7 @@ def test_a_lead_decides_on_the_page_of_the_person_and_a_researcher_reads_it(
     address, own = f"/projects/orders/checks/people/{dan.pk}/", "/projects/orders/screening/"
     decided = {"what": "let-in", "reason": "Wrote the guidelines."}
     begun = signed_in(dan).post(own, {"what": "calibration"})
-    assert begun.url == newcomers.parts_of(dan, project)[0].get_absolute_url()
+    assert begun.url == tries.parts_of(dan, project, tries.CALIBRATION)[0].get_absolute_url()
     assert "0 of 5 done" in page(signed_in(dan), own)
     assert "calibrates first 0 of 5 done" in page(signed_in(noor), address)
 

@@ -44,11 +44,6 @@ def set_up(project, **fields):
 
 
 @pytest.fixture
-def lead(signed_in, rita):
-    return signed_in(rita)
-
-
-@pytest.fixture
 def told(monkeypatch):
     """The rounds that a worker measures anew, and whether it merges."""
     result = []

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
-from django.test import Client
 from pyarrow import parquet
 
 from labeling.agreement.matching.similarity import Ruler
@@ -143,11 +142,3 @@ def test_a_project_may_publish_names_and_the_audit_log_says_since_when(
     assert "people" not in content["provenance"]
     assert Event.objects.get(verb="project.changed").data["now"] == {"publish_names": True}
     assert not Pseudonym.objects.exists()
-
-
-def test_the_settings_form_has_it(project: Project, rita: User, client: Client) -> None:
-    client.force_login(rita)
-
-    shown = client.get("/projects/orders/settings/").content.decode()
-
-    assert 'name="publish_names"' in shown

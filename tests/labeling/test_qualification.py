@@ -13,14 +13,13 @@ from labeling.models import (
     Annotation,
     Assignment,
     CheckPlan,
-    Event,
     Membership,
     Project,
     Qualification,
     Round,
 )
 from labeling.overview import progress
-from labeling.screening import check_scores, check_turns, checks, qualification
+from labeling.screening import check_scores, check_turns, checks, tries
 from labeling.work import admission, annotations, assignments, rounds
 from labeling.work.locking import Locked
 from tests import factories
@@ -44,32 +43,14 @@ def dan(project: Project, rita: User) -> User:
 
 
 def do_test(user: User, project: Project, *, right: bool) -> Qualification:
-    qualification.begin(project, user)
-    for part in qualification.of(user, project):
+    tries.begin(project, user, tries.TEST)
+    for part in tries.parts_of(user, project, tries.TEST):
         known = Annotation.with_checks.filter(assignment=part).first()
         payload = factories.labels([0]) if right else {"requirements": []}
         version = known.version if known else 0
         annotations.submit(part, factories.save_of(payload, base_version=version))
         check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
     return Qualification.objects.get(project=project, user=user)
-
-
-def test_who_has_not_passed_gets_the_test_and_nothing_else(project: Project, dan: User) -> None:
-    factories.open_full(project, 3, pool=True, overlap=1)
-    planned = factories.open_full(project, 2, annotators=[dan], overlap=1)
-    waiting = planned.assignments.first()
-
-    with pytest.raises(admission.NotQualified, match="test_first"):
-        assignments.next_for(dan)
-    assert assignments.take(dan) is None
-    with pytest.raises(admission.NotQualified):
-        annotations.save_draft(waiting, factories.save_of(factories.labels([0])))
-
-    qualification.begin(project, dan)
-    given = assignments.next_for(dan)
-    assert given.purpose == TEST
-    assert do_test(dan, project, right=True).state == State.PASSED
-    assert assignments.next_for(dan).purpose == "labelling"
 
 
 def test_a_calibration_round_waits_for_the_test_too(project: Project, dan: User, ana: User) -> None:
@@ -80,34 +61,13 @@ def test_a_calibration_round_waits_for_the_test_too(project: Project, dan: User,
             factories.answer(opened.assignments.get(annotator=person))
 
 
-def test_tries_end_and_each_is_recorded(project: Project, dan: User) -> None:
-    first = do_test(dan, project, right=False)
-    assert (first.state, first.value, first.tries) == (State.BETWEEN, 0.0, 1)
-
-    second = do_test(dan, project, right=False)
-
-    assert (second.state, second.tries) == (State.FAILED, 2)
-    with pytest.raises(admission.NotQualified, match=r"test_failed .*leads=rita"):
-        assignments.next_for(dan)
-    with pytest.raises(qualification.TestImpossible):
-        qualification.begin(project, dan)
-    failed = Event.objects.filter(verb="qualification.failed")
-    assert [one.data["tries"] for one in failed.order_by("pk")] == [1, 2]
-
-
-def test_the_second_try_may_pass(project: Project, dan: User) -> None:
-    do_test(dan, project, right=False)
-
-    assert do_test(dan, project, right=True).state == State.PASSED
-
-
 def test_a_test_without_anything_to_compare_has_no_value(
     project: Project, dan: User, rita: User
 ) -> None:
-    qualification.begin(project, dan)
+    tries.begin(project, dan, tries.TEST)
     project.layers = ["events"]
     project.save()
-    for part in qualification.of(dan, project):
+    for part in tries.parts_of(dan, project, tries.TEST):
         annotations.submit(part, factories.save_of({"events": []}))
         check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
 
@@ -119,12 +79,12 @@ def test_an_answer_of_the_test_stands(project: Project, dan: User) -> None:
     do_test(dan, project, right=True)
 
     with pytest.raises(Locked):
-        annotations.reopen(qualification.of(dan, project)[0])
+        annotations.reopen(tries.parts_of(dan, project, tries.TEST)[0])
 
 
 def test_a_skipped_conversation_counts_as_nothing_found(project: Project, dan: User) -> None:
-    qualification.begin(project, dan)
-    first, second = qualification.of(dan, project)
+    tries.begin(project, dan, tries.TEST)
+    first, second = tries.parts_of(dan, project, tries.TEST)
     annotations.skip(first, factories.save_of({}), reason="Too hard")
     factories.answer_with(second, factories.labels([0]))
     for part in (first, second):
@@ -134,24 +94,9 @@ def test_a_skipped_conversation_counts_as_nothing_found(project: Project, dan: U
     assert (result.state, result.value) == (State.BETWEEN, 0.5)
 
 
-def test_a_waiver_opens_work_and_is_on_record(project: Project, dan: User, rita: User) -> None:
-    factories.open_full(project, 1, pool=True, overlap=1)
-    qualification.begin(project, dan)
-    with pytest.raises(qualification.WaiverImpossible):
-        qualification.waive(project, dan, by=rita, reason=" ")
-
-    qualification.waive(project, dan, by=rita, reason="Wrote the guidelines.")
-
-    assert assignments.next_for(dan).purpose == "labelling"
-    assert Event.objects.get(verb="qualification.waived").data == {
-        "user": "dan",
-        "reason": "Wrote the guidelines.",
-    }
-
-
 def test_who_made_the_gold_cannot_be_tested_by_it(project: Project, dan: User, ana: User) -> None:
-    with pytest.raises(qualification.TestImpossible, match="nothing_left"):
-        qualification.begin(project, ana)
+    with pytest.raises(tries.TryImpossible, match="nothing_left"):
+        tries.begin(project, ana, tries.TEST)
     assert not Qualification.objects.filter(user=ana).exists()
 
 
@@ -199,7 +144,7 @@ def test_a_newcomer_finds_the_test_on_the_first_page(
 
     begun = client.post("/projects/orders/screening/", {"what": "test"})
 
-    assert begun.url == qualification.of(dan, project)[0].get_absolute_url()
+    assert begun.url == tries.parts_of(dan, project, tries.TEST)[0].get_absolute_url()
     assert "round 0" not in page(client, begun.url)
     assert "0 of 2 conversations are answered" in page(client, "/")
     do_test(dan, project, right=False)
@@ -221,7 +166,7 @@ def test_right_labels_are_not_shown_of_what_is_labeled_blind_again(
     do_test(dan, project, right=False)
     client, address = signed_in(dan), "/projects/orders/screening/"
     assert page(client, address).count("Order Tracking 1") == 2
-    part = qualification.of(dan, project)[0]
+    part = tries.parts_of(dan, project, tries.TEST)[0]
 
     rounds.open_round(
         project=project,

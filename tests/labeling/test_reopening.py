@@ -102,10 +102,11 @@ def test_an_answer_of_an_open_calibration_can_be_taken_back(signed_in, ana, proj
     assert reopen(signed_in(ana), mine).json()["status"] == "draft"
 
 
-def test_a_calibration_with_a_reopened_answer_waits_for_it(project, ana):
+@pytest.mark.parametrize("done", [factories.answer, factories.skip])
+def test_a_calibration_with_a_reopened_answer_waits_for_it(project, ana, done):
     opened = factories.open_calibration(project, 1)
     first, *others = opened.assignments.all()
-    factories.answer(first)
+    done(first)
     annotations.reopen(first)
     for other in others:
         factories.answer(other)
@@ -147,7 +148,7 @@ def test_gold_locks_the_answers_it_holds_and_no_others(signed_in, ana, project, 
         factories.answer(one)
     unsettled = full.assignments.get(annotator=ana, conversation=open_)
     factories.answer(unsettled)
-    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+    factories.freeze(project)
 
     held = reopen(signed_in(ana), full.assignments.get(annotator=ana, conversation=settled))
     free = reopen(signed_in(ana), unsettled)

@@ -228,15 +228,12 @@ def test_every_assignment_has_a_draw_and_the_rate_says_which_are_listed(
 
     shown = signed_in(rita).get("/projects/orders/review/").context
 
-    assert {row.pk for row in shown["rows"]} == {each.annotation.pk for each in by_draw[:5]}
+    assert {row.annotation for row in shown["rows"]} == {each.annotation.pk for each in by_draw[:5]}
     assert (shown["n_sampled"], shown["total"]) == (5, len(by_draw))
 
 
 @pytest.mark.parametrize("mode", ["all", "lowest"])
-def test_pages_of_the_list_hold_each_answer_once(
-    project: Project, rita: User, monkeypatch: pytest.MonkeyPatch, mode: str
-) -> None:
-    monkeypatch.setattr(reviews, "AT_A_TIME", 1)
+def test_pages_of_the_list_hold_each_answer_once(project: Project, rita: User, mode: str) -> None:
     queue_of(project)
     factories.answer_all(factories.open_full(project, 2), [0])  # not merged yet
     listed, choice = reviews.ReviewList(project, viewer=rita), reviews.Choice(mode)
@@ -245,7 +242,7 @@ def test_pages_of_the_list_hold_each_answer_once(
     pages, behind = [], None
     while page := listed.page(choice, is_done=False, behind=behind, most=2):
         pages += page
-        behind = page[-1].pk
+        behind = page[-1].annotation
 
     assert pages == everything
     assert len(pages) == listed.numbers(choice).total() > 9
@@ -260,10 +257,10 @@ def test_the_list_offers_the_sample_then_goes_on_to_the_next(
     url = "/projects/orders/review/"
     first, second, _ = client.get(url).context["rows"]
 
-    say(client, Annotation.objects.get(pk=first.pk), "accepted")
-    following = client.get(f"{url}next/?after={first.pk}")
+    say(client, Annotation.objects.get(pk=first.annotation), "accepted")
+    following = client.get(f"{url}next/?after={first.annotation}")
 
-    assert following.url == f"/review/{second.pk}/?"
+    assert following.url == f"/review/{second.annotation}/?"
     assert [row.annotator for row in client.get(f"{url}?tab=done").context["rows"]] == [
         first.annotator
     ]

@@ -42,20 +42,16 @@ def first(project, monkeypatch):
             "agreed_label",
             lambda layer, holders, chosen, rules: AgreedLabel(dict(holders[chosen]), {}, []),
         )
-        release = gold.freeze(project=project, layer="extraction", ruler=RULER)
+        release = factories.freeze(project)
     assert {item.how for item in release.items.all()} == {"unanimous"}
     return release
-
-
-def freeze(project):
-    return gold.freeze(project=project, layer="extraction", ruler=RULER)
 
 
 def test_merges_of_the_older_rule_are_made_again_and_the_release_stays_as_it_is(first):
     project, before = first.project, [item.sha256 for item in first.items.all()]
     assert merges.due(project, "extraction")  # until then they are not shown
 
-    second = freeze(project)
+    second = factories.freeze(project)
 
     states = Merge.objects.order_by("conversation__external_id").values_list("state", flat=True)
     assert list(states) == ["unanimous", "majority", "disputed", "disputed"]
@@ -64,7 +60,7 @@ def test_merges_of_the_older_rule_are_made_again_and_the_release_stays_as_it_is(
 
 
 def test_the_next_release_says_what_is_settled_anew_and_in_which_fields(signed_in, rita, first):
-    second = freeze(first.project)
+    second = factories.freeze(first.project)
 
     shown = page(signed_in(rita), second.get_absolute_url())
 
@@ -88,7 +84,7 @@ def test_it_is_said_before_freezing(signed_in, rita, first):
 
     assert "3 items of orders@1 are settled differently" in shown
     assert preview
-    freeze(project)
+    factories.freeze(project)
     assert parsed(project.gold_releases.first().header)["settled_anew"] == preview.settled_anew
     assert "settled differently" not in client.get(address).content.decode()
 
@@ -100,7 +96,7 @@ def test_what_people_changed_since_is_not_the_rules_doing(first, rita):
         conversation=decided, layer="extraction", payload=factories.labels([0]), reason="x", by=rita
     )
 
-    second = freeze(project)
+    second = factories.freeze(project)
 
     items = [row["item"] for row in parsed(second.header)["settled_anew"]]
     assert items == ["c-002", "c-004"]

@@ -35,11 +35,6 @@ def word_overlap_ruler(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def people(db: None) -> dict[str, Any]:
-    return factories.make_people()
-
-
-@pytest.fixture
 def mixed(people: Any) -> Project:
     """Three labeled conversations, one of them written by a program."""
     project = factories.make_project()
@@ -47,10 +42,6 @@ def mixed(people: Any) -> Project:
     made = project.conversations.filter(external_id="c-002")
     made.update(origin="synthetic", generator=WRITER)
     return project
-
-
-def freeze(project: Project, **fields: Any) -> GoldRelease:
-    return gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()), **fields)
 
 
 def line(**keys: Any) -> bytes:
@@ -75,10 +66,10 @@ def test_a_file_says_which_conversations_are_synthetic() -> None:
 
 def test_a_freeze_with_synthetic_items_asks_to_be_confirmed(mixed: Project) -> None:
     with pytest.raises(gold.SyntheticItems, match="synthetic=1 total=3"):
-        freeze(mixed)
+        factories.freeze(mixed)
     assert not GoldRelease.objects.exists()
 
-    release = freeze(mixed, with_synthetic=True)
+    release = factories.freeze(mixed, with_synthetic=True)
 
     assert json.loads(release.header)["synthetic"] == 1
     documents = {item.item_id: item.content for item in release.items.all()}
@@ -131,7 +122,7 @@ def test_without_synthetic_conversations_nothing_is_asked(people: Any, client: A
 
 
 def test_exports_say_it(mixed: Project, tmp_path: Path) -> None:
-    release = freeze(mixed, with_synthetic=True)
+    release = factories.freeze(mixed, with_synthetic=True)
 
     export(release, format="huggingface", folder=tmp_path / "hub")
     export(release, format="csv", folder=tmp_path / "csv")

@@ -64,7 +64,7 @@ def test_what_is_missing_is_said_by_pages_and_api(
     ana: Client, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, code: str
 ) -> None:
     monkeypatch.setattr("labeling.work.api.queue.QueueView.get", failing(error))
-    monkeypatch.setattr(home.qualification, "statuses", failing(error))
+    monkeypatch.setattr(home.tries, "tests_of", failing(error))
     answer = ana.get("/api/queue/")
     assert (answer.status_code, set(answer.json()), answer.json()["code"]) == (status, SHAPE, code)
     page = ana.get("/")

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
-from labeling.agreement.matching.consensus import Dissent
-from labeling.gold.rules.content import (
-    AnsweredBy,
-    Decided,
-    LabelCorrection,
-    LabelOrigin,
-    Provenance,
-    SkippedBy,
-)
+from labeling.gold.rules.content import LabelCorrection, Provenance
 
 PREFIX = "annotator-"
 PSEUDONYMS = "pseudonyms"
@@ -22,7 +14,6 @@ PSEUDONYMS = "pseudonyms"
 _OF_FIGURES = frozenset({"a", "b", "annotator"})
 """The keys of agreement that hold a name, also within the values of a reason."""
 
-Value = TypeVar("Value")
 Rename = Callable[[str], str]
 
 
@@ -76,7 +67,7 @@ def numbered(names: Iterable[str], taken: Mapping[str, int]) -> dict[str, int]:
 
 def with_pseudonyms(provenance: Provenance, pseudonyms: Mapping[str, str]) -> Provenance:
     """Lists are in the order of the pseudonyms: that of the names would give them away."""
-    renamed = _renamed(provenance, pseudonyms.__getitem__)
+    renamed = _row(provenance, pseudonyms.__getitem__)
     return cast(Provenance, {**renamed, "people": PSEUDONYMS})
 
 
@@ -84,13 +75,13 @@ def with_names(provenance: Provenance, names: Mapping[str, str]) -> Provenance:
     """``names`` is by pseudonym; who is not in it keeps theirs, and names stay as they are."""
     if provenance.get("people") != PSEUDONYMS or not names:
         return provenance
-    renamed = _renamed(provenance, lambda name: names.get(name, name))
+    renamed = _row(provenance, lambda name: names.get(name, name))
     return cast(Provenance, {key: value for key, value in renamed.items() if key != "people"})
 
 
 def deciders_with_names(row: LabelCorrection, names: Mapping[str, str]) -> LabelCorrection:
     """``names`` is by pseudonym."""
-    return _corrected(row, lambda name: names.get(name, name))
+    return cast(LabelCorrection, _row(row, lambda name: names.get(name, name)))
 
 
 Figures = TypeVar("Figures")
@@ -117,78 +108,57 @@ def in_figures(figures: Figures, names: Mapping[str, str]) -> Figures:
     return cast(Figures, named)
 
 
-def _renamed(provenance: Provenance, rename: Rename) -> dict[str, Any]:
-    renamed: dict[str, Any] = {
-        **_decided(provenance, rename),
-        "labels": {uid: _origin(row, rename) for uid, row in provenance["labels"].items()},
-        "annotators": _sorted([_answered(row, rename) for row in provenance["annotators"]]),
-        "skipped": _sorted([_skipped(row, rename) for row in provenance["skipped"]]),
+def _row(row: Mapping[str, Any], rename: Rename) -> dict[str, Any]:
+    """A part of provenance; what no entry of ``_SHAPES`` names holds no name."""
+    return {
+        key: _SHAPES[key](value, rename) if key in _SHAPES else value for key, value in row.items()
     }
-    if "corrections" in provenance:
-        renamed["corrections"] = [_corrected(row, rename) for row in provenance["corrections"]]
-    if "stages" in provenance:
-        stages = provenance["stages"].items()
-        renamed["stages"] = {layer: _decided(stage, rename) for layer, stage in stages}
-    return renamed
 
 
-def _corrected(row: LabelCorrection, rename: Rename) -> LabelCorrection:
-    return {**row, "decided_by": _in_order(map(rename, row["decided_by"]))}
+def _one(name: str, rename: Rename) -> str:
+    return rename(name)
 
 
-def _decided(decided: Decided | Provenance, rename: Rename) -> dict[str, Any]:
-    renamed: dict[str, Any] = {**decided}
-    if by := decided["adjudicated_by"]:
-        renamed["adjudicated_by"] = ", ".join(_in_order(rename(name) for name in by.split(", ")))
-    if "accepted_by" in decided:
-        renamed["accepted_by"] = rename(decided["accepted_by"])
-    for key in ("answers", "without_reference"):
-        if key in decided:
-            renamed[key] = _keys(renamed[key], rename)
-    return renamed
+def _joined(names: str | None, rename: Rename) -> str | None:
+    return names and ", ".join(_several(names.split(", "), rename))
 
 
-def _origin(origin: LabelOrigin, rename: Rename) -> LabelOrigin:
-    renamed: LabelOrigin = {**origin, "by": _in_order(map(rename, origin["by"]))}
-    if "uids" in origin:
-        renamed["uids"] = _keys(origin["uids"], rename)
-    if "origins" in origin:
-        renamed["origins"] = _keys(origin["origins"], rename)
-    if "dissent" in origin:
-        dissent = [_dissent(row, rename) for row in origin["dissent"]]
-        renamed["dissent"] = sorted(dissent, key=lambda row: _place(row["annotator"]))
-    if "fields" in origin:
-        fields = origin["fields"].items()
-        renamed["fields"] = {field: _in_order(map(rename, by)) for field, by in fields}
-    if "phases" in origin:
-        renamed["phases"] = {uid: _origin(row, rename) for uid, row in origin["phases"].items()}
-    return renamed
+def _several(names: Iterable[str], rename: Rename) -> list[str]:
+    return _in_order(map(rename, names))
 
 
-def _dissent(row: Dissent, rename: Rename) -> Dissent:
-    return {**row, "annotator": rename(row["annotator"])}
-
-
-def _answered(row: AnsweredBy, rename: Rename) -> AnsweredBy:
-    renamed: AnsweredBy = {**row, "username": rename(row["username"])}
-    if "fixed_by" in row:
-        renamed["fixed_by"] = rename(row["fixed_by"])
-    return renamed
-
-
-def _skipped(row: SkippedBy, rename: Rename) -> SkippedBy:
-    return {**row, "username": rename(row["username"])}
-
-
-Person = TypeVar("Person", AnsweredBy, SkippedBy)
-
-
-def _sorted(rows: Sequence[Person]) -> list[Person]:
-    return sorted(rows, key=lambda row: _place(row["username"]))
-
-
-def _keys(by_name: Mapping[str, Value], rename: Rename) -> dict[str, Value]:
+def _keys(by_name: Mapping[str, Any], rename: Rename) -> dict[str, Any]:
     return {rename(name): value for name, value in by_name.items()}
+
+
+def _lists(by_field: Mapping[str, list[str]], rename: Rename) -> dict[str, list[str]]:
+    return {field: _several(names, rename) for field, names in by_field.items()}
+
+
+def _by_key(rows: Mapping[str, Any], rename: Rename) -> dict[str, Any]:
+    return {key: _row(row, rename) for key, row in rows.items()}
+
+
+def _rows(rows: Iterable[Mapping[str, Any]], rename: Rename) -> list[dict[str, Any]]:
+    return [_row(row, rename) for row in rows]
+
+
+def _people(rows: Iterable[Mapping[str, Any]], rename: Rename) -> list[dict[str, Any]]:
+    renamed = _rows(rows, rename)
+    return sorted(renamed, key=lambda row: _place(row.get("username") or row["annotator"]))
+
+
+_SHAPES: dict[str, Callable[[Any, Rename], Any]] = {
+    **dict.fromkeys(("username", "annotator", "accepted_by", "fixed_by"), _one),
+    "adjudicated_by": _joined,
+    **dict.fromkeys(("by", "decided_by"), _several),
+    **dict.fromkeys(("answers", "without_reference", "uids", "origins"), _keys),
+    "fields": _lists,
+    **dict.fromkeys(("labels", "phases", "stages"), _by_key),
+    **dict.fromkeys(("annotators", "skipped", "dissent"), _people),
+    "corrections": _rows,
+}
+"""How the names stand under each key of provenance."""
 
 
 def _in_order(names: Iterable[str]) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 from base64 import b64decode, b64encode
-from collections.abc import Iterable
 from hashlib import sha256
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from secrets import token_bytes
@@ -52,18 +51,13 @@ def signature(secret: str, *, message_id: str, timestamp: int, body: bytes) -> s
     return "v1," + b64encode(hmac.digest(key, signed, sha256)).decode()
 
 
-def headers(
-    secrets: Iterable[str], *, message_id: str, timestamp: int, body: bytes
-) -> dict[str, str]:
-    """Signed with each secret: while one is being replaced, both are right."""
-    signed = [
-        signature(secret, message_id=message_id, timestamp=timestamp, body=body)
-        for secret in secrets
-    ]
+def headers(secret: str, *, message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": " ".join(signed),
+        "webhook-signature": signature(
+            secret, message_id=message_id, timestamp=timestamp, body=body
+        ),
     }
 
 

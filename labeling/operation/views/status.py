@@ -34,7 +34,9 @@ TITLES: Mapping[str, str] = {
 }
 ADVICE: Mapping[str, str] = {
     "freeze": lazy("Change what the reason names, then freeze again on the page Gold."),
-    "webhooks": lazy("See that the receiver answers, then send again on the page of the webhook."),
+    "webhooks": lazy(
+        "See that the receiver answers, then send what waits on the page of the webhook."
+    ),
     "suggestions": lazy("Change what the reason names, then ask for suggestions again."),
     "run": lazy("Open the run: its cases say what failed, and Try again repeats those."),
     "layers": lazy("Ask for the layers again on the page of the conversation."),

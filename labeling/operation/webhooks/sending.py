@@ -85,7 +85,7 @@ def send(webhook: Webhook, delivery: WebhookDelivery) -> bool:
     """One attempt; whether the receiver took it."""
     body, timestamp = body_of(delivery), int(timezone.now().timestamp())
     signed = rules.headers(
-        _secrets(webhook), message_id=delivery.message_id, timestamp=timestamp, body=body
+        webhook.secret, message_id=delivery.message_id, timestamp=timestamp, body=body
     )
     headers = {"Content-Type": "application/json", "User-Agent": "Assay-Webhook/1", **signed}
     response = post(
@@ -97,13 +97,6 @@ def send(webhook: Webhook, delivery: WebhookDelivery) -> bool:
     )
     _store(webhook, delivery, response)
     return response.outcome == Outcome.TAKEN
-
-
-def _secrets(webhook: Webhook) -> list[str]:
-    until = webhook.old_secret_until
-    if webhook.old_secret and until and until > timezone.now():
-        return [webhook.secret, webhook.old_secret]
-    return [webhook.secret]
 
 
 @transaction.atomic

@@ -21,7 +21,7 @@ from labeling.core.views.paging import Page, page_of
 from labeling.models import Assignment, Guideline, Membership, Project, Round
 from labeling.overview.views import needs
 from labeling.overview.views.needs import Need
-from labeling.screening import newcomers, qualification
+from labeling.screening import tries
 from labeling.work import assignments
 from labeling.work.views.comments import mentions_of
 
@@ -51,8 +51,8 @@ def home(request: HttpRequest) -> HttpResponse:
     tab = _tab(request, counts)
     annotates = Membership.Role.ANNOTATOR in roles or any(counts.values())
     begun = any(counts[name] for name in TABS if name != "pending")
-    standings = qualification.statuses(request.user)  # type: ignore[arg-type]
-    to_calibrate = newcomers.of(request.user)  # type: ignore[arg-type]
+    standings = tries.tests_of(request.user)  # type: ignore[arg-type]
+    to_calibrate = tries.calibrations_of(request.user)  # type: ignore[arg-type]
     mentions = mentions_of(request.user)
     context = {
         "needs": _needs(request.user, roles, counts, len(mentions)),
@@ -67,7 +67,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "standings": standings,
         "calibrations": to_calibrate,
         "before_test": bool(to_calibrate)
-        or any(standing.state in qualification.COMES_FIRST for standing in standings),
+        or any(standing.state in tries.COMES_FIRST for standing in standings),
         "has_drafts": bool(counts["draft"] or counts["returned"]),
         "mentions": mentions,
         "annotates": annotates,

@@ -24,10 +24,10 @@ from labeling.models import (
     Qualification,
 )
 from labeling.schema import LAYERS
-from labeling.screening import check_scores, check_turns, newcomers, qualification
+from labeling.screening import check_scores, check_turns, tries
 from labeling.screening import checks as service
 from labeling.screening.forms import ChoiceForm, DecisionForm, PlanForm
-from labeling.screening.newcomers import Standing
+from labeling.screening.tries import Standing
 from labeling.screening.views.screening import named, results_of
 from labeling.words import words
 from labeling.work import assignments, blindness
@@ -144,7 +144,7 @@ def _people(project: Project) -> list[CheckedPerson]:
     pauses = {row.user_id: row for row in project.pauses.filter(lifted_at__isnull=True)}
     figures = check_scores.by_person(project)
     nothing = check_scores.GoldAgreement(None, 0)
-    standings = {standing.user.pk: standing for standing in newcomers.by_person(project)}
+    standings = {standing.user.pk: standing for standing in tries.calibrations_in(project)}
     return [
         CheckedPerson(
             user,
@@ -165,14 +165,14 @@ def _tests(project: Project) -> QuerySet[Qualification]:
 def _decided(what: str, project: Project, person: User, by: User, reason: str) -> str:
     """Carry out what a lead decides; returns what is said of it."""
     if what == "waive":
-        qualification.waive(project, person, by=by, reason=reason)
+        tries.let_in(project, person, tries.TEST, by=by, reason=reason)
         return _("{user} may work without the test.")
     if what == "let-in":
-        newcomers.let_in(project, person, by=by, reason=reason)
+        tries.let_in(project, person, tries.CALIBRATION, by=by, reason=reason)
         return _("{user} may do full labeling.")
     if what == "resume" and check_scores.resume(project, person, by=by):
         return _("{user} gets work again.")
-    if what == "another-try" and newcomers.allow_another_try(project, person, by=by):
+    if what == "another-try" and tries.allow_another_try(project, person, by=by):
         return _("{user} may try again.")
     return ""
 
@@ -211,7 +211,7 @@ def _person_page(
     tests = _newest_first(
         request, check_scores.newest_checks(project, Purpose.QUALIFICATION), person
     )
-    standing = newcomers.in_project(project, person)
+    standing = next(iter(tries.calibrations_in(project, person)), None)
     context = {
         "project": project,
         "may_write": access.leads(request.user, project),

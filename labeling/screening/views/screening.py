@@ -15,13 +15,13 @@ from labeling.core import access
 from labeling.domain.errors import RuleError
 from labeling.models import Assignment, GoldCheck, Project, Qualification
 from labeling.schema import LAYERS
-from labeling.screening import check_turns, newcomers, qualification
-from labeling.screening.newcomers import LayerResult, Standing
+from labeling.screening import check_turns, tries
+from labeling.screening.newcomers import LayerResult
+from labeling.screening.tries import Standing
 from labeling.words import words, words_of
 from labeling.work import blindness
 
 State = Qualification.State
-BEGIN = {"test": qualification.begin, "calibration": newcomers.begin}
 
 
 @require_http_methods(["GET", "POST"])
@@ -33,20 +33,22 @@ def screening(request: HttpRequest, slug: str) -> HttpResponse:
         return _begin(request, project, user)
     plan = check_turns.plan_of(project)
     test = Qualification.objects.filter(project=project, user=user, kind="test").first()
-    standing = newcomers.in_project(project, user)
+    standing = next(iter(tries.calibrations_in(project, user)), None)
     context = {
         "project": project,
         "plan": plan,
         "test": test,
-        "own": [row for row in qualification.statuses(user) if row.project == project],
+        "own": [row for row in tries.tests_of(user) if row.project == project],
         "show_labels": plan.show_labels and test is not None and test.state != State.BETWEEN,
-        "tested": _checks(user, qualification.of(user, project)) if _is_over(test) else [],
+        "tested": _checks(user, tries.parts_of(user, project, tries.TEST))
+        if _is_over(test)
+        else [],
         "standing": standing,
         "results": results_of(standing) if standing else [],
-        "calibrated": _checks(user, newcomers.parts_of(user, project))
+        "calibrated": _checks(user, tries.parts_of(user, project, tries.CALIBRATION))
         if standing and standing.state not in ("", State.TRYING)
         else [],
-        "tries_left": max(plan.tries - standing.tries, 0) if standing else 0,
+        "tries_left": max(plan.tries - standing.row.tries, 0) if standing else 0,
     }
     return render(request, "labeling/screening.html", context)
 
@@ -54,12 +56,12 @@ def screening(request: HttpRequest, slug: str) -> HttpResponse:
 def _begin(request: HttpRequest, project: Project, user: User) -> HttpResponse:
     what = "calibration" if request.POST.get("what") == "calibration" else "test"
     try:
-        BEGIN[what](project, user)
+        tries.begin(project, user, what)
     except RuleError as error:
         messages.error(request, words(error.fact))
         return redirect("home")
-    parts = (newcomers.parts_of if what == "calibration" else qualification.of)(user, project)
-    first = parts.exclude(qualification.DONE).first()
+    parts = tries.parts_of(user, project, what)
+    first = parts.exclude(tries.DONE).first()
     return redirect("workspace", first.pk) if first else redirect("screening", project.slug)
 
 
@@ -69,7 +71,7 @@ def _is_over(test: Qualification | None) -> bool:
 
 def _checks(user: User, parts: QuerySet[Assignment]) -> list[GoldCheck]:
     """Each conversation, with what was missed: nothing of what is labeled blind again."""
-    rows = qualification.newest(parts.exclude(conversation__in=blindness.again(user)))
+    rows = tries.newest(parts.exclude(conversation__in=blindness.again(user)))
     return [named(row) for row in rows]
 
 

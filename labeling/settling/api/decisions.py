@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from rest_framework import serializers
@@ -18,7 +17,6 @@ from labeling.jobs import pending
 from labeling.models import Project
 from labeling.schema import LAYERS
 from labeling.settling import adjudications, merges
-from labeling.settling.adjudications import Wanted
 from labeling.settling.api.adjudications import ShortDecisionOut
 
 TABS = ["disputed", "agreed", "decided"]
@@ -99,21 +97,16 @@ class CasesView(ApiView):
         workload = adjudications.workload(project, layer)
         if workload.preparing:
             pending.request(project)
-        wanted = Wanted(str(fields.get("round", "")), fields["search"].strip())
-        after = fields.get("after")
-        behind = workload.place_of(after) if after is not None else None
+        wanted = workload.only(str(fields.get("round", "")), fields["search"].strip())
         most = limit(request)
-        cases = workload.cases(fields["tab"], wanted, behind=behind, most=most + 1)
+        behind = workload.place_of(fields.get("after"))
+        cases = wanted.cases(fields["tab"], behind=behind, most=most + 1)
         shown = adjudications.with_decisions(layer, cases[:most])
-        more = len(cases) > most
-        numbers = workload.numbers()
-        tabs: Counter[str] = Counter()
-        for kind, n in numbers.items():
-            tabs[kind.tab] += n
+        more, numbers = len(cases) > most, workload.numbers()
         body = {
             "next": address(request, "after", str(shown[-1].conversation)) if more else None,
             "results": [_case(layer, case) for case in shown],
-            "counts": {name: tabs[name] for name in TABS},
+            "counts": {name: numbers[name] for name in TABS},
             "acceptable": _acceptable(workload),
             "preparing": workload.preparing,
             "waiting": workload.waiting,
@@ -149,11 +142,7 @@ def _layer(project: Project, name: str) -> str:
 
 
 def _acceptable(workload: adjudications.Workload) -> dict[str, int]:
-    counts = dict.fromkeys(adjudications.ACCEPTABLE, 0)
-    for kind, n in workload.numbers().items():
-        if kind.tab == "agreed" and kind.state in counts:
-            counts[kind.state] += n
-    return counts
+    return {state: len(merges) for state, merges in workload.acceptable().items()}
 
 
 def _case(layer: str, case: adjudications.Case) -> dict[str, Any]:

@@ -39,9 +39,7 @@ class ReviewListIn(serializers.Serializer[Any]):
 ReviewRowOut = serializer_with(
     "ReviewRowOut",
     ReviewLine,
-    pk=None,
     annotation=serializers.IntegerField(help_text="Names it for reviews"),
-    conversation_id=serializers.IntegerField(),
 )
 
 
@@ -68,8 +66,7 @@ class ReviewsView(ApiView):
         fields = asked(request, ReviewListIn)
         if merges.layers_of(project):
             pending.request(project)
-        usual = "sample" if project.review_rate else "lowest"
-        choice = Choice(fields.get("mode", usual), fields["annotator"])
+        choice = Choice(fields.get("mode", reviews.usual_mode(project)), fields["annotator"])
         answers = reviews.ReviewList(project, viewer=user_of(request))
         people = answers.numbers(Choice(choice.mode))
         number = people[choice.annotator] if choice.annotator else people.total()
@@ -78,15 +75,10 @@ class ReviewsView(ApiView):
         rows = answers.page(
             choice, is_done=fields["state"] == "done", behind=fields.get("after"), most=most + 1
         )
-        shown, more = rows[:most], len(rows) > most
-        keys = {row.pk: row.conversation for row in shown}
-        lines = [
-            {**line._asdict(), "annotation": line.pk, "conversation_id": keys[line.pk]}
-            for line in reviews.lines(project, shown)
-        ]
+        more = len(rows) > most
         body = {
-            "next": address(request, "after", str(shown[-1].pk)) if more else None,
-            "results": ReviewRowOut(lines, many=True).data,
+            "next": address(request, "after", str(rows[most - 1].annotation)) if more else None,
+            "results": ReviewRowOut(rows[:most], many=True).data,
             "counts": {"open": number - done, "done": done},
         }
         return Response(body)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any, TypedDict
@@ -26,7 +25,6 @@ from labeling.schema import LAYERS, form_layers
 from labeling.schema.labels import StoredLabel
 from labeling.settling import adjudications as service
 from labeling.settling import merges
-from labeling.settling.adjudications import Kinship, Wanted
 from labeling.settling.settling import needs_of
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_tree
@@ -45,32 +43,29 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
     workload = service.workload(project, layer)
     if workload.preparing and not request.htmx:  # type: ignore[attr-defined]
         pending.request(project)
-    wanted = Wanted(request.GET.get("round", ""), request.GET.get("q", "").strip())
+    wanted = workload.only(request.GET.get("round", ""), request.GET.get("q", "").strip())
     tab = request.GET.get("tab", "disputed")
     tab = tab if tab in TABS else "disputed"
-    everything = workload.numbers()
-    numbers = everything if wanted == service.ALL else workload.numbers(wanted)
-    last = whole_number(request.GET.get("after", ""))
-    cases = workload.cases(
-        tab, wanted, behind=workload.place_of(last) if last else None, most=PAGE + 1
-    )
+    numbers = wanted.numbers()
+    behind = workload.place_of(whole_number(request.GET.get("after", "")))
+    cases = wanted.cases(tab, behind=behind, most=PAGE + 1)
     context = {
         "project": project,
         "layer": LAYERS[layer],
         "layers": [LAYERS[name] for name in merges.layers_of(project)],
         "tab": tab,
-        "tabs": [(name, title, _number(numbers, name)) for name, title in TABS.items()],
+        "tabs": [(name, title, numbers[name]) for name, title in TABS.items()],
         "rows": service.with_decisions(layer, cases[:PAGE]),
         "after": cases[PAGE - 1].conversation if len(cases) > PAGE else None,
         "query": query_of(request),
         "filters": query_of(request, "tab"),
-        "rounds": sorted({kind.round for kind in everything}),
+        "rounds": sorted({case.round for case in workload.everything}),
         "preparing": workload.preparing,
         "waiting": workload.waiting,
         "needed": [LAYERS[name] for name in needs_of(project, layer)],
         "may_write": access.leads(request.user, project),
-        "n_acceptable": sum(_acceptable(everything).values()),
-        "next": _number(everything, "disputed"),
+        "n_acceptable": sum(map(len, workload.acceptable().values())),
+        "next": workload.numbers()["disputed"],
     }
     return render(request, "labeling/adjudication.html", context)
 
@@ -78,19 +73,6 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
 def _layer(project: Project, asked: str) -> str:
     known = merges.layers_of(project)
     return asked if asked in known else known[0]
-
-
-def _number(numbers: Counter[Kinship], tab: str) -> int:
-    return sum(n for kind, n in numbers.items() if kind.tab == tab)
-
-
-def _acceptable(numbers: Counter[Kinship]) -> Counter[str]:
-    """By state, how many agreed conversations nobody has accepted or decided yet."""
-    counts: Counter[str] = Counter()
-    for kind, n in numbers.items():
-        if kind.tab == "agreed" and kind.state in service.ACCEPTABLE:
-            counts[kind.state] += n
-    return counts
 
 
 @require_GET
@@ -113,7 +95,8 @@ def adjudication_accept(request: HttpRequest, slug: str) -> HttpResponse:
     query = request.POST if request.method == "POST" else request.GET
     layer = _layer(project, query.get("layer", ""))
     states = ["unanimous", *(["majority"] if query.get("majority") else [])]
-    counts = _acceptable(service.workload(project, layer).numbers())
+    agreed = service.workload(project, layer).acceptable()
+    counts = {state: len(merges_) for state, merges_ in agreed.items()}
     number = sum(counts[state] for state in states)
     if request.method == "POST" and query.get("expected") == str(number):
         accepted = service.accept(project, layer, states=states, by=request.user)  # type: ignore[arg-type]
@@ -124,7 +107,7 @@ def adjudication_accept(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "project": project,
         "layer": LAYERS[layer],
-        "counts": dict(counts),
+        "counts": counts,
         "majority": "majority" in states,
         "number": number,
         "changed": request.method == "POST",

@@ -59,8 +59,8 @@ def reviews(request: HttpRequest, slug: str) -> HttpResponse:
         "modes": MODES.items(),
         "mode": choice.mode,
         "people": sorted(everybody),
-        "rows": service.lines(project, rows[:PAGE]),
-        "after": rows[PAGE - 1].pk if len(rows) > PAGE else None,
+        "rows": rows[:PAGE],
+        "after": rows[PAGE - 1].annotation if len(rows) > PAGE else None,
         "query": query_of(request),
         "filters": query_of(request, "tab"),
         "n_sampled": sample.total(),
@@ -75,7 +75,7 @@ def reviews(request: HttpRequest, slug: str) -> HttpResponse:
 def _choice(request: HttpRequest, project: Project) -> Choice:
     mode = request.GET.get("mode", "")
     if mode not in MODES:
-        mode = "sample" if project.review_rate else "lowest"
+        mode = service.usual_mode(project)
     return Choice(mode, request.GET.get("annotator", ""))
 
 
@@ -91,7 +91,7 @@ def review_next(request: HttpRequest, slug: str) -> HttpResponse:
     if row is None:
         messages.info(request, _("Nothing is left to review in this list."))
         return redirect(f"{reverse('reviews', args=[project.slug])}?{query}")
-    return redirect(f"{reverse('review', args=[row.pk])}?{query}")
+    return redirect(f"{reverse('review', args=[row.annotation])}?{query}")
 
 
 @require_GET

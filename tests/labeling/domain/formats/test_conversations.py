@@ -180,40 +180,6 @@ def test_a_chat_is_turned_round_only_if_all_its_times_fall(times):
     assert [turn.content for turn in record.turns] == ["m0", "m1"]
 
 
-WHATSAPP = {
-    "iPhone": "[12.03.24, 09:15:22] {}: {}",
-    "iPhone, 12 hours": "[3/12/24, 9:15:22\u202fAM] {}: {}",
-    "iPhone, marked": "\u200e[12/03/2024, 09:15:22] \u200e~\u202f{}: {}",
-    "Android": "12/03/2024, 09:15 - {}: {}",
-    "Android, German": "12.03.24, 09:15 - {}: {}",
-    "Android, 12 hours": "3/12/24, 9:15 am - {}: {}",
-    "Android, ISO": "2024-03-12, 09:15 - {}: {}",
-}
-
-
-@pytest.mark.parametrize("form", WHATSAPP)
-def test_chats_of_whatsapp_are_read_as_any_phone_exports_them(form):
-    line = WHATSAPP[form]
-    before = line.replace("12.03", "11.03").replace("12/03", "11/03").replace("3/12", "3/11")
-    later = line.replace("12.03", "13.03").replace("12/03", "13/03").replace("3/12", "3/13")
-    said = [before.format("Ana", "Hi: there"), line.format("Bo Li", "Yes\n\n- and"), later]
-    text = "\r\n".join([*said[:2], later.format("Ana", "12/03/2024 is the day.")])
-
-    [record] = records(text, name="WhatsApp Chat with Ana.txt")
-
-    assert record.id == "WhatsApp Chat with Ana"
-    assert [turn.content for turn in record.turns] == [
-        "Hi: there",
-        "Yes\n\n- and",
-        "12/03/2024 is the day.",
-    ]
-    mark = "~ " if "~" in line else ""  # of who is no contact
-    assert [turn.speaker for turn in record.turns] == [mark + x for x in ("Ana", "Bo Li", "Ana")]
-    moment = record.turns[1].time
-    assert moment is not None
-    assert moment.strftime("%Y-%m-%d %H:%M") == "2024-03-12 09:15"
-
-
 @pytest.mark.parametrize(
     ("dates", "month"),
     [(("1/2/24", "13/2/24"), 2), (("1/2/24", "1/13/24"), 1), (("1/2/24", "2/1/24"), 1)],

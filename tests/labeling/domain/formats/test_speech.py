@@ -456,6 +456,13 @@ def test_subtitles_are_known_by_their_times_whatever_the_file_is_called():
 # --- WhatsApp -------------------------------------------------------------------------------------
 
 PHONES = {
+    "iPhone": "[{d}.03.24, 21:15:22] ",
+    "iPhone, 12 hours": "[3/{d}/24, 9:15:22\u202fPM] ",
+    "iPhone, marked": "\u200e[{d}/03/2024, 21:15:22] \u200e",
+    "Android": "{d}/03/2024, 21:15 - ",
+    "Android, German": "{d}.03.24, 21:15 - ",
+    "Android, 12 hours": "3/{d}/24, 9:15 pm - ",
+    "Android, ISO": "2024-03-{d}, 21:15 - ",
     "dots": "{d}/03/24 21.15 - ",
     "12 hours, narrow": "3/{d}/24, 9:15\u202fPM - ",
     "Spanish": "{d}/3/24, 9:15 p.\u00a0m. - ",
@@ -485,14 +492,14 @@ PHONES = {
 def test_chats_of_any_phone_are_read_with_their_times(phone):
     days = [PHONES[phone].format(d=day, p=day + 10) for day in (13, 14, 15)]
     text = "\r\n".join(
-        [f"{days[0]}Ana: Hi: there", f"{days[1]}Bo Li: Yes", "more", f"{days[2]}Ana: x"]
+        [f"{days[0]}Ana: Hi: there", f"{days[1]}Bo Li: Yes", "", "- and", f"{days[2]}Ana: x"]
     )
 
     record, _ = read_one(text, "chat.txt")
 
     assert [(turn.speaker, turn.content) for turn in record.turns] == [
         ("Ana", "Hi: there"),
-        ("Bo Li", "Yes\nmore"),
+        ("Bo Li", "Yes\n\n- and"),
         ("Ana", "x"),
     ]
     moments = [turn.time.strftime("%Y-%m-%d %H:%M") for turn in record.turns if turn.time]

@@ -1,0 +1,119 @@
+"""What the qualification test and the calibration of newcomers both promise."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+from django.contrib.auth.models import User
+
+from labeling.agreement.matching.similarity import Ruler
+from labeling.models import Annotation, Event, Membership, Project, Qualification
+from labeling.screening import check_scores, checks, tries
+from labeling.work import admission, annotations, assignments
+from tests import factories
+from tests.fakes import WordOverlap
+
+State = Qualification.State
+
+
+class Kind(NamedTuple):
+    name: str
+    refusal: type[Exception]
+    verb: str
+    let_in: str
+
+
+KINDS = [
+    Kind("test", admission.NotQualified, "qualification", "qualification.waived"),
+    Kind("calibration", admission.NotCalibrated, "calibration", "admission.let_in"),
+]
+
+
+@pytest.fixture(params=KINDS, ids=[kind.name for kind in KINDS])
+def kind(request: pytest.FixtureRequest) -> Kind:
+    found: Kind = request.param
+    return found
+
+
+@pytest.fixture
+def dan(project: Project, people: dict[str, User], rita: User, kind: Kind) -> User:
+    """A newcomer with two tries, and with a conversation of full labeling that waits."""
+    if kind.name == "test":
+        factories.make_release(project, items=2)
+        checks.choose(project, purpose="qualification", by=rita, number=2)
+        checks.set_plan(project, by=rita, test=True, pass_at=0.9, tries=2)
+    else:
+        for number in (6, 5):
+            factories.answer_all(factories.open_calibration(project, number))
+    user = User.objects.create_user("dan")
+    Membership.objects.create(project=project, user=user, role="annotator")
+    factories.open_full(project, 1, annotators=[user], overlap=1)
+    return user
+
+
+def do_try(user: User, project: Project, kind: Kind, *, right: bool) -> Qualification:
+    tries.begin(project, user, kind.name)
+    for part in tries.parts_of(user, project, kind.name):
+        before = Annotation.with_checks.filter(assignment=part).first()
+        payload = factories.labels([0]) if right else {"requirements": []}
+        version = before.version if before else 0
+        annotations.submit(part, factories.save_of(payload, base_version=version))
+        check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
+    return tries.row_of(project, user, kind.name)
+
+
+def test_it_comes_first_and_opens_the_work_when_passed(
+    project: Project, dan: User, kind: Kind
+) -> None:
+    waiting = dan.assignments.get()
+    with pytest.raises(kind.refusal, match=f"{kind.name}_first"):
+        assignments.next_for(dan)
+    assert assignments.take(dan) is None
+    with pytest.raises(kind.refusal):
+        annotations.save_draft(waiting, factories.save_of(factories.labels([0])))
+
+    tries.begin(project, dan, kind.name)
+    assert assignments.next_for(dan).purpose == tries.KINDS[kind.name].purpose
+    again = do_try(dan, project, kind, right=True)
+
+    assert (again.state, again.tries) == (State.PASSED, 1)
+    assert Event.objects.filter(verb=f"{kind.verb}.begun").count() == 1
+    assert assignments.next_for(dan) == waiting
+
+
+def test_tries_end_and_each_is_recorded(project: Project, dan: User, kind: Kind) -> None:
+    first = do_try(dan, project, kind, right=False)
+    assert (first.state, first.tries) == (State.BETWEEN, 1)
+    second = do_try(dan, project, kind, right=False)
+
+    assert (second.state, second.tries) == (State.FAILED, 2)
+    with pytest.raises(kind.refusal, match=rf"{kind.name}_failed .*leads=rita"):
+        assignments.next_for(dan)
+    with pytest.raises(tries.TryImpossible, match="over"):
+        tries.begin(project, dan, kind.name)
+    failed = Event.objects.filter(verb=f"{kind.verb}.failed").order_by("pk")
+    assert [one.data["tries"] for one in failed] == [1, 2]
+
+
+def test_the_second_try_may_pass(project: Project, dan: User, kind: Kind) -> None:
+    do_try(dan, project, kind, right=False)
+
+    assert do_try(dan, project, kind, right=True).state == State.PASSED
+
+
+def test_a_lead_lets_somebody_work_by_a_reason_on_record(
+    project: Project, dan: User, rita: User, kind: Kind
+) -> None:
+    tries.begin(project, dan, kind.name)
+    with pytest.raises(tries.AdmissionImpossible):
+        tries.let_in(project, dan, kind.name, by=rita, reason=" ")
+
+    tries.let_in(project, dan, kind.name, by=rita, reason="Wrote the guidelines.")
+
+    assert assignments.next_for(dan).purpose == "labelling"
+    assert tries.row_of(project, dan, kind.name).state == State.WAIVED
+    data = Event.objects.get(verb=kind.let_in).data
+    assert (data["user"], data["reason"]) == ("dan", "Wrote the guidelines.")
+    with pytest.raises(tries.AdmissionImpossible, match="nothing_to"):
+        tries.let_in(project, dan, kind.name, by=rita, reason="Again.")
