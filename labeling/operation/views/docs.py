@@ -6,9 +6,11 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import override
 from django.views.decorators.http import require_GET
 
 from labeling.core.views.markdown import Document, render_document
+from labeling.words import EVENTS
 from labeling.work.rules.keys import KEYS
 
 FOLDER = settings.BASE_DIR / "templates" / "docs"
@@ -82,7 +84,7 @@ def docs(request: HttpRequest, page: str = "index") -> HttpResponse:
 
 def read(page: str) -> Document:
     text = Path(FOLDER / f"{page}.md").read_text(encoding="utf-8")
-    written = text.replace("[[shortcuts]]", _shortcuts())
+    written = text.replace("[[shortcuts]]", _shortcuts()).replace("[[events]]", _events())
     return render_document(written, link=_link)
 
 
@@ -99,6 +101,13 @@ def _link(target: str) -> str:
     file, hash_, anchor = target.partition("#")
     page = file.removesuffix(".md")
     return address(page) + hash_ + anchor if file.endswith(".md") and page in PAGES else target
+
+
+def _events() -> str:
+    """What the audit log may hold: each verb with the line that people read, in English."""
+    with override("en"):
+        lines = [f"| `{verb}` | {sentence} |" for verb, sentence in sorted(EVENTS.items())]
+    return "\n".join(["| event | what its line says |", "| --- | --- |", *lines])
 
 
 def _shortcuts() -> str:
