@@ -140,7 +140,7 @@ def _begin(wish: Wish, talks: list[RunConversation]) -> Run:
         name=wish.name[: launch.LONGEST_NAME] or talks[0].external_id,
         budget_cost=wish.budget_cost,
         budget_tokens=wish.budget_tokens,
-        concurrency=settings.RUN_CONCURRENCY,
+        concurrency=endpoints.at_once() if task.asks_model else settings.RUN_CONCURRENCY,
         requested_by=wish.by,
         expires_at=timezone.now() + timedelta(days=KEPT_DAYS),
     )
