@@ -24,13 +24,12 @@ from config.celery import app as celery_app
 from evaluation import judge
 from evaluation.models import Answer, CaseRun, Judgement, Run, Score
 from evaluation.services.judging import judgings
-from evaluation.services.launch import suggestions
 from evaluation.services.run import execution
 from labeling.domain.facts import Fact
-from labeling.models import Event, Project, Suggestion, SuggestionRequest
+from labeling.models import Event, Project
 from labeling.operation import health
 from pipelines import registry
-from tests import factories, llm_server
+from tests import llm_server
 from tests.evaluation import answers as asked
 from tests.evaluation import launching
 from tests.evaluation.slow_worker import ENTRY, HANGING
@@ -257,36 +256,6 @@ def processes_of(worker: subprocess.Popen[bytes]) -> list[str]:
     )
     rows = [line.split() for line in of_all.stdout.splitlines()]
     return [pid for session, pid, state in rows if session == str(worker.pid) and state[0] != "Z"]
-
-
-@pytest.mark.slow
-def test_a_worker_killed_while_it_makes_suggestions_loses_none_and_makes_none_twice(
-    project: Project,
-    start_worker: Callable[..., subprocess.Popen[bytes]],
-    log: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(registry.PIPELINES, "slow", ENTRY)
-    said = tmp_path / "worker.log"
-    factories.open_full(project, 20, overlap=2)
-    asked = suggestions.ask(project, pipeline="slow", by=None)
-
-    for last_call, enough in ((5, 4), (7, 10)):
-        worker = start_worker(last_call=last_call)
-        wait_for(lambda: Suggestion.objects.count() >= enough, seconds=180, log=said)  # noqa: B023
-        kill(worker)
-        assert Suggestion.objects.count() < 20
-    start_worker()
-    wait_for(
-        lambda: SuggestionRequest.objects.filter(pk=asked.pk, finished_at__isnull=False).exists(),
-        seconds=180,
-        log=said,
-    )
-
-    calls = log.read_text().split()
-    assert Suggestion.objects.count() == len(set(calls)) == 20
-    assert len(calls) <= 22  # each kill costs at most the one that was in work
 
 
 @pytest.mark.slow

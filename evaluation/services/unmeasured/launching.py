@@ -76,6 +76,11 @@ def on_records(wish: Wish, records: Sequence[Record]) -> Run:
 def on_conversations(wish: Wish, conversations: Sequence[Conversation]) -> Run:
     """On conversations of the wish's project: none of the test split, none that is blind."""
     _check_size(len(conversations), sum(each.n_messages for each in conversations))
+    return on_all(wish, conversations)
+
+
+def on_all(wish: Wish, conversations: Sequence[Conversation]) -> Run:
+    """The same, however many."""
     pks = [conversation.pk for conversation in conversations]
     may = set(allowed(Conversation.objects.filter(pk__in=pks)).values_list("pk", flat=True))
     kept = next((each for each in conversations if each.pk not in may), None)
