@@ -9,7 +9,6 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends with the worker: see ``
 django.setup()
 
 from evaluation.services import memory_builds  # noqa: E402, F401
-from evaluation.services.launch import suggestions  # noqa: E402, F401
 from evaluation.services.run import execution  # noqa: E402, F401
 from labeling.gold import gold_requests  # noqa: E402, F401
 

@@ -12,7 +12,6 @@ from django.db import connections
 
 from evaluation.services import memory_builds
 from evaluation.services.language_models import replies
-from evaluation.services.launch import suggestions
 from evaluation.services.run import scoring, yardsticks
 from evaluation.services.run.dispatching import Dispatcher
 from evaluation.services.unmeasured import launching
@@ -22,7 +21,7 @@ from labeling.conversations import uploads
 from labeling.jobs import runner, tasks
 from labeling.jobs.tasks import Task
 from labeling.operation import health
-from labeling.work import assignments, suggestion_requests
+from labeling.work import assignments
 
 
 def measure_floors(*_: object) -> None:
@@ -33,7 +32,6 @@ def measure_floors(*_: object) -> None:
 
 
 tasks.register(
-    Task("suggestions", suggestions.work, suggestion_requests.due, is_apart=True),
     Task("layers", memory_builds.work, memory_builds.due, is_apart=True),
     Task("floors", measure_floors, yardsticks.due),
 )

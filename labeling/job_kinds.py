@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from functools import partial
 
 from django.db.models import Count, Min
 from django.urls import reverse
@@ -13,10 +12,9 @@ from labeling.core import clock
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
 from labeling.gold import gold_requests
-from labeling.jobs import jobs, queue
+from labeling.jobs import jobs
 from labeling.jobs.jobs import Failure, Job, Kind, Scope, of_projects
 from labeling.models import Event, PendingUpdate, Project, WebhookDelivery
-from labeling.models import SuggestionRequest as Suggestions
 from labeling.screening import check_turns
 
 
@@ -26,7 +24,6 @@ def register() -> None:
         Kind("freeze", _freezes, _refused_freezes),
         Kind("checks", _checks),
         Kind("webhooks", _webhooks, _given_up),
-        Kind("suggestions", _suggestions, _failed_suggestions, partial(queue.free, "suggestions")),
     )
 
 
@@ -96,20 +93,6 @@ def _webhooks(scope: Scope) -> Iterator[Job]:
         yield Job("webhooks", key, row["since"], False, project, url=page, total=row["n"])
 
 
-def _suggestions(scope: Scope) -> Iterator[Job]:
-    asked = of_projects(Suggestions.objects.filter(finished_at=None), scope)
-    for each in asked.select_related("project"):
-        yield Job(
-            "suggestions",
-            each.pk,
-            each.requested_at,
-            False,
-            each.project,
-            each.pipeline,
-            reverse("suggestions", args=[each.project.slug]),
-        )
-
-
 # --- what failed ----------------------------------------------------------------------------------
 
 
@@ -140,21 +123,3 @@ def _given_up(scope: Scope, since: datetime) -> Iterator[Failure]:
         page = reverse("webhook", args=[project.slug, row.webhook_id])
         assert row.tried_at is not None
         yield Failure("webhooks", row.pk, row.tried_at, why, project, url=page)
-
-
-def _failed_suggestions(scope: Scope, since: datetime) -> Iterator[Failure]:
-    failed = Suggestions.objects.filter(finished_at__gt=since, failure__isnull=False)
-    rows = of_projects(failed, scope).select_related("project").order_by("-pk")
-    for each in rows[: jobs.FAILURES]:
-        page = reverse("suggestions", args=[each.project.slug])
-        assert each.finished_at is not None
-        assert each.failure is not None
-        yield Failure(
-            "suggestions",
-            each.pk,
-            each.finished_at,
-            each.failure,
-            each.project,
-            each.pipeline,
-            page,
-        )

@@ -39,7 +39,7 @@ from labeling.settling.models.reviews import Review
 from labeling.work.models.annotations import Annotation, AnnotationRevision
 from labeling.work.models.assignments import Assignment
 from labeling.work.models.rounds import EmptyLayer, Round, RoundConversation
-from labeling.work.models.suggestions import FirstPass, Suggestion, SuggestionRequest
+from labeling.work.models.suggestions import FirstPass, Suggestion
 
 __all__ = [
     "Adjudication",
@@ -89,7 +89,6 @@ __all__ = [
     "RoundConversation",
     "SignIn",
     "Suggestion",
-    "SuggestionRequest",
     "TextVector",
     "Transcript",
     "Tries",

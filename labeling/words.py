@@ -609,7 +609,6 @@ WORDS: dict[str, Text] = {
     "suggestion.submitted": _("This is submitted: reopen it before you look at suggestions."),
     "suggestion.switched_off": _("Suggestions are switched off in this project."),
     "suggestion.unusable": "{path}: {message}",
-    "suggestions.given_up": _("Given up after {tries} tries: the worker stopped each time."),
     "suggestion.test_or_blind": _(
         "Nothing is suggested for conversations of the test split or of a blind round."
     ),

@@ -32,11 +32,10 @@ from labeling.models import (
     Project,
     Round,
     Suggestion,
-    SuggestionRequest,
     Transcript,
 )
 from labeling.settling import processing
-from labeling.work import annotations, rounds, suggestion_requests
+from labeling.work import annotations, rounds, suggestions
 from tests.fakes import WordOverlap
 
 ROLES = {
@@ -249,11 +248,9 @@ def suggest(
     layer: str = "extraction",
     pipeline: str = "requirements-local",
 ) -> Suggestion:
-    """What a pipeline suggests, kept as a worker keeps it."""
-    asked = SuggestionRequest(
-        project=conversation.project, layer=layer, pipeline=pipeline, pipeline_version="1"
-    )
-    return suggestion_requests.store(asked, conversation, labels_)
+    """What a pipeline suggests, as it is taken over from a run."""
+    of = {"project": conversation.project, "layer": layer, "pipeline": pipeline, "version": "1"}
+    return suggestions.put(conversation, labels_, **of)[0]
 
 
 def make_release(

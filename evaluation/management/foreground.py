@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import DatabaseError, connections
 
 from evaluation.management.bars import bar
-from evaluation.models import Answer, Judgement, Run
+from evaluation.models import Run
 from evaluation.services.run import execution
 from evaluation.services.work import slots
 from evaluation.services.work.attendance import OPEN
 from labeling.jobs import runner
 from labeling.words import in_english
-
-logger = logging.getLogger(__name__)
 
 WAIT_SECONDS = 1.0  # for work that another worker holds, or that waits for another attempt
 COUNTING_SHARE = 0.02
@@ -34,11 +31,19 @@ def reload(run_id: int) -> Run:
 
 def work_until_done(run_id: int, show: Callable[[], None]) -> None:
     while True:
-        with _helpers(run_id):
-            runner.run(execution.work, run_id, uuid4(), progress=show)
+        runner.run(_work, run_id, uuid4(), progress=show)
         if reload(run_id).status not in OPEN:
             return
         time.sleep(WAIT_SECONDS)
+
+
+def _work(run_id: int, owner: UUID, *, progress: Callable[[], None]) -> None:
+    """As many cases at a time as the run allows, where a language model is asked: that is waiting;
+    what computes here uses the processors by itself."""
+    run = Run.objects.get(pk=run_id)
+    in_threads = settings.CASE_PROCESSES and slots.asks_model(run)
+    at_once = run.concurrency if in_threads else 1
+    execution.work(run_id, owner, progress=progress, at_once=at_once)
 
 
 @contextmanager
@@ -63,49 +68,6 @@ def _keep(run_ids: Collection[int], done: Event) -> None:
                 slots.keep_for_command(run_ids)
             except DatabaseError:  # busy or away for a moment: it is said three more times
                 connections.close_all()
-    finally:
-        connections.close_all()
-
-
-@contextmanager
-def _helpers(run_id: int) -> Iterator[None]:
-    """Processes that work on the run together with the block; they end with it."""
-    children = runner.Children()
-    threads = [
-        Thread(target=_help, args=(children, run_id), name=f"helper-{number + 1}", daemon=True)
-        for number in range(_helpers_wanted(run_id))
-    ]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-        for thread in threads:
-            thread.join()
-    finally:  # also by Ctrl-C: what they hold is given back
-        children.stop()
-        for thread in threads:
-            thread.join()
-
-
-def _helpers_wanted(run_id: int) -> int:
-    """As many as the run allows where a language model is asked, because that is waiting; what
-    computes here uses the processors by itself."""
-    run = Run.objects.get(pk=run_id)
-    if not settings.CASE_PROCESSES or not (run.spec.model or run.judgings.exists()):
-        return 0
-    waiting = (
-        run.cases.unfinished(),
-        Answer.objects.wanted().filter(case__run=run),
-        Judgement.objects.wanted().filter(judging__run=run),
-    )
-    return max(0, min(run.concurrency, sum(rows.count() for rows in waiting)) - 1)
-
-
-def _help(children: runner.Children, run_id: int) -> None:
-    try:
-        children.run(execution.work, run_id, uuid4())
-    except Exception:  # of any kind: the others do what is left
-        logger.exception("A helper of run %s ended early.", run_id)
     finally:
         connections.close_all()
 

@@ -191,7 +191,7 @@ class KeepAlive:
 
     def __exit__(self, *error: object) -> None:
         if self._thread is None:
-            runner.release()
+            runner.release(self._lease)
         else:
             self._done.set()
             self._thread.join()

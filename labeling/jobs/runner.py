@@ -1,8 +1,8 @@
 """Work in child processes: work that hangs is ended with its process, and the worker continues.
 
 A worker's thread hands a whole job (a run, suggestions, a memory build) to a child process and
-watches it. The child reports which lease it holds and for how long it may; the thread renews
-that lease from outside, so that a child that never lets another thread run is watched as well, and
+watches it. The child reports which leases it holds and for how long it may; the thread renews
+them from outside, so that a child that never lets another thread run is watched as well, and
 kills the child at the limit. Children are kept between jobs, with the models that they have loaded,
 and end when there has been no job for a minute.
 """
@@ -80,7 +80,7 @@ class _Hold:
 
 @dataclass(frozen=True, slots=True)
 class _Release:
-    pass
+    lease: Lease
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,36 +112,41 @@ class _Child:
 
 
 @dataclass(slots=True)
-class _Watch:
-    """What the child at work holds, and until when."""
+class _Held:
+    """A lease of a child, until when it may have it, and when it is renewed next."""
 
-    lease: Lease | None = None
-    limit: float = inf
-    renew_at: float = inf
+    limit: float
+    renew_at: float
     lost: bool = False
 
-    def take(self, lease: Lease, seconds: float) -> None:
-        now = monotonic()
-        # A beat longer than the work's own limit: it may notice that one and end properly.
-        self.lease, self.limit = lease, now + seconds + _beat()
-        self.renew_at, self.lost = now + _beat(), False
+
+@dataclass(slots=True)
+class _Watch:
+    """What the child at work holds: one lease for each of its threads."""
+
+    held: dict[Lease, _Held] = field(default_factory=dict)
 
     def hear(self, message: _Hold | _Release | _Progress, progress: Progress | None) -> None:
+        now = monotonic()
         match message:
             case _Hold():
-                self.take(message.lease, message.seconds)
+                # A beat longer than the work's own limit: it may notice that one and end properly.
+                limit = now + message.seconds + _beat()
+                self.held[message.lease] = _Held(limit, now + _beat())
             case _Release():
-                self.release()
+                self.held.pop(message.lease, None)
             case _Progress() if progress:
                 progress()
 
-    def release(self) -> None:
-        self.lease, self.limit, self.renew_at, self.lost = None, inf, inf, False
+    def give_back(self, *, but: Lease | None = None) -> None:
+        for lease in self.held:
+            if lease != but:
+                lease.give_back()
 
     @property
     def seconds_left(self) -> float | None:
         """Until there is something to do; ``None``: wait for the child."""
-        next_at = min(self.limit, self.renew_at)
+        next_at = min((min(each.limit, each.renew_at) for each in self.held.values()), default=inf)
         return None if next_at == inf else max(0.0, next_at - monotonic())
 
 
@@ -239,19 +244,18 @@ class Children:
                     return None
         except BaseException:  # Ctrl-C
             child.end()
-            if watch.lease:
-                watch.lease.give_back()
+            watch.give_back()
             raise
 
     def _bury(self, child: _Child, watch: _Watch) -> None:
         if self._stopped:
-            if watch.lease:
-                watch.lease.give_back()
+            watch.give_back()
             return
-        if watch.lease is None:
+        if not watch.held:
             raise ChildDied(f"A process ended with exit code {child.process.exitcode}.")
-        logger.warning("%s: its process ended (%s).", watch.lease, child.process.exitcode)
-        watch.lease.abandon()
+        for lease in watch.held:
+            logger.warning("%s: its process ended (%s).", lease, child.process.exitcode)
+            lease.abandon()
 
 
 def _received(child: _Child) -> _Finished | _Hold | _Release | _Progress | None:
@@ -265,22 +269,27 @@ def _received(child: _Child) -> _Finished | _Hold | _Release | _Progress | None:
 
 
 def _attend(child: _Child, watch: _Watch) -> bool:
-    """Renew the child's lease, or end it: at its limit, or if others took its work over."""
-    assert watch.lease is not None  # otherwise there is nothing to attend to
+    """Renew the child's leases, or end it: at the limit of one, or if others took its work over.
+
+    Where its other threads have work of their own, it is not ended for what was taken over.
+    """
     now = monotonic()
-    if now >= watch.limit:
-        logger.warning("%s took too long: its process is ended.", watch.lease)
-        child.end()
-        watch.lease.end_late()
-        return False
-    if now >= watch.renew_at:
-        if watch.lost:  # a beat ago, and the child has not let go since
-            logger.warning("%s was taken over: its process is ended.", watch.lease)
+    for lease, held in list(watch.held.items()):
+        if now >= held.limit:
+            logger.warning("%s took too long: its process is ended.", lease)
+            child.end()
+            lease.end_late()
+            watch.give_back(but=lease)
+            return False
+        if now < held.renew_at:
+            continue
+        if held.lost and len(watch.held) == 1:  # a beat ago, and the child has not let go since
+            logger.warning("%s was taken over: its process is ended.", lease)
             child.end()
             return False
-        watch.renew_at = now + _beat()
+        held.renew_at = now + _beat()
         try:
-            watch.lost = not watch.lease.renew()
+            held.lost = not lease.renew()
         except DatabaseError:  # busy or away for a moment; the lease lasts two more tries
             connections.close_all()
     return True
@@ -323,6 +332,8 @@ def _start() -> _Child:
 # What follows runs in the child.
 
 _watcher: Connection | None = None
+_telling = Lock()
+"""Of threads that have something to tell, one at a time."""
 
 
 def is_watched() -> bool:
@@ -331,13 +342,17 @@ def is_watched() -> bool:
 
 
 def hold(lease: Lease, seconds: float) -> None:
-    assert _watcher is not None
-    _watcher.send(_Hold(lease, seconds))
+    _send(_Hold(lease, seconds))
 
 
-def release() -> None:
+def release(lease: Lease) -> None:
+    _send(_Release(lease))
+
+
+def _send(message: _Hold | _Release | _Progress) -> None:
     assert _watcher is not None
-    _watcher.send(_Release())
+    with _telling:
+        _watcher.send(message)
 
 
 def _serve(connection: Connection) -> None:
@@ -367,8 +382,7 @@ def _done(job: Job, args: tuple[Any, ...], has_progress: bool) -> _Finished:
 
 
 def _tell() -> None:
-    assert _watcher is not None
-    _watcher.send(_Progress())
+    _send(_Progress())
 
 
 def _end_with_parent() -> None:

@@ -23,7 +23,8 @@ from labeling.models import (
 )
 from labeling.schema import LAYERS
 from labeling.schema.labels import StoredLabel
-from labeling.schema.origins import Suggested, claims, verified
+from labeling.schema.origins import Suggested, claims, plain, verified
+from labeling.work.checking import problems_of
 
 MAX_DISMISSED = 2000
 
@@ -32,6 +33,12 @@ class SuggestionsHidden(RuleError):
     """This person may not see suggestions here."""
 
     code = "suggestions_hidden"
+
+
+class UnusableSuggestion(RuleError):
+    """What the pipeline returned is not a list of labels of this layer."""
+
+    code = "unusable_suggestion"
 
 
 class FirstPassEmpty(RuleError):
@@ -54,6 +61,12 @@ def allowed(conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
     """Those that may have suggestions: not the test split, and not what is labeled blind."""
     blind = Round.objects.blind().values("places__conversation")
     return conversations.exclude(split=Conversation.Split.TEST).exclude(pk__in=blind)
+
+
+def wanted(project: Project) -> QuerySet[Conversation]:
+    """The conversations of open full labeling, without the test split and blind ones."""
+    open_rounds = project.rounds.filter(kind=Round.Kind.FULL, state=Round.State.OPEN)
+    return allowed(Conversation.objects.filter(pk__in=open_rounds.values("places__conversation")))
 
 
 def sight(assignment: Assignment) -> Sight:
@@ -87,6 +100,46 @@ def shown(assignment: Assignment) -> list[Suggestion]:
     return [newest[layer] for layer in assignment.round.project.layers if layer in newest]
 
 
+def put(
+    conversation: Conversation,
+    labels: Sequence[Any],
+    *,
+    project: Project,
+    layer: str,
+    pipeline: str,
+    version: str,
+) -> tuple[Suggestion, bool]:
+    """The suggestion of the pipeline for the conversation, and whether it is new."""
+    key = LAYERS[layer].key
+    payload = {key: [_named(layer, label, n) for n, label in enumerate(labels, start=1)]}
+    problems = problems_of(
+        payload, project=project, conversation=conversation, complete=False, empty=not labels
+    )
+    if problems:
+        raise UnusableSuggestion(
+            "suggestion.unusable", path=problems[0].path, message=problems[0].fact
+        )
+    return Suggestion.objects.get_or_create(
+        conversation=conversation,
+        layer=layer,
+        pipeline=pipeline,
+        pipeline_version=version,
+        defaults={"payload": payload},
+    )
+
+
+def _named(layer: str, label: Any, number: int) -> StoredLabel:
+    """A label of the schema: pipelines set no uid, and may add fields that annotators lack."""
+    if not isinstance(label, Mapping):
+        raise UnusableSuggestion("suggestion.not_an_object", number=number)
+    shape = LAYERS[layer]
+    known = {name: value for name, value in label.items() if name in shape.label.model_fields}
+    named = {"uid": f"s{number}"}
+    if "id" in shape.label.model_fields:
+        named["id"] = f"{shape.prefix}-{number:03d}"
+    return plain(known) | named
+
+
 class Made(NamedTuple):
     """How many conversations one version of a pipeline has suggested something for."""
 
@@ -97,7 +150,6 @@ class Made(NamedTuple):
 
 
 def made(project: Project) -> list[Made]:
-    """Asked for by a person, or taken over from a run without gold."""
     of_project = Suggestion.objects.filter(conversation__project=project)
     named = of_project.values_list("layer", "pipeline", "pipeline_version")
     counted = named.annotate(Count("pk")).order_by("pipeline", "pipeline_version", "layer")

@@ -16,12 +16,15 @@ from typing import Any, TypeVar
 GRACE_SECONDS = 5.0  # for cancelling a request
 
 T = TypeVar("T")
+_starting = threading.Lock()
 
 
 def run(work: Coroutine[Any, Any, T], *, seconds: float) -> T:
     """Its result, or ``TimeoutError`` after ``seconds`` of wall-clock time."""
     limited = asyncio.wait_for(work, seconds)
-    future = asyncio.run_coroutine_threadsafe(limited, _loop_of(getpid()))
+    with _starting:  # or of two threads that ask first, each would start a loop
+        loop = _loop_of(getpid())
+    future = asyncio.run_coroutine_threadsafe(limited, loop)
     try:
         return future.result(seconds + GRACE_SECONDS)
     except BaseException:  # also when a person or the system stops the caller

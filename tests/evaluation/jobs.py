@@ -56,18 +56,21 @@ def count(progress: Callable[[], None]) -> None:
         progress()
 
 
-def hang(held: Noted, seconds: float) -> str:
+def hang(held: Noted, seconds: float, *beside: Noted) -> str:
     """Inside of C, where no other thread of the process gets a turn; the next try comes through."""
     if not held.path.exists() or not fates(held.path):
         runner.hold(held, seconds)
         held._note("renewed")
+        for other in beside:
+            runner.hold(other, 600)
         re.fullmatch(r"(a+)+", "a" * 60 + "b")
     return "done"
 
 
-def die(held: Noted) -> str:
+def die(held: Noted, *beside: Noted) -> str:
     if not held.path.exists():
-        runner.hold(held, 600)
+        for each in (held, *beside):
+            runner.hold(each, 600)
         held._note("renewed")
         os.kill(os.getpid(), signal.SIGKILL)
     return "done"

@@ -77,14 +77,12 @@ def set_clock_ahead(seconds: float) -> None:
 
 
 def prepare() -> None:
-    from evaluation.services.launch import suggestions
     from labeling.agreement import vectors
     from labeling.agreement.matching.similarity import Ruler
     from tests.fakes import WordOverlap
 
     set_clock_ahead(float(os.environ.get("SLOW_AHEAD", "0")))
     registry.PIPELINES.update({"slow": ENTRY, "hanging": HANGING})
-    suggestions.RESEND_SECONDS = 1
     vectors.ruler = lambda: Ruler(WordOverlap())
 
 

@@ -230,32 +230,23 @@ def test_the_bar_counts_less_often_than_cases_are_done(
             show()
 
 
-def test_cases_that_wait_for_a_model_are_worked_on_by_as_many_processes_as_the_run_allows(
+def test_as_many_cases_that_wait_for_a_model_are_worked_on_at_a_time_as_the_run_allows(
     launch: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.CASE_PROCESSES = True
-    run = launch(concurrency=3)
-    at_work: list[str] = []
+    run = launch(concurrency=30)
+    at_once: list[int] = []
 
-    class Helper:
-        def run(self, job: Any, run_id: int, owner: Any) -> None:
-            at_work.append("helper")
-
-        def stop(self) -> None:
-            at_work.append("stopped")
-
-    def work_here(job: Any, run_id: int, *given: Any, **named: Any) -> None:
-        at_work.append("command")
+    def work(run_id: int, owner: Any, **named: Any) -> None:
+        at_once.append(named["at_once"])
         Run.objects.filter(pk=run_id).update(cancelled=True)
 
-    monkeypatch.setattr(foreground.runner, "Children", Helper)
-    monkeypatch.setattr(foreground.runner, "run", work_here)
+    monkeypatch.setattr(foreground.execution, "work", work)
+    monkeypatch.setattr(foreground.runner, "run", lambda job, *given, **named: job(*given, **named))
 
     foreground.work_until_done(run.pk, lambda: None)
-    assert at_work == ["command", "stopped"]  # it computes here, with all processors
-
-    at_work.clear()
     model = {"id": "m", "name": "m", "base_url": "", "parameters": {}}
     Run.objects.filter(pk=run.pk).update(spec=run.spec.with_values(model=model), cancelled=False)
     foreground.work_until_done(run.pk, lambda: None)
-    assert sorted(at_work) == ["command", "helper", "helper", "stopped"]
+
+    assert at_once == [1, 30]  # what computes here does so with all processors

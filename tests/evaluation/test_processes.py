@@ -98,6 +98,18 @@ def test_work_whose_process_died_is_left_to_the_next_try(children: Children, hel
     assert fates(held.path) == ["abandoned"]
 
 
+def test_of_several_that_one_process_holds_a_death_counts_for_all_and_a_limit_for_one(
+    children: Children, tmp_path: Path
+) -> None:
+    died, beside = (Noted(tmp_path / name) for name in ("died.txt", "beside.txt"))
+    children.run(jobs.die, died, beside)
+    assert [fates(each.path) for each in (died, beside)] == [["abandoned"]] * 2
+
+    late, other = (Noted(tmp_path / name) for name in ("late.txt", "other.txt"))
+    children.run(jobs.hang, late, 1.0, other)
+    assert (fates(late.path), fates(other.path)) == (["late"], ["given back"])
+
+
 def test_a_process_that_dies_with_nothing_in_hand_is_not_started_for_ever(
     children: Children,
 ) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 from uuid import uuid4
 
@@ -12,6 +14,7 @@ from django.utils import timezone
 
 from evaluation.management import foreground
 from evaluation.models import CaseRun, Run, Slot
+from evaluation.services.language_models import budgets
 from evaluation.services.run import execution
 from evaluation.services.work import leases, slots, steering
 from labeling.domain.facts import Fact
@@ -255,3 +258,65 @@ def test_a_worker_leaves_what_asks_another_model_to_one_that_has_it(
 
     settings.LLM_MODEL = llm_server.MODEL
     assert runs_of(slots.take("two", alone=True)) == [asking.pk]
+
+
+# --- several cases of one run at a time ---
+
+
+@pytest.mark.usefixtures("asking")
+def test_a_slot_of_a_run_that_asks_a_model_has_sixteen_of_its_cases_at_a_time(
+    queued: Callable[..., Run], server: LanguageServer
+) -> None:
+    run = queued(pipeline="asking", concurrency=20)
+    taken = [slots.take("one"), slots.take("two"), slots.take("two")]
+    assert runs_of(*taken) == [run.pk, run.pk, None]
+
+    assert [slots.Turn(slot.owner).look() for slot in taken if slot] == [16, 4]
+    Run.objects.filter(pk=run.pk).update(concurrency=3)
+    first, second = (slots.Turn(slot.owner) for slot in taken if slot)
+    assert [first.goes_on(thread) for thread in (0, 2, 3)] == [True, True, False]
+    assert not second.goes_on(0)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("asking")
+def test_a_turn_has_as_many_requests_in_flight_and_does_each_case_once(
+    make_release: Any, queued: Callable[..., Run], server: LanguageServer
+) -> None:
+    run = queued(release=make_release(40, name="forty"), pipeline="asking", concurrency=16)
+    together = Barrier(16)  # no request is answered until sixteen wait
+
+    def all_at_once(body: Any) -> str:
+        together.wait(60)
+        return server.answer
+
+    server.planned.extend([all_at_once] * 16)
+    slot = slots.take("one")
+    assert slot is not None
+
+    execution.take_turn(run.pk, slot.owner)
+
+    run.refresh_from_db()
+    assert server.most_at_once == 16
+    assert run.scored_at is not None
+    assert Counter(run.cases.values_list("state", "attempts")) == {("done", 1): 40}
+    assert len(server.requests) == 80  # two for each case
+    assert budgets.spent(run.pk).calls == 80
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("asking")
+def test_what_a_death_has_left_is_done_alone_before_anything_else(
+    make_release: Any, queued: Callable[..., Run], server: LanguageServer
+) -> None:
+    run = queued(release=make_release(6, name="six"), pipeline="asking", concurrency=6)
+    dead, heir = slots.take("one"), uuid4()
+    assert dead is not None
+    lost = [leases.claim_case(run.pk, dead.owner) for _ in range(2)]
+    slots.bury(["one"])
+
+    execution.work(run.pk, heir, at_once=6)
+
+    asked = [body["messages"][-1]["content"].split(",")[0] for body in server.requests[:4]]
+    assert asked == [case.case_id for case in lost if case for _ in range(2)]
+    assert Counter(run.cases.values_list("state", "attempts")) == {("done", 2): 2, ("done", 1): 4}

@@ -24,13 +24,12 @@ from config.celery import app as celery_app
 from evaluation import judge
 from evaluation.models import Answer, CaseRun, Judgement, Run, Score
 from evaluation.services.judging import judgings
-from evaluation.services.launch import suggestions
 from evaluation.services.run import execution
 from labeling.domain.facts import Fact
-from labeling.models import Event, Project, Suggestion, SuggestionRequest
+from labeling.models import Event, Project
 from labeling.operation import health
 from pipelines import registry
-from tests import factories, llm_server
+from tests import llm_server
 from tests.evaluation import answers as asked
 from tests.evaluation import launching
 from tests.evaluation.slow_worker import ENTRY, HANGING
@@ -260,36 +259,6 @@ def processes_of(worker: subprocess.Popen[bytes]) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_worker_killed_while_it_makes_suggestions_loses_none_and_makes_none_twice(
-    project: Project,
-    start_worker: Callable[..., subprocess.Popen[bytes]],
-    log: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(registry.PIPELINES, "slow", ENTRY)
-    said = tmp_path / "worker.log"
-    factories.open_full(project, 20, overlap=2)
-    asked = suggestions.ask(project, pipeline="slow", by=None)
-
-    for last_call, enough in ((5, 4), (7, 10)):
-        worker = start_worker(last_call=last_call)
-        wait_for(lambda: Suggestion.objects.count() >= enough, seconds=180, log=said)  # noqa: B023
-        kill(worker)
-        assert Suggestion.objects.count() < 20
-    start_worker()
-    wait_for(
-        lambda: SuggestionRequest.objects.filter(pk=asked.pk, finished_at__isnull=False).exists(),
-        seconds=180,
-        log=said,
-    )
-
-    calls = log.read_text().split()
-    assert Suggestion.objects.count() == len(set(calls)) == 20
-    assert len(calls) <= 22  # each kill costs at most the one that was in work
-
-
-@pytest.mark.slow
 def test_a_worker_killed_while_it_answers_and_judges_writes_and_judges_nothing_twice(
     speaking: LanguageServer,
     turns: Semaphore,
@@ -299,12 +268,13 @@ def test_a_worker_killed_while_it_answers_and_judges_writes_and_judges_nothing_t
 ) -> None:
     said = tmp_path / "worker.log"
     release = asked.questions(project, chats=3)
-    run = launching.launch(release, pipeline="lexical", evaluate_answers=True)
+    run = launching.launch(release, pipeline="lexical", evaluate_answers=True, concurrency=4)
     answered = Answer.objects.filter(case__run=run, state="done")
     judged = Judgement.objects.filter(judging__run=run, state="done")
 
-    # one request of the second worker's is that of the first one, which nobody waits for any more
-    for rows, requests, enough, every in ((answered, 3, 3, 9), (judged, 1 + 6 + 10, 10, 45)):
+    # the second worker's replies go to the four requests of the first one, too, for which nobody
+    # waits any more
+    for rows, requests, enough, every in ((answered, 3, 3, 9), (judged, 4 + 6 + 10, 10, 45)):
         worker = start_worker()
         turns.release(requests)
         wait_for(lambda: rows.count() >= enough, seconds=180, log=said)  # noqa: B023
@@ -314,12 +284,12 @@ def test_a_worker_killed_while_it_answers_and_judges_writes_and_judges_nothing_t
     turns.release(1000)
     wait_for(lambda: is_scored(run), seconds=180, log=said)
 
-    # 9 answers, and 5 judgements each but 3 without a reference answer; a kill costs one call
+    # 9 answers, and 5 judgements each but 3 without a reference answer; a kill costs four calls
     kinds = Counter(asked.kinds_asked(speaking))
     assert (answered.count(), judged.count()) == (9, 45)
-    assert sum(kinds.values()) <= 9 + 42 + 2
+    assert sum(kinds.values()) <= 9 + 42 + 2 * 4
     assert len({asked.data_of(body) + asked.system_of(body) for body in speaking.requests}) == 51
-    assert sum(judged.values_list("attempts", flat=True)) <= 46
+    assert sum(judged.values_list("attempts", flat=True)) <= 45 + 4
 
     speaking.requests.clear()
     strict = judge.shipped("relevance").text.replace("You judge", "You judge hard")

@@ -225,7 +225,7 @@ def test_a_text_is_not_a_code(code: str) -> None:
 
 
 STORED = {
-    "trial.cancelled",
+    *("trial.cancelled", "suggestions.stopped", "suggestions.for_layer"),
     *("legacy.text", "budget.set_prices"),
     *("certificate.probes_failed", "gold.correction_without_label"),
 }

@@ -19,7 +19,8 @@ from django.utils import timezone
 
 from config import private_files
 from config.command import CHECK
-from labeling.models import Job, SuggestionRequest
+from evaluation.models import LayerBuild
+from labeling.models import Job
 from labeling.operation import preflight
 from tests import factories
 
@@ -73,13 +74,12 @@ def test_a_missing_guard_is_named(table: str) -> None:
 
 def test_work_that_is_held_into_the_future_is_named() -> None:
     project = factories.make_project("orders")
-    asked = SuggestionRequest.objects.create(
-        project=project, layer="extraction", pipeline="lexical"
-    )
+    talk = factories.make_talk(project, "talk", [])
+    asked = LayerBuild.objects.create(conversation=talk, config_sha256="a")
     assert found("work") == []
     ahead = timezone.now() + timedelta(hours=2)
-    Job.objects.create(kind="suggestions", key=asked.pk, owner=uuid4(), lease_expires_at=ahead)
-    assert "suggestions lexical" in found("work")[0]
+    Job.objects.create(kind="layers", key=asked.pk, owner=uuid4(), lease_expires_at=ahead)
+    assert "layers " in found("work")[0]
 
 
 def test_a_cache_that_forgets_is_named(settings: Any) -> None:

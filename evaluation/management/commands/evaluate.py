@@ -251,7 +251,7 @@ def _add_how(parser: ArgumentParser) -> None:
         "--concurrency",
         type=int,
         metavar="N",
-        help="cases at a time, where a language model is asked (default: ASSAY_RUN_CONCURRENCY)",
+        help="cases at a time, where a language model is asked (default: what its entry allows)",
     )
     parser.add_argument(
         "--model",

@@ -10,7 +10,6 @@ from django.utils.translation import gettext, ngettext
 
 from evaluation.models import Run
 from evaluation.services.language_models.budgets import Estimate, Spent, digits_of
-from labeling.models import SuggestionRequest
 from labeling.words import words
 
 
@@ -81,7 +80,7 @@ def usage_line(spent: Spent, served: Sequence[str] = ()) -> str:
     return "; ".join(f"{name[0].lower()}{name[1:]} {text}" for name, text in lines)
 
 
-def budget(of: Run | SuggestionRequest) -> str:
+def budget(of: Run) -> str:
     if of.budget_tokens is None:
         return gettext("no limit") if of.budget_cost is None else _of_money(of.budget_cost)
     tokens = _n(of.budget_tokens)

@@ -24,7 +24,7 @@ from evaluation.models import (
 )
 from evaluation.services.language_models import endpoints
 from labeling.domain.facts import Fact
-from labeling.models import GoldItem, GoldRelease, SuggestionRequest
+from labeling.models import GoldItem, GoldRelease
 from pipelines.chat.counting import tokens_in
 from pipelines.chat.endpoint import DEFAULT, JUDGE, Endpoint
 from pipelines.llm import OverBudget, Usage
@@ -205,13 +205,6 @@ def check(run_id: int) -> None:
     if run.budget_cost is not None or run.budget_tokens is not None:
         model = endpoints.name_in(run.spec.model)
         hold(run.budget_cost, run.budget_tokens, spent(run_id), model)
-
-
-def check_suggestions(request_id: int) -> None:
-    """The same for suggestions that were asked for."""
-    fields = SuggestionRequest.objects.values_list("budget_cost", "budget_tokens", "usage")
-    money, tokens, usage = fields.get(pk=request_id)
-    hold(money, tokens, spent_in(usage))
 
 
 def is_usage(usage: Any) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from django.conf import settings
@@ -23,6 +24,9 @@ from pipelines.chat.endpoint import DEFAULT, JUDGE, OPENAI, Endpoint
 from pipelines.chat.receiving import MEGABYTE
 from pipelines.chat.redaction import redacted
 from pipelines.registry import Entry
+
+MOST = 64
+"""Cases of one run at a time."""
 
 
 class ModelMissing(RuleError):
@@ -74,6 +78,12 @@ def uses_model(entry: Entry, config: Mapping[str, Any]) -> bool:
 def named(name: str = DEFAULT) -> Endpoint | None:
     """``None``: it is not declared, or something is missing."""
     return None if missing_setting(name) else _declared(name)
+
+
+def at_once(name: str = DEFAULT) -> int:
+    """Cases at a time of a run that asks this model, where nobody says otherwise: it waits."""
+    endpoint = named(name)
+    return max(settings.RUN_CONCURRENCY, min(endpoint.max_concurrency if endpoint else 1, MOST))
 
 
 def known() -> Iterator[Endpoint]:
@@ -139,9 +149,17 @@ def model_named(
     return CachedModel(client_of(endpoint), before_asking=before_asking) if endpoint else None
 
 
-@cache
+_opening = Lock()
+
+
 def client_of(endpoint: Endpoint) -> OpenAIModel:
     """One for a process, so that all its threads keep to one limit and share connections."""
+    with _opening:  # or of two threads that ask first, each would get its own
+        return _client_of(endpoint)
+
+
+@cache
+def _client_of(endpoint: Endpoint) -> OpenAIModel:
     return OpenAIModel(endpoint)
 
 

@@ -323,6 +323,8 @@ def _check_pipeline(request: LaunchRequest, examined: _Examined) -> None:
         examined.asks_model = endpoints.uses_model(examined.entry, run.config)
         if not examined.faults_at("model"):
             check_model(examined.entry, request.model, asks_model=examined.asks_model)
+    if request.concurrency is None and (examined.asks_model or request.evaluate_answers):
+        run.concurrency = endpoints.at_once(request.model)
     with examined.at("model"):
         _check_use_of_model(request, examined)
     if request.evaluate_answers:

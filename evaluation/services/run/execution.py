@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import OperationalError
+from django.db import OperationalError, connections
 from django.db.models import Q, QuerySet
 
 from evaluation import adapters
@@ -82,7 +83,8 @@ def _about_the_same(case: CaseRun) -> Q:
 
 def take_turn(run_id: int, owner: UUID) -> None:
     """Work on the run in a slot, until it is over or another run needs the thread more."""
-    work(run_id, owner, goes_on=slots.Turn(owner).goes_on)
+    turn = slots.Turn(owner)
+    work(run_id, owner, goes_on=turn.goes_on, at_once=turn.look())
 
 
 def work(
@@ -90,19 +92,50 @@ def work(
     owner: UUID,
     *,
     progress: Progress | None = None,
-    goes_on: GoesOn = lambda: True,
+    goes_on: Callable[[int], bool] = lambda thread: True,
+    at_once: int = 1,
 ) -> None:
-    """Do what there is to do for the run, until nothing is left that can be taken now."""
+    """Do what there is to do for the run, until nothing is left that can be taken now.
+
+    ``at_once`` cases are worked on by as many threads, each with a pipeline of its own. What a
+    death has left behind is done alone before, so that what ends its process ends no other case.
+    """
     try:
-        _run_cases(run_id, owner, progress, goes_on)
-        _write_answers(run_id, owner, progress, goes_on)
-        _judge(run_id, owner, progress, goes_on)
-        if goes_on():
+        if at_once > 1:
+            lost = partial(leases.has_lost, run_id)
+            _work_off(run_id, owner, progress, lambda: goes_on(0) and lost())
+            _in_threads(
+                at_once,
+                lambda thread: _work_off(run_id, owner, progress, partial(goes_on, thread)),
+            )
+        else:
+            _work_off(run_id, owner, progress, partial(goes_on, 0))
+        if goes_on(0):
             _score(run_id, owner)
     except CannotRun as problem:
         endings.fail(run_id, problem.fact)
     if progress:
         progress()
+
+
+def _in_threads(n: int, do: Callable[[int], None]) -> None:
+    """The first error is raised when all have ended."""
+
+    def alone(thread: int) -> None:
+        try:
+            do(thread)
+        finally:
+            connections.close_all()  # those of this thread
+
+    with ThreadPoolExecutor(n, thread_name_prefix="case") as pool:
+        for done in [pool.submit(alone, thread) for thread in range(n)]:
+            done.result()
+
+
+def _work_off(run_id: int, owner: UUID, progress: Progress | None, goes_on: GoesOn) -> None:
+    _run_cases(run_id, owner, progress, goes_on)
+    _write_answers(run_id, owner, progress, goes_on)
+    _judge(run_id, owner, progress, goes_on)
 
 
 def _run_cases(run_id: int, owner: UUID, progress: Progress | None, goes_on: GoesOn) -> None:

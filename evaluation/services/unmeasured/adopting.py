@@ -1,6 +1,7 @@
 """What a run without gold returned, as suggestions in a project: what it lacks is imported.
 
-The rules are those of suggestions: never on the test split, never where somebody labels blind.
+A lead asks for such a run over what people label now, or takes over what a trial returned. The
+rules are those of suggestions: never on the test split, never where somebody labels blind.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from django.db import transaction
 from evaluation.layers import GOLD_LAYERS
 from evaluation.models import Run, RunConversation
 from evaluation.services.launch.spec import sha256_of
-from evaluation.services.unmeasured import launching
+from evaluation.services.unmeasured import launching, predicting
+from evaluation.services.unmeasured.launching import Wish
 from evaluation.services.unmeasured.predicting import TrialRefused
 from labeling.conversations import conversations
 from labeling.conversations.rules.importing import Record, Turn
@@ -22,9 +24,12 @@ from labeling.core import events, projects
 from labeling.domain.facts import Fact
 from labeling.models import Conversation, Project
 from labeling.schema import LAYERS
-from labeling.work import suggestion_requests as requests
+from labeling.work import suggestions
 from labeling.work.suggestions import allowed
-from pipelines.registry import PIPELINES
+from pipelines.registry import PIPELINES, Entry
+
+MOST_AT_ONCE = 1000
+"""Conversations of one run that is asked for; asking again goes on with the others."""
 
 
 @dataclass(slots=True)
@@ -40,14 +45,48 @@ class Adopted:
 def layers_for(run: Run, project: Project) -> list[str]:
     """The layers of the project that the run has labels of."""
     entry = PIPELINES.get(run.pipeline)
-    if entry is None or not entry.suggests or entry.floor:
+    able = _able(entry, project) if entry else []
+    return [name for name in able if run.spec.layer in (name, predicting.WHOLE)]
+
+
+def _able(entry: Entry, project: Project) -> list[str]:
+    """The layers of the project that the pipeline can suggest; floors would only mislead."""
+    if entry.floor or not entry.suggests:
         return []
-    able = [name for name in project.layers if name in entry.layers and _is_suggested(name)]
-    return [name for name in able if name == run.spec.layer or run.spec.layer == "end_to_end"]
+    shown = {name for name, layer in GOLD_LAYERS.items() if layer.suggested}
+    return [name for name in project.layers if name in shown.intersection(entry.layers)]
 
 
-def _is_suggested(layer: str) -> bool:
-    return layer in GOLD_LAYERS and GOLD_LAYERS[layer].suggested
+def offered(project: Project) -> list[Entry]:
+    """The pipelines that can make suggestions for the project."""
+    return [entry for entry in PIPELINES.values() if _able(entry, project)]
+
+
+def ask(project: Project, pipeline: str, *, by: Any, **budget: Any) -> Run:
+    """A run over what is labeled now and has no suggestion of the pipeline; else over all of it."""
+    entry = PIPELINES.get(pipeline)
+    able = _able(entry, project) if entry else []
+    if entry is None or not able:
+        known = [f"“{each.name}”" for each in offered(project)]
+        raise TrialRefused(
+            "suggestions.unsuitable",
+            pipeline=pipeline,
+            what=Fact("suggestions.for_project"),
+            known=known or Fact("suggestions.no_pipeline"),
+        )
+    is_whole = len(able) > 1 and predicting.WHOLE in entry.layers
+    task = predicting.checked_task(
+        pipeline,
+        {},
+        layer=predicting.WHOLE if is_whole else able[0],
+        event_schema=project.event_schema,
+    )
+    wanted = suggestions.wanted(project)
+    without = wanted.exclude(suggestions__pipeline=pipeline)
+    chosen = list(without.order_by("pk")[:MOST_AT_ONCE] or wanted.order_by("pk")[:MOST_AT_ONCE])
+    if not chosen:
+        raise TrialRefused("suggestion.no_conversations")
+    return launching.on_all(Wish(by, task, project.name, project, **budget), chosen)
 
 
 def adopt(run: Run, project: Project, *, by: Any) -> Adopted:
@@ -104,7 +143,11 @@ def _stored(
     by: Any,
 ) -> dict[str, Conversation]:
     """The conversations of the project, by id; what is not there is imported."""
-    records = [(run.name, _record(conversation)) for conversation, _ in done]
+    records = [
+        (run.name, _record(talk))
+        for talk, _ in done
+        if talk.conversation is None or talk.conversation.project_id != project.pk
+    ]
     report = conversations.store_records(project=project, records=records, actor=by)
     adopted.imported = report.new
     if report.has_changes:
@@ -138,7 +181,7 @@ def _suggest(
         if not isinstance(labels, list):
             continue
         try:
-            _, is_new = requests.put(
+            _, is_new = suggestions.put(
                 target,
                 labels,
                 project=project,
@@ -146,7 +189,7 @@ def _suggest(
                 pipeline=run.pipeline,
                 version=version_of(run),
             )
-        except requests.UnusableSuggestion as error:
+        except suggestions.UnusableSuggestion as error:
             adopted.left_out[target.external_id] = error.fact
         else:
             adopted.made += is_new

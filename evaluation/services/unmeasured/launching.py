@@ -76,6 +76,11 @@ def on_records(wish: Wish, records: Sequence[Record]) -> Run:
 def on_conversations(wish: Wish, conversations: Sequence[Conversation]) -> Run:
     """On conversations of the wish's project: none of the test split, none that is blind."""
     _check_size(len(conversations), sum(each.n_messages for each in conversations))
+    return on_all(wish, conversations)
+
+
+def on_all(wish: Wish, conversations: Sequence[Conversation]) -> Run:
+    """The same, however many."""
     pks = [conversation.pk for conversation in conversations]
     may = set(allowed(Conversation.objects.filter(pk__in=pks)).values_list("pk", flat=True))
     kept = next((each for each in conversations if each.pk not in may), None)
@@ -140,7 +145,7 @@ def _begin(wish: Wish, talks: list[RunConversation]) -> Run:
         name=wish.name[: launch.LONGEST_NAME] or talks[0].external_id,
         budget_cost=wish.budget_cost,
         budget_tokens=wish.budget_tokens,
-        concurrency=settings.RUN_CONCURRENCY,
+        concurrency=endpoints.at_once() if task.asks_model else settings.RUN_CONCURRENCY,
         requested_by=wish.by,
         expires_at=timezone.now() + timedelta(days=KEPT_DAYS),
     )

@@ -86,6 +86,16 @@ def count_death(rows: QuerySet[Any]) -> int:
     return held.update(owner=None, lease_expires_at=Now(), attempts=F("attempts") + 1)
 
 
+def has_lost(run_id: int) -> bool:
+    """Whether there is work of the run that a death has taken from its holder."""
+    lost = {"state": State.RUNNING, "owner": None}
+    return (
+        CaseRun.objects.filter(**lost, run=run_id).exists()
+        or Answer.objects.filter(**lost, case__run=run_id).exists()
+        or Judgement.objects.filter(**lost, judging__run=run_id).exists()
+    )
+
+
 def holder_is_gone() -> Q:
     """A lease that ran out, and whose last sign is older than every worker that lives.
 

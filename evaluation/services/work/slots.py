@@ -11,16 +11,17 @@ import logging
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import count
 from time import monotonic
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from evaluation.models import Answer, CaseRun, Judgement, Run, Slot, Work
+from evaluation.models import Answer, CaseRun, Judgement, Judging, Run, Slot, Work
 from evaluation.services.language_models import endpoints
 from evaluation.services.work import leases
 from labeling.jobs import queue
@@ -43,6 +44,9 @@ does (``keep_for_command``); after so long without it was given up."""
 
 CANDIDATES = 5
 
+AT_ONCE = 16
+"""Cases of a run that asks a language model, which is waiting, that one slot works on at a time."""
+
 
 def take(worker: str, *, alone: bool = False) -> Slot | None:
     """A slot of the run that needs a thread most; ``alone``: only where nobody is at work."""
@@ -52,8 +56,8 @@ def take(worker: str, *, alone: bool = False) -> Slot | None:
     if alone:
         waiting = waiting.filter(Q(n_slots=0))
     order = ("n_slots", F("turn_at").asc(nulls_first=True), "pk")
-    for run_id, most in waiting.order_by(*order).values_list("pk", "concurrency")[:CANDIDATES]:
-        slot = _seize(run_id, most, worker)
+    for run_id in waiting.order_by(*order).values_list("pk", flat=True)[:CANDIDATES]:
+        slot = _seize(run_id, worker)
         if slot is not None:
             return slot
     return None
@@ -94,26 +98,40 @@ def bury_silent() -> None:
 
 @dataclass(slots=True)
 class Turn:
-    """What a thread asks before each piece of work: may it go on with this run?"""
+    """What the threads of a slot ask before each piece of work: may they go on with this run?"""
 
     owner: UUID
     _ends: float = field(default_factory=lambda: monotonic() + TURN_SECONDS)
     _look_at: float = 0.0
+    _at_once: int = 0
 
-    def goes_on(self) -> bool:
+    def goes_on(self, thread: int = 0) -> bool:
+        """``thread`` counts from 0; the run may have got a lower concurrency."""
         now = monotonic()
-        if now < self._look_at:
-            return True
-        self._look_at = now + LOOK_SECONDS
-        slot = (
-            Slot.objects.select_related("run")
-            .only("number", "run__concurrency")
-            .filter(owner=self.owner)
-        )
-        own = slot.first()
-        if own is None or own.number > own.run.concurrency:
-            return False
-        return now < self._ends or not _is_needed_elsewhere(own.run_id)
+        if now >= self._look_at:
+            self._look_at = now + LOOK_SECONDS
+            self._at_once = self.look() if now < self._ends or not self._needed() else 0
+        return thread < self._at_once
+
+    def look(self) -> int:
+        """How many cases the slot may work on at a time; 0: it is not there any more."""
+        slots = Slot.objects.select_related("run").only("number", "run__concurrency", "run__spec")
+        own = slots.filter(owner=self.owner).first()
+        return at_once(own.run, own.number) if own else 0
+
+    def _needed(self) -> bool:
+        run_id = Slot.objects.filter(owner=self.owner).values_list("run", flat=True).first()
+        return run_id is not None and _is_needed_elsewhere(run_id)
+
+
+def at_once(run: Run, slot: int) -> int:
+    """What is left of the run's concurrency for this slot, counted from 1."""
+    most = AT_ONCE if asks_model(run) else 1
+    return max(0, min(most, run.concurrency - most * (slot - 1)))
+
+
+def asks_model(run: Run) -> bool:
+    return run.spec.model is not None or run.judgings.exists()
 
 
 def _unscored() -> QuerySet[Run]:
@@ -133,8 +151,15 @@ def _waiting_for_threads() -> QuerySet[Run]:
         .exclude(of_command)
         .filter(Q(paused=False) & startable | leases.to_score())
         .annotate(n_slots=Count("slots"))
-        .filter(n_slots__lt=F("concurrency"))
+        .filter(
+            Q(concurrency__gt=F("n_slots") * AT_ONCE) | _ASKS_NONE & Q(n_slots__lt=F("concurrency"))
+        )
     )
+
+
+_ASKS_NONE = Q(spec__model__id__isnull=True) & ~Q(
+    Exists(Judging.objects.filter(run=OuterRef("pk")))
+)
 
 
 def _is_needed_elsewhere(run_id: int) -> bool:
@@ -144,12 +169,10 @@ def _is_needed_elsewhere(run_id: int) -> bool:
     return others.filter(Q(n_slots=0) | Q(n_slots__lt=here - 1)).exists()
 
 
-def _seize(run_id: int, most: int, worker: str) -> Slot | None:
+def _seize(run_id: int, worker: str) -> Slot | None:
     """None if others were faster."""
     taken = set(Slot.objects.filter(run=run_id).values_list("number", flat=True))
-    number = next((number for number in range(1, most + 1) if number not in taken), None)
-    if number is None:
-        return None
+    number = next(number for number in count(1) if number not in taken)
     try:
         with transaction.atomic():
             slot = Slot.objects.create(

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from evaluation.models import Answer, CaseRun, Judgement, Judging, Run, Work
-from evaluation.services.language_models import budgets
+from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.work import calling_off, leases
 from labeling.core import events
 from labeling.domain.errors import RuleError
@@ -29,7 +29,7 @@ class RunRefused(RuleError):
     code = "run_refused"
 
 
-MOST_CONCURRENCY = 64
+MOST_CONCURRENCY = endpoints.MOST
 
 BROKEN_OFF = Fact("launch.broken_off")
 """Why a run of which not all cases are stored is a failed one."""

@@ -28,7 +28,6 @@ TITLES: Mapping[str, str] = {
     "freeze": lazy("Freeze of gold"),
     "checks": lazy("Hidden checks to score"),
     "webhooks": lazy("Messages to a webhook"),
-    "suggestions": lazy("Suggestions"),
     "run": lazy("Run"),
     "layers": lazy("Memory layers"),
 }
@@ -37,7 +36,6 @@ ADVICE: Mapping[str, str] = {
     "webhooks": lazy(
         "See that the receiver answers, then send what waits on the page of the webhook."
     ),
-    "suggestions": lazy("Change what the reason names, then ask for suggestions again."),
     "run": lazy("Open the run: its cases say what failed, and Try again repeats those."),
     "layers": lazy("Ask for the layers again on the page of the conversation."),
 }

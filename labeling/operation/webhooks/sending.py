@@ -145,7 +145,6 @@ def _rest(webhook: Webhook, response: Response) -> None:
 PAGES = {
     "invitation": "members",
     "membership": "members",
-    "suggestionrequest": "suggestions",
     "user": "members",
     "webhook": "webhooks",
 }

@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
-from django.db.models import Q
 
 from labeling.conversations.models.conversations import Conversation
-from labeling.core.models.fields import FactField
-from labeling.core.models.projects import Project
 from labeling.work.models.assignments import Assignment
 
 
@@ -34,47 +30,6 @@ class Suggestion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.conversation} by {self.pipeline}"
-
-
-class SuggestionRequest(models.Model):
-    """A lead's wish: suggestions of one pipeline for the conversations of full labeling.
-
-    What is left to do follows from the suggestions that exist, so the work may stop anywhere.
-    """
-
-    project = models.ForeignKey(Project, models.CASCADE, related_name="suggestion_requests")
-    layer = models.CharField(max_length=20)
-    pipeline = models.CharField(max_length=100)
-    pipeline_version = models.CharField(max_length=50, blank=True)
-    requested_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
-    requested_at = models.DateTimeField(auto_now_add=True)
-    tries = models.JSONField(default=dict, help_text="By conversation, how often it was begun")
-    failures = models.JSONField(default=dict, help_text="By conversation, the fact why it has none")
-    failure = FactField(help_text="Why nothing could be done at all")
-    budget_cost = models.FloatField(
-        null=True, help_text="Money that language models may cost; empty: no limit"
-    )
-    budget_tokens = models.PositiveBigIntegerField(
-        null=True, help_text="Tokens that language models may use; empty: no limit"
-    )
-    usage = models.JSONField(default=dict, help_text="What language models were asked and cost")
-    finished_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ["-pk"]
-        constraints = [
-            models.UniqueConstraint(
-                name="suggestion_request_one_open",
-                fields=["project", "layer", "pipeline"],
-                condition=Q(finished_at__isnull=True),
-                violation_error_message="These suggestions are being made already.",
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.pipeline} for {self.project}"
 
 
 class FirstPass(models.Model):

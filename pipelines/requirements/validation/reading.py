@@ -13,11 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from pipelines.requirements.labels import Requirement, field_text, name_of
-from pipelines.requirements.text import (
-    any_base,
-    base,
-    content_words,
-)
+from pipelines.requirements.text import content_words
 from pipelines.requirements.validation.wording import pattern
 
 
@@ -44,9 +40,7 @@ KINDS: Mapping[str, Kind] = {
     "speech": Kind("Somebody speaks in it, as in the talk", "Say who does what"),
     "pointing": Kind("It points to something that it does not name", "Name what is meant"),
     "person": Kind("It speaks to somebody, as in the talk", "Name who is meant", unusable=False),
-    "no_object": Kind("It does not say what something is done to", "Name what it is done to"),
     "fragment": Kind("It is not a statement: it names no action", _ASK),
-    "broken": Kind("Its words do not fit together", _ASK),
 }
 LEAST_NAMED = 2
 """Words that say something, of a quotation that can be used."""
@@ -58,17 +52,6 @@ ALARM_FROM = 3
 _MARKUP = re.compile(
     r"\*\*|__|`|^\s*#+\s|^\s*[-*•|]\s|</?[a-z][^>]*>|\]\(|\|.*\||&(?:amp|nbsp|lt|gt|quot);", re.I
 )
-_WORD = re.compile(r"[\w'’-]+")
-_TWICE = re.compile(r"(?<![\w-])(\w{2,}) \1(?![\w-])", re.I)
-_BE_VERB = re.compile(
-    r"(?<![\w-])(is|are|was|were) ([a-z]+)(?=\W*$|[.,;]| (?:the|a|an|it|in|to|for|this|by)\b)", re.I
-)
-_SECOND_VERB = re.compile(
-    r"\s*(?:provide|have|get|make|keep|use|show|include|record|track|store|change|make)\s[^,;:.]*?\s"
-    r"(?P<verb>(?:is|are|was|were|has) (?:an?|the|no|not)|cannot|can't|should|will|must)(?![\w-])",
-    re.I,
-)
-"""``Provide every part has a price``: a whole sentence as the object."""
 _LAST_POINTING = re.compile(r"(?<=\w) (?P<points>something|stuff|things?)\s*\W*$", re.I)
 _QUESTION_END = re.compile(r"\?\s*[\"')\]]*\s*$")
 
@@ -160,53 +143,6 @@ def _pointing(text: str) -> tuple[int, int] | None:
     return match.span("points") if match else None
 
 
-def _no_object(text: str) -> tuple[int, int] | None:
-    """A verb, and beside it only words that name nothing."""
-    words = [word.lower() for word in _WORD.findall(text)]
-    if not words or not (base(words[0]) == words[0] or pattern("light_verbs").fullmatch(words[0])):
-        return None
-    if len(words) == 2 and pattern("particles").fullmatch(words[1]):
-        return None
-    named = content_words(" ".join(words[1:]))
-    return (
-        None
-        if any(not pattern("empty_nouns").fullmatch(word) for word in named)
-        else (0, len(text))
-    )
-
-
-def _fragment(text: str) -> tuple[int, int] | None:
-    """It begins or ends in the middle of something, or holds no verb."""
-    words = list(_WORD.finditer(_straight(text)))
-    if not words:
-        return 0, len(text)
-    if _ends_inside(text, words[-1]) and len(words) > 1:
-        return words[-1].span()
-    first = words[0][0].lower()
-    verb = _is_verb(first) or _orders_later(text)
-    begins_inside = bool(pattern("leads_in").fullmatch(first))
-    is_noun = bool(pattern("noun_endings").fullmatch(first)) or _is_plural(first)
-    if not verb and (begins_inside or is_noun) and not _has_finite_verb([one[0] for one in words]):
-        return 0, len(text)
-    return None
-
-
-def _broken(text: str) -> tuple[int, int] | None:
-    """``The we``, ``is make``, the same word twice, a sentence as object, an open bracket."""
-    match = pattern("broken").search(text) or _TWICE.search(text)
-    if match:
-        return match.span()
-    second = _SECOND_VERB.match(text)
-    if second and not pattern("clauses").search(text, 0, second.start("verb")):
-        return second.span("verb")
-    for match in _BE_VERB.finditer(text):
-        verb = match[2].lower()
-        if base(verb) == verb and not pattern("same_form").fullmatch(verb):
-            return match.span()
-    opened = text.rfind("(")
-    return (opened, len(text)) if text.count("(") > text.count(")") else None
-
-
 def _person(text: str) -> tuple[int, int] | None:
     """``Our list``, ``send you a link``: a reader has to know who is meant."""
     matches = pattern("addressed").finditer(_straight(text))
@@ -219,63 +155,8 @@ _RULES: tuple[_Rule, ...] = (
     _filler,
     _pointing,
     _speech,
-    _no_object,
-    _fragment,
-    _broken,
     _person,
 )
-
-
-def _orders_later(text: str) -> bool:
-    """``For bakers, print the plan``."""
-    later = (part.split() for part in text.split(",")[1:])
-    return any(
-        len(part) > 1 and _is_verb(part[0]) and pattern("determiners").fullmatch(part[1].lower())
-        for part in later
-    )
-
-
-def _ends_inside(text: str, last: re.Match[str]) -> bool:
-    """``Show the``; not ``see where the vans are``, nor a name in capitals."""
-    if last[0].isupper() or not pattern("leads_out").fullmatch(last[0]):
-        return False
-    embedded = pattern("clauses").search(text, 0, last.start())
-    return not (embedded and pattern("auxiliaries").fullmatch(last[0]))
-
-
-def _has_finite_verb(words: Sequence[str]) -> bool:
-    """A modal or auxiliary verb, or one in the third person or the past after what does it."""
-    for at, word in enumerate(words):
-        low = word.lower()
-        if pattern("auxiliaries").fullmatch(low):
-            return True
-        before = words[at - 1].lower() if at else ""
-        known = any_base(low)
-        inflected = known is not None and known != low and not low.endswith("ing")
-        if at and inflected and not pattern("determiners").fullmatch(before):
-            return True
-    return _has_bare_verb(words)
-
-
-def _has_bare_verb(words: Sequence[str]) -> bool:
-    """``Never print …``, ``the bakers print the …``."""
-    first = words[0].lower()
-    if first in ("never", "not", "only", "always", "also", "no") or first.endswith("ly"):
-        return any(map(_is_verb, words[1:3]))
-    return any(
-        _is_verb(verb)
-        and before.lower().endswith("s")
-        and pattern("determiners").fullmatch(after.lower())
-        for before, verb, after in zip(words, words[1:], words[2:], strict=False)
-    )
-
-
-def _is_verb(word: str) -> bool:
-    return any_base(word) == word.lower()
-
-
-def _is_plural(word: str) -> bool:
-    return bool(re.fullmatch(r"\w{2,}[^s\Wui]s", word)) and any_base(word) is None
 
 
 def _begins(name: str, text: str) -> tuple[int, int] | None:
