@@ -23,9 +23,8 @@ import pipelines  # noqa: F401 - one thread, which must be said before numpy com
 # isort: split
 import numpy as np
 
-from labeling.conversations.published import files
-from labeling.conversations.published.arcs import read_arc_cases
-from labeling.conversations.published.labels import arc_labels, question_labels
+from labeling.conversations.published.cases import arc_labels, question_labels, read_arc_cases
+from labeling.conversations.published.chats import format_of, read_chat
 from pipelines.encoder import MiniLM
 from pipelines.llm import Reply, Usage
 from pipelines.registry import build
@@ -46,7 +45,7 @@ class Asked(NamedTuple):
 
 def read(path: Path) -> tuple[Any, tuple[Message, ...]]:
     raw = path.read_bytes()
-    chat = files.read_chat(path.name, raw, format=files.format_of(json.loads(raw)))
+    chat = read_chat(path.name, raw, format=format_of(json.loads(raw)))
     return chat, tuple(
         Message(at, "speaker", turn.speaker, turn.content, turn.time and turn.time.isoformat())
         for at, turn in enumerate(chat.turns)

@@ -12,26 +12,23 @@ from django.conf import settings
 from django.db import transaction
 
 from labeling.conversations import conversations
-from labeling.conversations.published import (
+from labeling.conversations.published.cases import ChatCounts, count_of, question_labels
+from labeling.conversations.published.chats import (
+    MAX_FILE_BYTES,
     Chat,
-    ChatFault,
     Line,
     NoChat,
-    Splits,
-    count_of,
-    natural_key,
+    gaps_of,
     number_of,
-    question_labels,
     read_chats,
-    read_splits,
 )
-from labeling.conversations.published.counts import ChatCounts
-from labeling.conversations.published.gaps import gaps_of
-from labeling.conversations.published.reading import MAX_FILE_BYTES
+from labeling.conversations.published.faults import ChatFault
+from labeling.conversations.published.splits import Splits, read_splits
 from labeling.conversations.rules.evidence import MessageId
 from labeling.conversations.rules.importing import Record
 from labeling.core import acting
 from labeling.domain.facts import Fact
+from labeling.domain.numbers import natural_key
 from labeling.exchange.gold_imports import Imported, Source, freeze_imported
 from labeling.models import Conversation, GoldRelease, ImportReport, Project
 from labeling.schema.layers import published_as
@@ -104,7 +101,7 @@ def stored_chat(project: Project, conversation: Conversation) -> Chat | None:
         for key, said in zip(ids, conversation.messages, strict=True)
     )
     gaps, _ = gaps_of(sorted(lines, key=lambda line: line.key))
-    return Chat(conversation.external_id, "", lines, 0, (), gaps=gaps)
+    return Chat(conversation.external_id, "", lines, gaps=gaps)
 
 
 def store_report(

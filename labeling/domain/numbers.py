@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 MOST_DIGITS = 18  # every such number fits a column of either database
 MOST_DECIMALS = 9  # nearer figures than these tell apart count as equal everywhere
 
@@ -29,3 +31,27 @@ def decimals_apart(value: float | None, limit: float, usual: int) -> int:
         return usual
     each = range(usual, MOST_DECIMALS + 1)
     return next((n for n in each if round(value, n) != round(limit, n)), usual)
+
+
+def natural_key(text: str) -> list[tuple[int, int, str]]:
+    """Sorts names by the numbers in them.
+
+    Examples
+    --------
+    >>> sorted(["Chat_10", "Chat_9", "Chat"], key=natural_key)
+    ['Chat', 'Chat_9', 'Chat_10']
+    """
+    parts = [part for part in re.split(r"(\d{1,18})", text) if part]
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
+
+
+def natural_bytes(text: str) -> bytes:
+    """The same order for what compares bytes.
+
+    Examples
+    --------
+    >>> sorted(["Chat_10", "Chat_9", "Chat"], key=natural_bytes)
+    ['Chat', 'Chat_9', 'Chat_10']
+    """
+    parts = natural_key(text)
+    return b"".join(b"1%b\0" % part.encode() if kind else b"0%018d" % n for kind, n, part in parts)

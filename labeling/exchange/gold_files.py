@@ -17,24 +17,27 @@ from django.db.models import QuerySet
 
 from labeling.conversations import chats, conversations
 from labeling.conversations.formats.answers import LineFault
-from labeling.conversations.published import (
-    FORMATS,
+from labeling.conversations.published.cases import (
     ArcCase,
-    Chat,
-    ChatFault,
     ChatLabels,
-    ChatRefused,
-    Question,
+    EvidenceCounts,
     arc_labels,
     evidence_counts,
-    format_of,
     question_labels,
     read_arc_cases,
+)
+from labeling.conversations.published.chats import (
+    FORMATS,
+    MAX_FILE_BYTES,
+    Chat,
+    ChatRefused,
+    Question,
+    format_of,
+    parse,
     read_chat,
     read_questions,
 )
-from labeling.conversations.published.counts import EvidenceCounts
-from labeling.conversations.published.reading import MAX_FILE_BYTES, parse
+from labeling.conversations.published.faults import ChatFault
 from labeling.core.spool import Spool
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact

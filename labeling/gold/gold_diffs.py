@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
-from labeling.conversations.published import natural_key
 from labeling.domain.errors import RuleError
+from labeling.domain.numbers import natural_key
 from labeling.gold.rules.content import GoldContent
 from labeling.gold.rules.gold_changes import ItemChanged, changed
 from labeling.models import GoldItem, GoldRelease

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from labeling.conversations.published import KINDS
+from labeling.conversations.published.faults import KINDS
 
 COUNTED_ONLY = {"gap", "picture_gap", "made_time", "no_answer"}
 """Kinds with hundreds of entries that lose nothing; the report's page lists them."""

@@ -27,8 +27,8 @@ from labeling.conversations.formats.talks import (
     unless_utf8,
     with_roles,
 )
-from labeling.conversations.published import FORMATS as CHAT_FORMATS
-from labeling.conversations.published import format_of as chat_format_of
+from labeling.conversations.published.chats import FORMATS as CHAT_FORMATS
+from labeling.conversations.published.chats import format_of as chat_format_of
 from labeling.conversations.rules.importing import (
     CONVERSATION_KEYS,
     MESSAGE_KEYS,

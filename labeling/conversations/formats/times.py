@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from labeling.conversations.published.files import natural_bytes
 from labeling.domain.errors import FileFault
 from labeling.domain.msgids import msgid
+from labeling.domain.numbers import natural_bytes
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 """Where a file counts time from the start of a recording, its times are on this day."""

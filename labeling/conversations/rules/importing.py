@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any, BinaryIO, NamedTuple
 
-import orjson
-
 from labeling.conversations.rules import transcripts
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
@@ -47,8 +45,6 @@ EXAMPLE = (
 MAX_LENGTHS = {"id": 200, "domain": 100, "role": 50, "speaker": 200, "generator": 200}
 """Characters that the database holds."""
 MAX_PRIORITY = 32_767  # what the database holds, either side of 0
-_CONVERSATION_KEYS = frozenset(CONVERSATION_KEYS)
-_MESSAGE_KEYS = frozenset(MESSAGE_KEYS)
 
 
 class Problem(NamedTuple):
@@ -171,11 +167,7 @@ def read_native(
         try:
             if raw is None:
                 raise FileFault("file.line_too_long", limit=max_line_bytes)
-            record = _plain_record(raw)
-            if record is None:
-                yield record_of(number, _parse(raw))
-            else:
-                yield number, record
+            yield record_of(number, _parse(raw))
         except FileFault as refused:
             yield Problem(number, refused.fact)
     if not found_any:
@@ -308,60 +300,6 @@ def _record(document: Mapping[str, Any]) -> Record:
         turns=turns,
         written_sha256="" if turns == written else content_sha256(written),
     )
-
-
-def _plain_record(raw: bytes) -> Record | None:
-    """The record of a line that is plainly right; None for any other, which :func:`_record` judges.
-
-    It must never take what :func:`_record` refuses or reads otherwise. A colon is between a key and
-    its value or in a text: where there are no more of them than the keys and texts that were read
-    have, no key came twice.
-    """
-    if b"\\u003" in raw or b"\\u0000" in raw:  # a colon, or what no text may have
-        return None
-    try:
-        document = orjson.loads(raw)
-        if not isinstance(document, dict) or not document.keys() <= _CONVERSATION_KEYS:
-            return None
-        turns, colons = _plain_turns(document["messages"])
-        colons += len(document) + sum(
-            value.count(":") for value in document.values() if isinstance(value, str)
-        )
-        if colons != raw.count(b":") or len(turns) < MIN_MESSAGES:
-            return None
-        return Record(
-            id=_id(document),
-            turns=turns,
-            domain=_text(document, "domain", "domain"),
-            difficulty=_choice(document, "difficulty", DIFFICULTIES),
-            split=_choice(document, "split", SPLITS),
-            priority=_priority(document),
-            origin=_choice(document, "origin", ORIGINS),
-            generator=_text(document, "generator", "generator"),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, FileFault):
-        return None
-
-
-def _plain_turns(messages: Any) -> tuple[tuple[Turn, ...], int]:
-    """And how many colons there are in them."""
-    turns, colons = [], 0
-    for message in messages:
-        if not message.keys() <= _MESSAGE_KEYS:
-            raise ValueError
-        role, content = message["role"], message["content"]
-        speaker = message.get("speaker")
-        speaker = "" if speaker is None else speaker
-        if "\r" in content or not content.strip() or not role.strip():
-            raise ValueError
-        if len(role) > MAX_LENGTHS["role"] or len(speaker) > MAX_LENGTHS["speaker"]:
-            raise ValueError
-        time = _time(message, "time") if "time" in message else None
-        turns.append(Turn(role, content, speaker + "", time))
-        colons += len(message) + role.count(":") + content.count(":") + speaker.count(":")
-        if "time" in message:
-            colons += (message["time"] or "").count(":")
-    return tuple(turns), colons
 
 
 def _id(document: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
-from labeling.conversations.published import KINDS, FaultKind
+from labeling.conversations.published.faults import KINDS, FaultKind
 from labeling.core import access
 from labeling.core.views.paging import part_of, query_of
 from labeling.gold.views.gold_items import ListLength

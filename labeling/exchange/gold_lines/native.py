@@ -16,7 +16,7 @@ from labeling.conversations.formats.answers import (
     moment,
 )
 from labeling.conversations.formats.reading import json_lines, read_each
-from labeling.conversations.published import ChatFault
+from labeling.conversations.published.faults import ChatFault
 from labeling.conversations.rules.importing import (
     DIFFICULTIES,
     MAX_LENGTHS,

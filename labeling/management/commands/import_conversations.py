@@ -16,7 +16,7 @@ from rich.progress import Progress
 from labeling.conversations import chats, conversations
 from labeling.conversations.formats import conversations as formats
 from labeling.conversations.formats.talks import ENCODINGS, HowToRead
-from labeling.conversations.published import FORMATS as CHAT_FORMATS
+from labeling.conversations.published.chats import FORMATS as CHAT_FORMATS
 from labeling.conversations.rules.importing import SPLITS
 from labeling.core import acting
 from labeling.management.arguments import add_waivers, waivers_in

@@ -6,18 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from labeling.conversations.published import (
-    BadSplits,
-    Chat,
-    ChatRefused,
+from labeling.conversations.published.cases import (
     arc_labels,
     count_of,
-    natural_key,
     question_labels,
     read_arc_cases,
-    read_chat,
-    read_splits,
 )
+from labeling.conversations.published.chats import Chat, ChatRefused, read_chat
+from labeling.conversations.published.splits import BadSplits, read_splits
+from labeling.domain.numbers import natural_key
 from labeling.words import in_english
 from tests.chat_files import locomo, message, question, realtalk
 

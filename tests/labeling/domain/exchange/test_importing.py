@@ -1,6 +1,4 @@
 import json
-import random
-import re
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -10,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from labeling.conversations.rules import importing
 from labeling.conversations.rules.importing import (
     Fingerprint,
     Problem,
@@ -370,34 +367,3 @@ def test_a_file_of_another_kind_is_one_problem_that_shows_a_line(file: bytes) ->
     said = ("not valid JSON, but a table, plain text or one long document:", "a line must be")
     assert in_english(problem.reason).startswith(said)
     assert '{"id": "a", "messages": [{"role": "user"' in in_english(problem.reason)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_line_that_is_read_fast_is_read_as_any_other(seed, monkeypatch):
-    """Lines with one piece replaced by another, most of which make them wrong."""
-    dice = random.Random(seed)
-    right = json.dumps(
-        conversation(domain=["Zoé: 😀", "x"][seed % 2], split="dev", priority=3),
-        ensure_ascii=seed % 3 == 0,
-    )
-    right = right.replace('"content": ', '"time": "2025-01-02T03:04:05", "content": ')
-    pieces = [*PIECES, *re.findall(r'"[^"]*"|[^"]', right)]
-    lines = [right]
-    for _ in range(300):
-        start = dice.randrange(len(right))
-        end = min(len(right), start + dice.choice([0, 0, 1, 1, 2, 5, 12]))
-        lines.append(right[:start] + dice.choice(pieces) + right[end:])
-    data = "".join(f"{each.strip()}\n" for each in lines).encode("utf-8", "surrogatepass")
-
-    fast = read(data)
-    monkeypatch.setattr(importing, "_plain_record", lambda raw: None)
-
-    assert fast == read(data)
-    assert isinstance(fast[0], tuple)
-
-
-PIECES = [
-    *('"id": "b", ', '"content": "no", ', "null", "1", "1e2", "false", "[]", "{}", '""', "\\r"),
-    *("\\u003a", "\\u003A", "\\u0000", "\\ud83d", "\\u00e9", ":", "\\", '"', "NaN", "9" * 30),
-    *('"speaker": 0, ', '"speaker": null, ', '"time": "", ', '"answers": [], ', "\0", "\u3000"),
-]

@@ -1,20 +1,43 @@
-"""Published questions and arc cases as labels, each with what became of its evidence."""
+"""Published questions and narrative arcs as labels, each with what became of its evidence."""
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
-from labeling.conversations.published.arcs import ArcCase, ArcPhase
-from labeling.conversations.published.chat import Chat, Question
+from labeling.conversations.published.chats import (
+    Chat,
+    ChatRefused,
+    Question,
+    a_list,
+    an_object,
+    text_of,
+    texts_of,
+)
 from labeling.conversations.published.faults import KINDS, ChatFault
-from labeling.conversations.published.gaps import ends_of, kind_of
-from labeling.conversations.rules.evidence import Evidence, MessageId, Oddity, resolve
+from labeling.conversations.rules.evidence import Evidence, MessageId, Oddity, resolve, strict_ids
+from labeling.domain.msgids import msgid
 from labeling.gold.rules.content import LabelOrigin
 from labeling.schema.labels import StoredLabel
 
+MIN_PHASES, MAX_PHASES = 2, 50
 UNSCORABLE = "none of its evidence names a message of the conversation"
 NO_EVIDENCE = "it was published without evidence"
+
+
+class ArcPhase(NamedTuple):
+    place: str
+    title: str
+    time_range: str
+    evidence: tuple[str, ...]
+
+
+class ArcCase(NamedTuple):
+    """A question and the phases that answer it; ``place`` is where it is in its file."""
+
+    place: str
+    question: str
+    phases: tuple[ArcPhase, ...]
 
 
 class ChatLabels(NamedTuple):
@@ -23,6 +46,41 @@ class ChatLabels(NamedTuple):
     labels: list[StoredLabel]
     origins: dict[str, LabelOrigin]
     faults: list[ChatFault]
+
+
+def read_arc_cases(listed: Any, *, faults: list[ChatFault], where: str = "case") -> list[ArcCase]:
+    """Every case of a list; oddities are added to ``faults``."""
+    rows = a_list(listed, where)
+    if not rows:
+        raise ChatRefused(msgid("the file holds no case"))
+    return [_case(row, f"{where}[{number}]", faults) for number, row in enumerate(rows)]
+
+
+def _case(value: Any, place: str, faults: list[ChatFault]) -> ArcCase:
+    row = an_object(value, place)
+    phases = a_list(row.get("expected_phases"), f'{place}: "expected_phases"')
+    if not 0 < len(phases) <= MAX_PHASES:
+        raise ChatRefused(
+            msgid("{place}: {phases} phases; 1 to {most} are allowed"),
+            place=place,
+            phases=len(phases),
+            most=MAX_PHASES,
+        )
+    if len(phases) < MIN_PHASES:
+        faults.append(ChatFault("few_phases", place, f"{len(phases)}"))
+    question = text_of(row, "question", place)
+    read = (_read_phase(each, f"{place}.expected_phases[{n}]") for n, each in enumerate(phases))
+    return ArcCase(place, question, tuple(read))
+
+
+def _read_phase(value: Any, place: str) -> ArcPhase:
+    row = an_object(value, place)
+    return ArcPhase(
+        place=place,
+        title=text_of(row, "title", place),
+        time_range=text_of(row, "time_range", place, required=False),
+        evidence=texts_of(row.get("evidence_dia_ids"), f'{place}: "evidence_dia_ids"'),
+    )
 
 
 def question_labels(chat: Chat, questions: Sequence[Question]) -> ChatLabels:
@@ -78,7 +136,9 @@ class _Finder:
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
-        self._ends = ends_of(chat.lines)
+        self._ends: dict[int, int] = {}
+        for part, number in sorted(chat.positions):
+            self._ends[part] = number
 
     def find(self, elements: Sequence[str]) -> Evidence:
         evidence = resolve(elements, self._chat.positions)
@@ -88,9 +148,10 @@ class _Finder:
     def _explained(self, oddity: Oddity) -> Oddity:
         if oddity.kind != "absent":
             return oddity
-        part, number = oddity.text.removeprefix("D").split(":")
-        absent = MessageId(int(part), int(number))
-        return Oddity(kind_of(absent, self._chat.gaps, self._ends), oddity.text)
+        absent = MessageId(*map(int, oddity.text.removeprefix("D").split(":")))
+        is_past = absent.number > self._ends.get(absent.part, absent.number)
+        kind = self._chat.gaps.get(absent, "past_end" if is_past else "absent")
+        return oddity._replace(kind=kind)
 
 
 def _uids(layer: str, chat_id: str, rows: Iterable[Question | ArcCase]) -> list[str]:
@@ -162,3 +223,69 @@ def _arc_origin(case: ArcCase, phases: Sequence[tuple[str, ArcPhase, Evidence]])
         "unscorable": None if is_scorable else UNSCORABLE,
         "phases": of_phases,
     }
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+OUTCOMES = ("fully", "partly", "none", "no_evidence")
+
+
+class EvidenceCounts(TypedDict):
+    """Questions by whether their evidence is found, by the strict and the tolerant rule."""
+
+    strict: dict[str, int]
+    tolerant: dict[str, int]
+
+
+class ChatCounts(EvidenceCounts):
+    """What a report says of one chat."""
+
+    conversation: str
+    messages: int
+    sessions: int
+    questions: int
+    categories: dict[str, int]
+
+
+def count_of(chat: Chat) -> ChatCounts:
+    """Messages, sessions, questions by category, and questions by whether evidence is found.
+
+    ``strict`` counts by the rule with which these data were first scored (split at ``;``, no full
+    stop at the end, exact ids), ``tolerant`` by this import's reading.
+    """
+    return {
+        "conversation": chat.id,
+        "messages": len(chat.lines),
+        "sessions": chat.sessions,
+        "questions": len(chat.questions),
+        "categories": dict(
+            sorted(Counter(question.category for question in chat.questions).items())
+        ),
+        **evidence_counts(chat, chat.questions),
+    }
+
+
+def evidence_counts(chat: Chat, questions: Sequence[Question]) -> EvidenceCounts:
+    """Questions by whether their evidence is found, by both rules."""
+    known = set(chat.dia_ids)
+    strict: Counter[str] = Counter()
+    tolerant: Counter[str] = Counter()
+    for question in questions:
+        ids = strict_ids(question.evidence)
+        n_found = sum(name in known for name in ids)
+        strict[_outcome(question, n_found, len(ids) - n_found)] += 1
+        evidence = resolve(question.evidence, chat.positions)
+        lost = [oddity for oddity in evidence.lost if oddity.kind != "empty"]  # it cites nothing
+        tolerant[_outcome(question, len(evidence.positions), len(lost))] += 1
+    return {
+        "strict": {name: strict[name] for name in OUTCOMES},
+        "tolerant": {name: tolerant[name] for name in OUTCOMES},
+    }
+
+
+def _outcome(question: Question, n_resolved: int, n_lost: int) -> str:
+    if not question.evidence:
+        return "no_evidence"
+    if not n_resolved:
+        return "none"
+    return "partly" if n_lost else "fully"
