@@ -15,9 +15,8 @@ from pipelines.memory.layers.threads import local_threads
 from pipelines.memory.layers.topics import local_topics
 from pipelines.types import Encoder, Message
 
-VERSION = 1
+VERSION = 2
 """Increased whenever the same conversation and settings may give other layers."""
-AT_ONCE = 256
 
 Kind = Literal["topics", "signals", "threads"]
 KINDS: tuple[Kind, ...] = ("topics", "signals", "threads")
@@ -69,25 +68,15 @@ def build_layers(
         rows.put(kind, built, seconds=perf_counter() - started)
         return built
 
-    def find_topics() -> Topics:
-        _warm(messages, encoder, lambda done, total: progress("topics", done, total))
-        return local_topics(messages, encoder=encoder, config=config)
-
-    topics = Topics.from_json(kept("topics", find_topics))
+    topics = Topics.from_json(
+        kept("topics", lambda: local_topics(messages, encoder=encoder, config=config))
+    )
     nodes = topics.nodes
     signals = kept("signals", lambda: measure_nodes(nodes, messages, config=config))
     threads = kept(
         "threads", lambda: local_threads(nodes, messages, encoder=encoder, config=config)
     )
     return Layers(topics, Signals.from_json(signals), Threads.from_json(threads))
-
-
-def _warm(messages: Sequence[Message], encoder: Encoder, tell: Callable[[int, int], None]) -> None:
-    """Encode in large parts and report progress; later steps find the vectors in the cache."""
-    texts = list(dict.fromkeys(message.content for message in messages))
-    for start in range(0, len(texts), AT_ONCE):
-        encoder.encode(texts[start : start + AT_ONCE])
-        tell(min(start + AT_ONCE, len(texts)), len(texts))
 
 
 def key_for(config: LayersConfig, encoder: Encoder) -> str:

@@ -11,7 +11,7 @@ class LayersConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     implementation: Literal["local"] = Field(
-        default="local", description="Embeddings, lexical cohesion and lexicons."
+        default="local", description="Embeddings and lexicons."
     )
     burst_gap_seconds: int = Field(
         default=1800, ge=60, le=604_800, description="A pause that long starts a new burst."

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
-from pipelines.errors import Fact
+from pydantic import TypeAdapter
+
+if TYPE_CHECKING:
+    from pipelines.errors import Fact
+else:  # pydantic reads no TypedDict of this Python's library
+    Fact = dict[str, Any]
 
 SIGNALS = (
     "reply_delay",
@@ -29,6 +34,18 @@ MEASURES = {
     "conflict_intensity": "conflict_intensity",
 }
 """What is measured of a node → the signal it belongs to: an average and a maximum are one."""
+
+
+class Stored:
+    """A layer, as JSON and back."""
+
+    def as_json(self) -> Mapping[str, object]:
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
+
+    @classmethod
+    def from_json(cls, payload: Mapping[str, Any]) -> Self:
+        adapter: TypeAdapter[Self] = TypeAdapter(cls)
+        return adapter.validate_python(payload)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,33 +70,15 @@ class TopicNode:
     def end_local_id(self) -> int:
         return self.all_message_ids[-1]
 
-    def as_json(self) -> Mapping[str, object]:
-        bounds = {"start_local_id": self.start_local_id, "end_local_id": self.end_local_id}
-        return asdict(self) | bounds
 
-    @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> TopicNode:
-        kept = {key: value for key, value in row.items() if key in cls.__slots__}
-        lists = {key: tuple(kept[key]) for key in ("all_message_ids", "terms")}
-        return cls(**(kept | lists))
-
-
-@dataclass(frozen=True, slots=True)
-class Topics:
+@dataclass(frozen=True)
+class Topics(Stored):
     nodes: tuple[TopicNode, ...]
     bursts: int
     reason: Fact | None = None
     """What is wrong with the bursts; ``None``: nothing."""
     problems: tuple[Fact, ...] = ()
     model: str | None = None
-
-    def as_json(self) -> Mapping[str, object]:
-        return asdict(self) | {"nodes": [node.as_json() for node in self.nodes]}
-
-    @classmethod
-    def from_json(cls, payload: Mapping[str, Any]) -> Topics:
-        nodes = tuple(TopicNode.from_json(row) for row in payload["nodes"])
-        return cls(**{**payload, "nodes": nodes, "problems": tuple(payload["problems"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,28 +111,14 @@ class Anchor:
     value: float
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+@dataclass(frozen=True)
+class Signals(Stored):
     nodes: tuple[NodeSignals, ...]
     baselines: tuple[Baseline, ...]
     anchors: tuple[Anchor, ...]
     pet_names: tuple[str, ...] = ()
     problems: tuple[Fact, ...] = ()
     model: str | None = None
-
-    def as_json(self) -> Mapping[str, object]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, payload: Mapping[str, Any]) -> Signals:
-        return cls(
-            nodes=tuple(NodeSignals(**row) for row in payload["nodes"]),
-            baselines=tuple(Baseline(**row) for row in payload["baselines"]),
-            anchors=tuple(Anchor(**row) for row in payload["anchors"]),
-            pet_names=tuple(payload["pet_names"]),
-            problems=tuple(payload["problems"]),
-            model=payload["model"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,25 +139,12 @@ class Thread:
     node_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Threads:
+@dataclass(frozen=True)
+class Threads(Stored):
     links: tuple[Link, ...]
     threads: tuple[Thread, ...]
     problems: tuple[Fact, ...] = ()
     model: str | None = None
-
-    def as_json(self) -> Mapping[str, object]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, payload: Mapping[str, Any]) -> Threads:
-        rows = payload["threads"]
-        return cls(
-            links=tuple(Link(**row) for row in payload["links"]),
-            threads=tuple(Thread(**{**row, "node_ids": tuple(row["node_ids"])}) for row in rows),
-            problems=tuple(payload["problems"]),
-            model=payload["model"],
-        )
 
 
 @dataclass(frozen=True)
@@ -188,12 +160,3 @@ class Layers:
         for anchor in self.signals.anchors:
             signals_of.setdefault(anchor.node_id, set()).add(anchor.signal)
         return {node_id: frozenset(signals) for node_id, signals in signals_of.items()}
-
-    @cached_property
-    def linked_to(self) -> dict[str, tuple[str, ...]]:
-        """The other nodes of a node's thread, by node."""
-        return {
-            node_id: tuple(other for other in thread.node_ids if other != node_id)
-            for thread in self.threads.threads
-            for node_id in thread.node_ids
-        }

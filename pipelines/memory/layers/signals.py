@@ -6,9 +6,12 @@ A measure is ``None``, with a reason, where its definition gives no value.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
-from statistics import StatisticsError, mean, median, stdev
+from statistics import mean, median, stdev
+from typing import Any, cast
 
 from pipelines.errors import Fact, fact
 from pipelines.memory.layers.config import LayersConfig
@@ -20,21 +23,26 @@ from pipelines.memory.layers.nodes import (
     Signals,
     TopicNode,
 )
-from pipelines.memory.layers.tone import Rating, local_rating
 from pipelines.memory.layers.words import lexicon
+from pipelines.memory.text import spoken
 from pipelines.memory.times import seconds_between
 from pipelines.types import Message
 
-Measured = tuple[float | None, Fact | None]
-"""A value, or None and the reason."""
+Measured = float | Fact
+"""A value, or the reason why there is none."""
 FIRST_PART = 5
 """Pet names are usual if they occur in the first fifth of the chat."""
+STRONGEST = 3
+"""A quarrel shows in several messages; one hard word among many kind ones isn't a quarrel."""
+PIECE = 2_000  # characters
 ONE_SPEAKER = fact("memory.one_speaker")
 NO_TIMES = fact("memory.no_times")
 NO_PARTNER = fact("memory.silent_partner")
 NO_PET_NAMES = fact("memory.no_pet_names")
 LAST = fact("memory.last_node")
 NO_PAUSES = fact("memory.no_pauses")
+NO_WORDS = fact("memory.no_words")
+_WORDS = re.compile(r"[^\W\d_]|[\u2600-\u27bf\U0001f300-\U0001faff]")
 
 
 def measure_nodes(
@@ -45,26 +53,44 @@ def measure_nodes(
 ) -> Signals:
     """All measures of all nodes; tone and conflict by lexicons."""
     names = pet_names(messages, config)
-    pause = usual_pause(nodes, messages)
+    gaps = [_gap(one, other, messages) for one, other in pairwise(nodes)]
+    pauses = [
+        gap
+        for (one, other), gap in zip(pairwise(nodes), gaps, strict=True)
+        if one.burst_id != other.burst_id and gap is not None
+    ]
+    # inside a burst there is no pause: it would make every burst's end a silence
+    longest = config.silence_factor * median(pauses) if pauses else None
     rows = []
+    met: Counter[str] = Counter()
     for at, node in enumerate(nodes):
-        own = messages_of(node, messages)
-        following = nodes[at + 1] if at + 1 < len(nodes) else None
+        own = [messages[local - 1] for local in node.all_message_ids]
+        texts = [text for message in own if _WORDS.search(text := spoken(message.content))]
+        delays, name = reply_delays(own), node.topic_name.casefold()
+        usual, most = (delays, delays) if isinstance(delays, dict) else (mean(delays), max(delays))
         measured: dict[str, Measured] = {
-            **_delays(own),
+            "reply_delay_avg": usual,
+            "reply_delay_max": most,
             "term_shift": term_shift(own, messages, names),
-            "silence_event": silence(node, following, messages, pause, config.silence_factor),
-            "topic_frequency": (float(_earlier(node, nodes[:at])), None),
+            "silence_event": silence(gaps[at], longest) if at < len(gaps) else LAST,
+            "topic_frequency": float(met[name]),
             "initiator_ratio": initiator_ratio(own, messages),
-            **_rated(local_rating(own)),
+            "emotional_tone": tone_of(texts) if texts else NO_WORDS,
+            "conflict_intensity": conflict_of(texts) if texts else NO_WORDS,
         }
-        rows.append(_row(node, measured))
+        met[name] += 1
+        reasons = {key: one for key, one in measured.items() if isinstance(one, dict)}
+        figures = {
+            key: None if isinstance(one, dict) else round(one, 6) for key, one in measured.items()
+        }
+        rows.append(NodeSignals(node.node_id, figures, reasons))
     baselines = [baseline(rows, measure, config.anomaly_deviations) for measure in MEASURES]
     return Signals(tuple(rows), tuple(baselines), tuple(anchors(rows, baselines)), names)
 
 
-def messages_of(node: TopicNode, messages: Sequence[Message]) -> list[Message]:
-    return [messages[local - 1] for local in node.all_message_ids]
+def _gap(node: TopicNode, following: TopicNode, messages: Sequence[Message]) -> float | None:
+    last, first = messages[node.end_local_id - 1], messages[following.start_local_id - 1]
+    return seconds_between(last, first)
 
 
 def reply_delays(messages: Sequence[Message]) -> list[float] | Fact:
@@ -79,11 +105,12 @@ def reply_delays(messages: Sequence[Message]) -> list[float] | Fact:
 def term_shift(own: Sequence[Message], chat: Sequence[Message], names: Sequence[str]) -> Measured:
     """Share of the partner's messages without a usual pet name."""
     if not names:
-        return None, NO_PET_NAMES
+        return NO_PET_NAMES
     partner = [message for message in own if message.speaker != chat[0].speaker]
     if not partner:
-        return None, NO_PARTNER
-    return sum(not _calls(message, names) for message in partner) / len(partner), None
+        return NO_PARTNER
+    called = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", re.I)
+    return sum(not called.search(message.content) for message in partner) / len(partner)
 
 
 def initiator_ratio(own: Sequence[Message], chat: Sequence[Message]) -> Measured:
@@ -97,37 +124,14 @@ def initiator_ratio(own: Sequence[Message], chat: Sequence[Message]) -> Measured
             opened.append(own[at].speaker == chat[0].speaker)
             at += 1
         at += 1
-    return (sum(opened) / len(opened), None) if opened else (None, ONE_SPEAKER)
+    return sum(opened) / len(opened) if opened else ONE_SPEAKER
 
 
-def silence(
-    node: TopicNode,
-    following: TopicNode | None,
-    messages: Sequence[Message],
-    pause: float | None,
-    factor: float,
-) -> Measured:
-    """1 if the conversation stops after the node for more than ``factor`` times the usual pause."""
-    if following is None:
-        return None, LAST
-    gap = _gap(node, following, messages)
+def silence(gap: float | None, longest: float | None) -> Measured:
+    """1 if the conversation stops after the node for longer than that."""
     if gap is None:
-        return None, NO_TIMES
-    if pause is None:
-        return None, NO_PAUSES
-    return float(gap > factor * pause), None
-
-
-def usual_pause(nodes: Sequence[TopicNode], messages: Sequence[Message]) -> float | None:
-    """Median pause between bursts. Inside a burst there is none: it would make every burst's
-    end a silence."""
-    gaps = [
-        gap
-        for previous, following in pairwise(nodes)
-        if previous.burst_id != following.burst_id
-        and (gap := _gap(previous, following, messages)) is not None
-    ]
-    return median(gaps) if gaps else None
+        return NO_TIMES
+    return NO_PAUSES if longest is None else float(gap > longest)
 
 
 def pet_names(messages: Sequence[Message], config: LayersConfig) -> tuple[str, ...]:
@@ -141,76 +145,77 @@ def pet_names(messages: Sequence[Message], config: LayersConfig) -> tuple[str, .
     )
 
 
-def baseline(rows: Sequence[NodeSignals], measure: str, deviations: float) -> Baseline:
-    """Mean and sample deviation over the nodes that have a value."""
-    values = [value for row in rows if (value := row.values[measure]) is not None]
-    if measure == "silence_event" or not values:
-        return Baseline(measure, len(values), None, None, None)
-    middle = mean(values)
-    try:
-        deviation = stdev(values)
-    except StatisticsError:  # one value has no deviation
-        return Baseline(measure, len(values), middle, None, None)
-    return Baseline(measure, len(values), middle, deviation, middle + deviations * deviation)
-
-
-def anchors(rows: Sequence[NodeSignals], baselines: Sequence[Baseline]) -> list[Anchor]:
-    """Values above their threshold, and every silence."""
-    outliers = []
-    for line in baselines:
-        for row in rows:
-            value = row.values[line.measure]
-            if value is not None and _stands_out(value, line):
-                outliers.append(Anchor(row.node_id, MEASURES[line.measure], line.measure, value))
-    return outliers
-
-
-def _stands_out(value: float, line: Baseline) -> bool:
-    if line.measure == "silence_event":
-        return value == 1.0
-    return line.threshold is not None and bool(line.deviation) and value > line.threshold
-
-
-def _delays(own: Sequence[Message]) -> dict[str, Measured]:
-    delays = reply_delays(own)
-    if isinstance(delays, dict):
-        return {"reply_delay_avg": (None, delays), "reply_delay_max": (None, delays)}
-    return {"reply_delay_avg": (mean(delays), None), "reply_delay_max": (max(delays), None)}
-
-
-def _rated(rating: Rating) -> dict[str, Measured]:
-    return {
-        "emotional_tone": (rating.tone, rating.reason),
-        "conflict_intensity": (rating.conflict, rating.reason),
-    }
-
-
-def _row(node: TopicNode, measured: Mapping[str, Measured]) -> NodeSignals:
-    return NodeSignals(
-        node.node_id,
-        {name: None if value is None else round(value, 6) for name, (value, _) in measured.items()},
-        {name: reason for name, (_, reason) in measured.items() if reason is not None},
-    )
-
-
-def _earlier(node: TopicNode, before: Sequence[TopicNode]) -> int:
-    name = node.topic_name.casefold()
-    return sum(other.topic_name.casefold() == name for other in before)
-
-
-def _gap(node: TopicNode, following: TopicNode, messages: Sequence[Message]) -> float | None:
-    last, first = messages[node.end_local_id - 1], messages[following.start_local_id - 1]
-    return seconds_between(last, first)
-
-
-def _calls(message: Message, names: Sequence[str]) -> bool:
-    words = "|".join(map(re.escape, names))
-    return bool(re.search(rf"(?<!\w)(?:{words})(?!\w)", message.content, re.I))
-
-
 def _addresses(message: Message, name: str) -> bool:
     """As a form of address: set off from the sentence, at its start or its end."""
     word = re.escape(name)
     begins = rf"(?:^|[.!?]\s+)(?:(?:hey|hi|hello|oh|thanks|thank you|yes|no)[ ,]+)?{word}\s*[,!.?]"
     ends = rf",\s*{word}\s*(?:[,.!?]|$)|\b(?:hey|hi|hello|thanks|my)\s+{word}\s*(?:[,.!?]|$)"
     return bool(re.search(f"{begins}|{ends}", message.content, re.I | re.M))
+
+
+def tone_of(texts: Sequence[str]) -> float:
+    """Mean of the messages' valence, -1 to 1, by VADER (Hutto and Gilbert, ICWSM 2014)."""
+    return round(mean(map(_valence, texts)), 4)
+
+
+def _valence(text: str) -> float:
+    """Of a long text, the mean of its pieces: VADER takes time with the square of the words."""
+    pieces = (text[at : at + PIECE] for at in range(0, len(text), PIECE))
+    return float(mean(_analyzer().polarity_scores(piece)["compound"] for piece in pieces))
+
+
+@cache
+def _analyzer() -> Any:
+    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+    return cast(Any, SentimentIntensityAnalyzer())
+
+
+def conflict_of(texts: Sequence[str]) -> float:
+    """Mean of the strongest messages' intensity, 0 to 1: 1 less the product of (1 - weight) of
+    the wordings in it, each kind counted once."""
+    intensities = []
+    for text in texts:
+        calm = 1.0
+        for weight, pattern in _conflict():
+            if pattern.search(text.replace("’", "'")):
+                calm *= 1 - weight
+        intensities.append(1 - calm)
+    return round(mean(sorted(intensities, reverse=True)[:STRONGEST]), 4)
+
+
+@cache
+def _conflict() -> tuple[tuple[float, re.Pattern[str]], ...]:
+    return tuple(
+        (
+            float(group["weight"]),
+            re.compile(rf"(?<!\w)(?:{'|'.join(group['patterns'])})(?!\w)", re.I),
+        )
+        for group in lexicon("conflict")
+    )
+
+
+def baseline(rows: Sequence[NodeSignals], measure: str, deviations: float) -> Baseline:
+    """Mean and sample deviation over the nodes that have a value; one value has no deviation."""
+    values = [value for row in rows if (value := row.values[measure]) is not None]
+    if measure == "silence_event" or not values:
+        return Baseline(measure, len(values), None, None, None)
+    middle, deviation = mean(values), stdev(values) if len(values) > 1 else None
+    threshold = None if deviation is None else middle + deviations * deviation
+    return Baseline(measure, len(values), middle, deviation, threshold)
+
+
+def anchors(rows: Sequence[NodeSignals], baselines: Sequence[Baseline]) -> list[Anchor]:
+    """Values above their threshold, and every silence."""
+    return [
+        Anchor(row.node_id, MEASURES[line.measure], line.measure, value)
+        for line in baselines
+        for row in rows
+        if (value := row.values[line.measure]) is not None and _stands_out(value, line)
+    ]
+
+
+def _stands_out(value: float, line: Baseline) -> bool:
+    if line.measure == "silence_event":
+        return value == 1.0
+    return line.threshold is not None and bool(line.deviation) and value > line.threshold

@@ -46,28 +46,20 @@ def similar_pairs(
 
 
 def closure(nodes: Sequence[TopicNode], links: Iterable[Link]) -> list[Thread]:
-    """Nodes linked in either direction, directly or through others, are one thread."""
-    group = {node.node_id: node.node_id for node in nodes}
-
-    def root(node_id: str) -> str:
-        while group[node_id] != node_id:
-            node_id = group[node_id]
-        return node_id
-
+    """Nodes linked in either direction, directly or through others, are one thread, called after
+    its longest topic."""
+    groups = {node.node_id: [node] for node in nodes}
     for link in links:
-        first, second = sorted((root(link.earlier), root(link.later)))
-        group[second] = first
-    members: dict[str, list[TopicNode]] = {}
+        one, other = groups[link.earlier], groups[link.later]
+        if one is not other:
+            one += other
+            groups |= dict.fromkeys((node.node_id for node in other), one)
+    order = {node.node_id: at for at, node in enumerate(nodes)}
+    threads: list[Thread] = []
     for node in nodes:
-        members.setdefault(root(node.node_id), []).append(node)
-    together = [row for row in members.values() if len(row) > 1]
-    return [_thread(number, row) for number, row in enumerate(together, start=1)]
-
-
-def _thread(number: int, members: Sequence[TopicNode]) -> Thread:
-    longest = max(members, key=lambda node: len(node.all_message_ids))  # the first of equals
-    return Thread(
-        thread_id=f"S{number:02d}",
-        title=longest.topic_name,
-        node_ids=tuple(node.node_id for node in members),
-    )
+        together = sorted(groups[node.node_id], key=lambda one: order[one.node_id])
+        if together[0] is node and len(together) > 1:
+            longest = max(together, key=lambda one: len(one.all_message_ids))
+            ids = tuple(one.node_id for one in together)
+            threads.append(Thread(f"S{len(threads) + 1:02d}", longest.topic_name, ids))
+    return threads

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from math import log
 
 import numpy as np
 
-from pipelines.errors import Fact, fact
+from pipelines.errors import fact
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import TopicNode, Topics
 from pipelines.memory.layers.segmentation import DECIMALS, segment
-from pipelines.memory.layers.words import content_words, rarity, stems
+from pipelines.memory.layers.words import content_words
 from pipelines.memory.text import spoken, stem
 from pipelines.memory.times import NO_TIMES, Burst, any_times, bursts
 from pipelines.types import Encoder, Message, Vectors
@@ -24,30 +25,13 @@ NAME_TERMS = 3
 
 
 def local_topics(messages: Sequence[Message], *, encoder: Encoder, config: LayersConfig) -> Topics:
-    """Topics by lexical cohesion and sentence vectors, named by their key terms."""
+    """Topics by the cohesion of sentence vectors, named by their key terms."""
     cut = bursts(messages, gap_seconds=config.burst_gap_seconds)
-    vectors = [message_vectors(burst, encoder) for burst in cut]
+    vectors = [encoder.encode([message.content for message in burst]) for burst in cut]
     parts = segment(cut, vectors, config)
     flat = [(number, part) for number, row in enumerate(parts, start=1) for part in row]
-    nodes = make_nodes(flat, key_terms([part for _, part in flat]))
-    named = name_topics(nodes, node_vectors(nodes, messages, encoder), same=config.same_topic)
-    return Topics(tuple(named), len(cut), reason_of(messages))
-
-
-def reason_of(messages: Sequence[Message]) -> Fact | None:
-    if not messages:
-        return fact("memory.no_message")
-    return None if any_times(messages) else NO_TIMES
-
-
-def message_vectors(burst: Sequence[Message], encoder: Encoder) -> Vectors:
-    return encoder.encode([message.content for message in burst])
-
-
-def make_nodes(
-    parts: Sequence[tuple[int, Burst]], terms: Sequence[tuple[str, ...]]
-) -> list[TopicNode]:
-    return [
+    terms = key_terms([part for _, part in flat])
+    nodes = [
         TopicNode(
             node_id=f"T{number:03d}",
             burst_id=burst_id,
@@ -57,20 +41,36 @@ def make_nodes(
             start_time=part[0].time,
             end_time=part[-1].time,
         )
-        for number, ((burst_id, part), words) in enumerate(zip(parts, terms, strict=True), start=1)
+        for number, ((burst_id, part), words) in enumerate(zip(flat, terms, strict=True), start=1)
     ]
+    named = name_topics(nodes, node_vectors(nodes, messages, encoder), same=config.same_topic)
+    reason = None if any_times(messages) else NO_TIMES
+    return Topics(tuple(named), len(cut), reason if messages else fact("memory.no_message"))
 
 
 def key_terms(parts: Sequence[Burst]) -> list[tuple[str, ...]]:
     """Per part, the words that are frequent in it and rare in the others, as most often spelled."""
-    texts = [
-        [word for message in part for word in stems(spoken(message.content))] for part in parts
+    spelled = [
+        Counter(word for message in part for word in content_words(spoken(message.content)))
+        for part in parts
     ]
-    rare = rarity(texts)
-    return [
-        _spelled(_most_telling(Counter(text), rare), part)
-        for part, text in zip(parts, texts, strict=True)
-    ]
+    counts: list[Counter[str]] = []
+    for spellings in spelled:
+        stems: Counter[str] = Counter()
+        for word, count in spellings.items():
+            stems[stem(word.lower())] += count
+        counts.append(stems)
+    documents = Counter(word for stems in counts for word in stems)
+    terms = []
+    for spellings, stems in zip(spelled, counts, strict=True):
+        best = sorted(stems, key=lambda w: (-stems[w] * log(1 + len(parts) / documents[w]), w))
+        terms.append(tuple(_as_spelled(word, spellings) for word in best[:TERMS]))
+    return terms
+
+
+def _as_spelled(stemmed: str, spellings: Counter[str]) -> str:
+    known = (word for word in spellings if stem(word.lower()) == stemmed)
+    return min(known, key=lambda word: (-spellings[word], word[0].isupper(), word))
 
 
 def node_vectors(
@@ -83,70 +83,28 @@ def node_vectors(
     """
     if not nodes:
         return np.empty((0, 0), dtype=np.float32)
-    rows = np.stack(
-        [
-            message_vectors([messages[local - 1] for local in node.all_message_ids], encoder)
-            .astype(np.float64)
-            .mean(axis=0)
-            for node in nodes
-        ]
-    )
+    texts = ([messages[local - 1].content for local in node.all_message_ids] for node in nodes)
+    rows = np.stack([encoder.encode(said).astype(np.float64).mean(axis=0) for said in texts])
     apart = rows - rows.mean(axis=0) if len(rows) > 1 else rows
     lengths = np.linalg.norm(apart, axis=1, keepdims=True)
-    unit: Vectors = np.divide(apart, lengths, out=np.zeros_like(apart), where=lengths > 0).round(
-        DECIMALS
-    )
-    return unit
+    unit: Vectors = np.divide(apart, lengths, out=np.zeros_like(apart), where=lengths > 0)
+    return unit.round(DECIMALS)
 
 
 def name_topics(nodes: Sequence[TopicNode], vectors: Vectors, *, same: float) -> list[TopicNode]:
-    """A topic that returns keeps its name; a new one may not take a name that is in use."""
+    """A topic that returns keeps its name and points to where it was last; a new one may not take
+    a name that is in use: two subjects of the same name would count as one."""
     named: list[TopicNode] = []
+    last: dict[str, str] = {}
     for at, node in enumerate(nodes):
-        parent = _same_topic(at, vectors, same)
-        if parent is not None:
-            earlier = named[parent]
-            node = replace(
-                node, topic_name=earlier.topic_name, parent_node_id=_latest(named, earlier)
-            )
+        alike = (vectors[:at] @ vectors[at]).round(DECIMALS)
+        if at and float(alike.max()) >= same:
+            name = named[int(alike.argmax())].topic_name
+            node = replace(node, topic_name=name, parent_node_id=last[name])
         else:
-            node = replace(node, topic_name=_unused_name(node, named))
+            names = [", ".join(node.terms[:count]) for count in range(NAME_TERMS, TERMS + 1)]
+            free = (name for name in names if name and name not in last)
+            node = replace(node, topic_name=next(free, names[-1] or UNNAMED))
         named.append(node)
+        last[node.topic_name] = node.node_id
     return named
-
-
-def _same_topic(at: int, vectors: Vectors, same: float) -> int | None:
-    if at == 0:
-        return None
-    alike = (vectors[:at] @ vectors[at]).round(DECIMALS)
-    best = int(alike.argmax())
-    return best if float(alike[best]) >= same else None
-
-
-def _latest(named: Sequence[TopicNode], earlier: TopicNode) -> str:
-    return next(node.node_id for node in reversed(named) if node.topic_name == earlier.topic_name)
-
-
-def _unused_name(node: TopicNode, named: Sequence[TopicNode]) -> str:
-    """With more terms if need be: two subjects of the same name would count as one."""
-    used = {other.topic_name for other in named}
-    names = [", ".join(node.terms[:count]) for count in range(NAME_TERMS, TERMS + 1)]
-    return next((name for name in names if name and name not in used), names[-1] or UNNAMED)
-
-
-def _most_telling(counts: Counter[str], rare: dict[str, float]) -> list[str]:
-    return sorted(counts, key=lambda word: (-counts[word] * rare[word], word))[:TERMS]
-
-
-def _spelled(stems: Sequence[str], part: Burst) -> tuple[str, ...]:
-    spellings: dict[str, Counter[str]] = {}
-    for message in part:
-        for word in content_words(spoken(message.content)):
-            spellings.setdefault(stem(word.lower()), Counter())[word] += 1
-    return tuple(
-        min(
-            spellings[word],
-            key=lambda spelling: (-spellings[word][spelling], spelling[0].isupper(), spelling),
-        )
-        for word in stems
-    )

@@ -1,18 +1,13 @@
-"""Content words, and how similar two texts are by them."""
+"""Content words, and the word lists of the layers."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from math import log, sqrt
 from pathlib import Path
 from typing import Any
 
 import yaml
-
-from pipelines.memory.text import stem
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*[^\W_]|[^\W\d_]{2,}")
 
@@ -24,39 +19,9 @@ def lexicon(name: str) -> Any:
         return yaml.load(lines, Loader=yaml.CBaseLoader)  # noqa: S506 - builds strings only
 
 
-def surface_words(text: str) -> list[str]:
-    return [word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(text)]
-
-
 def content_words(text: str) -> list[str]:
-    dull = _dull()
-    return [word for word in surface_words(text) if word.lower() not in dull and len(word) > 2]
-
-
-def stems(text: str) -> list[str]:
-    return [stem(word.lower()) for word in content_words(text)]
-
-
-def rarity(texts: Iterable[Sequence[str]]) -> dict[str, float]:
-    """Inverse document frequency, smoothed so that no word counts for nothing."""
-    documents = [set(text) for text in texts]
-    counts = Counter(word for document in documents for word in document)
-    return {word: log(1 + len(documents) / count) for word, count in counts.items()}
-
-
-def cosine(
-    left: Mapping[str, int], right: Mapping[str, int], weights: Mapping[str, float]
-) -> float | None:
-    """None if a side has no word to compare."""
-    norms = [
-        sqrt(sum((count * weights[word]) ** 2 for word, count in side.items()))
-        for side in (left, right)
-    ]
-    if not all(norms):
-        return None
-    shared = left.keys() & right.keys()
-    dot = sum(left[word] * right[word] * weights[word] ** 2 for word in sorted(shared))
-    return dot / (norms[0] * norms[1])
+    words = (word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(text))
+    return [word for word in words if word.lower() not in _dull() and len(word) > 2]
 
 
 @cache

@@ -73,7 +73,6 @@ def test_a_thread_ties_the_topic_that_returned():
     layers = build()
 
     assert [thread.node_ids for thread in layers.threads.threads] == [("T001", "T003")]
-    assert layers.linked_to == {"T001": ("T003",), "T003": ("T001",)}
     assert layers.topics.model is layers.signals.model is layers.threads.model is None
 
 

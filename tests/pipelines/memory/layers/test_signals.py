@@ -12,12 +12,14 @@ from pipelines.memory.layers.signals import (
     NO_PAUSES,
     NO_PET_NAMES,
     NO_TIMES,
+    NO_WORDS,
     ONE_SPEAKER,
     anchors,
+    conflict_of,
     measure_nodes,
     pet_names,
+    tone_of,
 )
-from pipelines.memory.layers.tone import NO_WORDS, Rating, conflict_of, local_rating, tone_of
 from tests.pipelines.memory.layers.talks import node, talk
 
 CONFIG = LayersConfig()
@@ -219,4 +221,9 @@ def test_conflict_is_the_mean_of_the_strongest_three_messages():
 
 
 def test_a_node_of_pictures_alone_has_no_mood():
-    assert local_rating(talk(("a", 0, "\n[image: an angry man]"))) == Rating(None, None, NO_WORDS)
+    messages = talk(("a", 0, "\n[image: an angry man]"))
+
+    row = measure_nodes([node(1, 1, 1)], messages, config=CONFIG).nodes[0]
+
+    assert row.values["emotional_tone"] is row.values["conflict_intensity"] is None
+    assert row.reasons["emotional_tone"] == row.reasons["conflict_intensity"] == NO_WORDS
