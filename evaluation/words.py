@@ -86,7 +86,6 @@ MODELS: dict[str, Text] = {
 BUDGETS: dict[str, Text] = {
     "budget.tokens_used_up": _("The budget of {tokens} tokens is used up ({used} are used)."),
     "budget.money_used_up": _("The budget of {money} is used up ({spent} are spent)."),
-    "budget.used_up": _("The budget of {money} is used up."),
     "budget.left_unknown": _("It is not known how much of the budget is left: {todo}."),
     "budget.give_tokens": _("give a budget in tokens"),
     "budget.prices_missing": _("set {names:,}, or give a budget in tokens"),

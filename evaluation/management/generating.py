@@ -5,13 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from evaluation.management.bars import bar
-from evaluation.services.launch.generated import Generated
+from evaluation.services.launch import generators
+from evaluation.services.launch.generators import Batch, Wish
 from labeling.words import in_english
 
 
@@ -26,15 +26,18 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--budget-tokens", type=int, metavar="N", help="tokens that it may use")
 
 
-def make(service: ModuleType, wish: Any, options: dict[str, Any], *, else_: str) -> Any:
+def make(what: str, wish: Wish, options: dict[str, Any], *, else_: str) -> Any:
     """By a language model if that is asked for, ``else_`` without one and its budget."""
-    budget = {"budget_cost": options["budget"], "budget_tokens": options["budget_tokens"]}
-    if not options["model"] and any(limit is not None for limit in budget.values()):
+    budget = (options["budget"], options["budget_tokens"])
+    if not options["model"] and budget != (None, None):
         raise CommandError(f"{else_} cost nothing: give a budget only with --model.")
+    making, task = {
+        "conversations": (generators.make_talks, "generate_conversations"),
+        "questions": (generators.make_questions, "ask_questions"),
+    }[what]
+    model = generators.model_for(task, *budget) if options["model"] else None
     with _progress(wish.count) as show:
-        if options["model"]:
-            return service.make_by_model(wish, progress=show, **budget)
-        return service.make(wish, progress=show)
+        return making(wish, model, progress=show)
 
 
 @contextmanager
@@ -44,16 +47,15 @@ def _progress(total: int) -> Iterator[Callable[[int], None]]:
         yield lambda done: shown.update(task, completed=done)
 
 
-def report_losses(batch: Generated[Any], out: Any) -> None:
+def report_losses(batch: Batch[Any], out: Any) -> None:
     if batch.n_rejected:
         reasons = "; ".join(f"{in_english(why)} ({n})" for why, n in batch.rejected.most_common())
         out.write(f"{batch.n_rejected} were thrown out: {reasons}.")
-    if batch.usage.prompt_tokens:
-        used = batch.usage.prompt_tokens + batch.usage.completion_tokens
-        out.write(f"{used:,} tokens were used.")
+    if batch.tokens:
+        out.write(f"{batch.tokens:,} tokens were used.")
 
 
-def check_complete(batch: Generated[Any], wanted: int, *, why: str) -> None:
+def check_complete(batch: Batch[Any], wanted: int, *, why: str) -> None:
     if len(batch.accepted) < wanted:
         why = in_english(batch.stopped) if batch.stopped else why
         raise CommandError(f"Only {len(batch.accepted)} of {wanted} were made. {why}")

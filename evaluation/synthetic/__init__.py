@@ -1,1 +1,1 @@
-"""Synthetic conversations, with the requirements stated in them."""
+"""Synthetic conversations, and questions about stored ones."""

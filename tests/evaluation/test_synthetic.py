@@ -15,10 +15,10 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluation.models import Run
-from evaluation.services.launch import synthetic
-from evaluation.synthetic import model as by_model
-from evaluation.synthetic import templates
-from evaluation.synthetic.sample import DIFFICULTIES, Sample, Turn, problems_of
+from evaluation.services.launch import generators
+from evaluation.services.launch.generators import Wish
+from evaluation.synthetic import talks
+from evaluation.synthetic.talks import DIFFICULTIES, Sample, Turn, problems_of
 from labeling.domain.facts import Fact
 from labeling.gold.verification import verify
 from labeling.models import Conversation, GoldRelease
@@ -38,10 +38,10 @@ def command(*arguments: str) -> str:
 
 
 @pytest.mark.parametrize("difficulty", DIFFICULTIES)
-@pytest.mark.parametrize("domain", templates.domains())
+@pytest.mark.parametrize("domain", talks.domains())
 def test_every_template_makes_samples_that_verify(domain: str, difficulty: str) -> None:
     for number in range(1, 41):
-        sample = templates.generate(number, domain=domain, difficulty=difficulty, seed=3)
+        sample = talks.generate(number, domain=domain, difficulty=difficulty, seed=3)
         assert problems_of(sample) == []
         for turn in sample.turns:
             assert "{" not in turn.content
@@ -51,17 +51,17 @@ def test_every_template_makes_samples_that_verify(domain: str, difficulty: str) 
 def test_the_same_seed_says_the_same_whatever_else_is_made() -> None:
     given: dict[str, Any] = {"domain": "logistics", "difficulty": "hard"}
 
-    one = templates.generate(7, seed=1, **given)
+    one = talks.generate(7, seed=1, **given)
 
-    assert one == templates.generate(7, seed=1, **given)
-    assert one.turns != templates.generate(7, seed=2, **given).turns
-    assert one.turns != templates.generate(8, seed=1, **given).turns
+    assert one == talks.generate(7, seed=1, **given)
+    assert one.turns != talks.generate(7, seed=2, **given).turns
+    assert one.turns != talks.generate(8, seed=1, **given).turns
 
 
 def test_what_a_criterion_counts_was_said() -> None:
     """The figure of a requirement stands in a message that it cites."""
     for number in range(1, 60):
-        sample = templates.generate(number, domain="fintech", difficulty="hard", seed=5)
+        sample = talks.generate(number, domain="fintech", difficulty="hard", seed=5)
         for label in sample.requirements:
             said = " ".join(sample.turns[index].content for index in label["source_messages"])
             figures = {
@@ -225,7 +225,7 @@ def test_only_what_a_second_look_confirms_is_kept(server: Any) -> None:
         assert reason in out.getvalue()
     made = Conversation.objects.all()
     assert [one.messages[0].content.split()[0] for one in made] == ["We", "Good"]
-    assert made[0].generator.startswith(f"test/{MODEL} {by_model.GENERATE}/")
+    assert made[0].generator.startswith(f"test/{MODEL} {talks.GENERATE}/")
     item = GoldRelease.objects.get().items.all()[0].content
     assert item["gold"]["requirements"][0]["source_messages"] == [0, 2]
     assert item["provenance"]["how"] == "generated"
@@ -245,12 +245,16 @@ def test_a_used_up_budget_keeps_what_was_made_and_says_so(server: Any) -> None:
 def test_replies_of_no_use_are_counted_and_a_wrong_key_ends_it(server: Any) -> None:
     server.default = "prose"
 
-    made = synthetic.make_by_model(synthetic.Wish(count=1, difficulty="easy"))
+    def made_by_model(**wish: Any) -> Any:
+        model = generators.model_for("generate_conversations", None, None)
+        return generators.make_talks(Wish(project="made", difficulty="easy", **wish), model)
+
+    made = made_by_model(count=1)
 
     assert made.accepted == []
     assert made.rejected == {Fact("sample.unusable_reply", code="reply.unusable_twice"): 3}
     server.key = "another"
-    stopped = synthetic.make_by_model(synthetic.Wish(count=3, difficulty="easy", seed=9))
+    stopped = made_by_model(count=3, seed=9)
     assert stopped.stopped is not None
     assert stopped.stopped.code == "model.wrong_key"
     assert stopped.n_rejected == 0

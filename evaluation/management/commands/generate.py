@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.management import generating
-from evaluation.services.launch import questions, synthetic
-from evaluation.synthetic.sample import DIFFICULTIES, MIXED
-from evaluation.synthetic.templates import domains
+from evaluation.services.launch import generators
+from evaluation.services.launch.generators import ALL, Wish
+from evaluation.synthetic.talks import DIFFICULTIES, MIXED, domains
 from labeling.core import acting
 from labeling.management.base import AssayCommand
 from labeling.models import Conversation
@@ -41,9 +41,7 @@ class Command(AssayCommand):
             "of questions -synthetic-questions)",
         )
         of_talks = parser.add_argument_group("of conversations")
-        of_talks.add_argument(
-            "--domain", choices=[synthetic.ALL, *domains()], default=synthetic.ALL
-        )
+        of_talks.add_argument("--domain", choices=[ALL, *domains()], default=ALL)
         of_talks.add_argument(
             "--difficulty",
             choices=[MIXED, *DIFFICULTIES],
@@ -61,13 +59,13 @@ class Command(AssayCommand):
             self._conversations(options)
 
     def _conversations(self, options: dict[str, Any]) -> None:
-        named = ("count", "domain", "difficulty", "seed", "split")
-        wish = synthetic.Wish(**{name: options[name] for name in named})
+        named = ("project", "count", "domain", "difficulty", "seed", "split")
+        wish = Wish(**{name: options[name] for name in named})
         gold = (
             "" if options["without_gold"] else options["gold"] or f"{options['project']}-synthetic"
         )
-        made = generating.make(synthetic, wish, options, else_="Templates")
-        stored = synthetic.store(options["project"], made, wish, gold=gold, actor=acting.chosen())
+        made = generating.make("conversations", wish, options, else_="Templates")
+        stored = generators.store_talks(made, wish, gold=gold, actor=acting.chosen())
         self.stdout.write(
             f"{stored.new} synthetic conversations are new, {stored.unchanged} were there already "
             f"({made.generator})."
@@ -79,16 +77,16 @@ class Command(AssayCommand):
         generating.check_complete(made, wish.count, why="The others did not verify.")
 
     def _questions(self, options: dict[str, Any]) -> None:
-        ours = {"domain": synthetic.ALL, "difficulty": MIXED, "without_gold": False}
+        ours = {"domain": ALL, "difficulty": MIXED, "without_gold": False}
         for name, default in ours.items():
             if options[name] != default:
                 option = f"--{name.replace('_', '-')}"
                 raise CommandError(f"{option} does not go with questions.")
         named = ("project", "count", "seed", "split")
-        wish = questions.Wish(**{name: options[name] for name in named})
-        batch = generating.make(questions, wish, options, else_="Questions out of words")
+        wish = Wish(**{name: options[name] for name in named})
+        batch = generating.make("questions", wish, options, else_="Questions out of words")
         name = options["gold"] or f"{wish.project}-synthetic-questions"
-        release = questions.store(batch, gold=name)
+        release = generators.store_questions(batch, wish, gold=name)
         about = len({question.talk for question in batch.accepted})
         self.stdout.write(
             f"{len(batch.accepted)} synthetic questions about {about} conversations "

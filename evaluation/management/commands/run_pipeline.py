@@ -19,9 +19,9 @@ from evaluation.management.bars import bar
 from evaluation.management.base import RunCommand
 from evaluation.management.settings import NOT_USABLE, read_settings
 from evaluation.services.language_models import bills, budgets
+from evaluation.services.language_models.metering import CountedModel
 from evaluation.services.launch import launch
 from evaluation.services.unmeasured import files, folder, predicting
-from evaluation.services.unmeasured.asked_models import CountedModel
 from evaluation.services.unmeasured.folder import Entry, Failure, FileEntry, Folder, Outcome
 from evaluation.services.unmeasured.predicting import Question, Task
 from labeling.conversations.formats import conversations as formats

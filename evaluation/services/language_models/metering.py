@@ -112,6 +112,54 @@ class Meter:
         return usage
 
 
+class CountedModel:
+    """The model of a command that stores nothing, with its budget and what it cost in memory."""
+
+    def __init__(self, model: endpoints.CachedModel, spent: Meter) -> None:
+        self._model = model
+        self._spent = spent
+        self.stopped: ModelError | None = None
+        """Why nothing can continue, even if the pipeline ignored it."""
+
+    @classmethod
+    def from_settings(
+        cls, *, budget_cost: float | None, budget_tokens: int | None
+    ) -> CountedModel | None:
+        meter = Meter()
+
+        def check() -> None:
+            budgets.hold(budget_cost, budget_tokens, budgets.spent_in(dict(meter.as_json())))
+
+        model = endpoints.model_named(before_asking=check)
+        return cls(model, meter) if model else None
+
+    @property
+    def id(self) -> str:
+        return self._model.id
+
+    @property
+    def usage(self) -> StoredUsage:
+        return self._spent.as_json()
+
+    @property
+    def tokens(self) -> int:
+        return self._spent.spent.prompt_tokens + self._spent.spent.completion_tokens
+
+    def complete(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        schema: JsonSchema | None = None,
+        repetition: int = 0,
+    ) -> Reply:
+        ask = partial(self._model.complete, messages, schema=schema, repetition=repetition)
+        try:
+            return self._spent.count(ask)
+        except STOPS as error:
+            self.stopped = error
+            raise
+
+
 class PaidModel:
     """The model as one budget sees it: from the cache or within the budget, and every call counted.
 

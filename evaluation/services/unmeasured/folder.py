@@ -25,10 +25,9 @@ from typing import Any, NamedTuple, TypedDict
 from evaluation.judge import how_asked
 from evaluation.models.spec import ModelDescription
 from evaluation.services.language_models import endpoints
-from evaluation.services.language_models.metering import StoredUsage, together
+from evaluation.services.language_models.metering import CountedModel, StoredUsage, together
 from evaluation.services.launch import spec
 from evaluation.services.unmeasured import files
-from evaluation.services.unmeasured.asked_models import CountedModel
 from evaluation.services.unmeasured.files import Prediction
 from evaluation.services.unmeasured.predicting import (
     Talk,
