@@ -121,7 +121,6 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.middleware.numbered",
     "config.web_counts.counted",
-    "config.watch.watched",
     "config.middleware.refuse_nul",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -166,6 +165,13 @@ SQLITE_OPTIONS = {
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
     " PRAGMA recursive_triggers=ON;",
 }
+POSTGRES_OPTIONS = {
+    "connect_timeout": 5,  # seconds
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,  # ms
+}
 _database = dj_database_url.parse(
     env_secret("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'assay.sqlite3'}"
 )
@@ -180,7 +186,8 @@ if _database["ENGINE"].endswith("sqlite3"):
     _database["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 elif _database["ENGINE"].endswith("postgresql"):
     _database["CONN_HEALTH_CHECKS"] = True
-    _database.setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)  # seconds
+    # One that is gone without a word is noticed within half a minute, also while it is waited for.
+    _database["OPTIONS"] = POSTGRES_OPTIONS | _database.get("OPTIONS", {})
     _database["CONN_MAX_AGE"] = 60
 else:
     raise ImproperlyConfigured("DATABASE_URL must start with sqlite:/// or postgres://.")

@@ -4,15 +4,14 @@ Each guard is (table, operation, condition, sentence). ``install`` writes it for
 use, after every migration. The tests remove the guards to empty the tables between tests.
 
 SQLite deletes the row that ``REPLACE`` puts another one in place of, and asks a trigger for deletes
-only where the connection has switched ``recursive_triggers`` on. Ours have; others are refused by
-a guard of INSERT and UPDATE for each table, which looks for a guarded row with the same key.
-PostgreSQL's ``ON CONFLICT DO UPDATE`` is an update, and refused as such.
+only where the connection has switched ``recursive_triggers`` on: ours have (see the settings).
+PostgreSQL's ``ON CONFLICT DO UPDATE`` is an update, and refused as such. Whoever opens the file by
+other means can remove triggers, too: ``assay verify`` names what they changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from django.core.checks import CheckMessage, Error
@@ -142,9 +141,6 @@ def install(connection: Any, guards: list[Guard] = GUARDS) -> None:
         for guard in present:
             for statement in _create(guard, connection.vendor):
                 cursor.execute(statement)
-        if connection.vendor == "sqlite":
-            for trigger in _against_replacing(cursor, present):
-                cursor.execute(trigger.statement)
 
 
 def remove(connection: Any, guards: list[Guard] = GUARDS) -> None:
@@ -160,7 +156,6 @@ def missing(connection: Any, guards: list[Guard] = GUARDS) -> list[str]:
     wanted = [guard.name for guard in present]
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
-            wanted += [trigger.name for trigger in _against_replacing(cursor, present)]
             cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
         else:
             wanted += [f"{guard.name}_all" for guard in present if guard.operation == "DELETE"]
@@ -196,17 +191,10 @@ def _create(guard: Guard, vendor: str) -> list[str]:
             f"{when} BEGIN SELECT RAISE(ABORT, {sentence}); END"
         ]
     refuse = f"RAISE EXCEPTION {sentence} USING ERRCODE = 'integrity_constraint_violation';"
-    when, body = "", refuse
-    if "SELECT" in guard.condition:  # WHEN takes no condition that asks another table
-        row = "NEW" if guard.operation == "UPDATE" else "OLD"
-        body = (
-            f"IF TG_OP = 'TRUNCATE' THEN {refuse} END IF;"
-            f" IF {guard.condition} THEN {refuse} END IF; RETURN {row};"
-        )
-    elif guard.condition:
-        when = f" WHEN ({guard.condition})"
+    when = f" WHEN ({guard.condition})" if guard.condition else ""
     function = (
-        f"CREATE FUNCTION {guard.name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$"
+        f"CREATE FUNCTION {guard.name}() RETURNS trigger LANGUAGE plpgsql"
+        f" AS $$ BEGIN {refuse} END $$"
     )
     trigger = (
         f"CREATE TRIGGER {guard.name} BEFORE {guard.operation} ON {guard.table}"
@@ -223,95 +211,10 @@ def _create(guard: Guard, vendor: str) -> list[str]:
 
 def _drop(guard: Guard, vendor: str) -> list[str]:
     if vendor == "sqlite":
-        names = (guard.name, *(_name(guard.table, verb) for verb in ("INSERT", "REKEY")))
-        return [f"DROP TRIGGER IF EXISTS {name}" for name in names]
+        old = (f"guard_{guard.table}_{verb}" for verb in ("insert", "rekey"))  # until 0.5
+        return [f"DROP TRIGGER IF EXISTS {name}" for name in (guard.name, *old)]
     return [f"DROP FUNCTION IF EXISTS {guard.name}() CASCADE"]  # with its triggers
 
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-# --- SQLite: rows that another one takes the place of ---------------------------------------------
-
-
-class Trigger(NamedTuple):
-    name: str
-    statement: str
-
-
-class Key(NamedTuple):
-    """Columns that no two rows share; ``condition`` limits it to some of the rows."""
-
-    columns: tuple[str, ...]
-    condition: str = ""
-
-
-def _against_replacing(cursor: Any, guards: Iterable[Guard]) -> Iterator[Trigger]:
-    """For each table, what refuses an insert or another key that would replace a guarded row."""
-    by_table = sorted(guards, key=lambda guard: guard.table)
-    for table, rows in groupby(by_table, key=lambda guard: guard.table):
-        of_table = list(rows)
-        yield from _triggers_of(table, of_table, _columns(cursor, table), _keys(cursor, table))
-
-
-def _triggers_of(
-    table: str, guards: list[Guard], columns: list[str], keys: list[Key]
-) -> Iterator[Trigger]:
-    conditions = [guard.condition.replace("OLD.", "kept.") for guard in guards]
-    guarded = "" if "" in conditions else " OR ".join(f"({condition})" for condition in conditions)
-    refuse = f"BEGIN SELECT RAISE(ABORT, {_quoted(guards[0].sentence)}); END"
-    names = ", ".join(f'NEW."{column}" AS "{column}"' for column in columns)
-
-    def taken(key: Key, *, besides: str = "") -> str:
-        same = [f'kept."{column}" = NEW."{column}"' for column in key.columns]
-        if key.condition:
-            same += [f"({key.condition})"]
-            same += [f"EXISTS (SELECT 1 FROM (SELECT {names}) WHERE {key.condition})"]
-        if guarded:
-            same += [f"({guarded})"]
-        return f'EXISTS (SELECT 1 FROM "{table}" AS kept WHERE {" AND ".join(same)}{besides})'
-
-    inserted = " OR ".join(taken(key) for key in keys)
-    name = _name(table, "INSERT")
-    yield Trigger(
-        name,
-        f"CREATE TRIGGER {name} BEFORE INSERT ON {table} FOR EACH ROW WHEN {inserted} {refuse}",
-    )
-    if any(guard.operation == "UPDATE" and not guard.condition for guard in guards):
-        return  # no row can be given another key
-    changed = ", ".join(dict.fromkeys(f'"{column}"' for key in keys[1:] for column in key.columns))
-    moved = " OR ".join(taken(key, besides=" AND kept.rowid <> OLD.rowid") for key in keys)
-    name = _name(table, "REKEY")
-    yield Trigger(
-        name,
-        f"CREATE TRIGGER {name} BEFORE UPDATE OF {changed} ON {table} FOR EACH ROW"
-        f" WHEN {moved} {refuse}",
-    )
-
-
-def _name(table: str, verb: str) -> str:
-    return f"guard_{table}_{verb.lower()}"
-
-
-def _columns(cursor: Any, table: str) -> list[str]:
-    cursor.execute(f'PRAGMA table_info("{table}")')
-    return [row[1] for row in cursor.fetchall()]
-
-
-def _keys(cursor: Any, table: str) -> list[Key]:
-    """The primary key, which most tables have as the number of the row, and every unique index."""
-    cursor.execute(f'PRAGMA table_info("{table}")')
-    keys = [Key(("rowid",)), *(Key((row[1],)) for row in cursor.fetchall() if row[5])]
-    cursor.execute(f'PRAGMA index_list("{table}")')
-    for _, index, is_unique, _, is_partial in cursor.fetchall():
-        if is_unique:
-            cursor.execute(f'PRAGMA index_info("{index}")')
-            columns = tuple(row[2] for row in cursor.fetchall())
-            keys.append(Key(columns, _condition(cursor, index) if is_partial else ""))
-    return keys
-
-
-def _condition(cursor: Any, index: str) -> str:
-    cursor.execute("SELECT sql FROM sqlite_master WHERE name = %s", [index])
-    return str(cursor.fetchone()[0].partition(" WHERE ")[2])
