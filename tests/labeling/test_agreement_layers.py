@@ -211,20 +211,10 @@ class TestCommand:
         with pytest.raises(CommandError, match="blind"):
             self.run()
 
-    def test_labels_are_matched_on_request(self, example, worker):
-        (pair,) = json.loads(self.run("--records", "--format", "json"))["pairs"]
-
-        assert pair["record_f1"] == 0.6
-        assert self.run("--records", "--format", "csv").startswith('"a","b","record_f1",')
-        assert "record_f1" in self.run("--records")
-
-    def test_a_layer_a_type_and_an_annotator_can_be_chosen(self, layered, worker):
+    def test_a_layer_can_be_chosen(self, layered, worker):
         worker(layered.pk)
 
         assert json.loads(self.run("--layer", "inference", "--format", "json"))["value"] == -1.0
-        only = self.run("--layer", "qa", "--type", "multi-hop", "--format", "json")
-        assert json.loads(only)["value"] is None
-        assert json.loads(self.run("--annotator", "cleo", "--format", "json"))["pairs"] == []
         with pytest.raises(CommandError, match="labels extraction, inference, qa"):
             self.run("--layer", "arc")
 

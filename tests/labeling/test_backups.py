@@ -65,10 +65,8 @@ def test_what_was_backed_up_comes_back_and_is_proved(
 ) -> None:
     out = StringIO()
     file, key = place / "today.zip", settings.GOLD_KEY
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")  # SQLite keeps what it counts in a table
     call_command("backup", str(file), stdout=out)
-    assert "1 releases of gold, and the keys" in out.getvalue()
+    assert "the database and the keys" in out.getvalue()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert [path.name for path in place.glob(".*")] == []  # no draft, no copy
     with zipfile.ZipFile(file) as archive:
@@ -84,7 +82,6 @@ def test_what_was_backed_up_comes_back_and_is_proved(
 
     assert status == 0, shown
     assert f"{release} is intact, 2 items" in shown
-    assert "as in the backup" in shown
     assert "fault" not in shown
     assert Project.objects.get().name != "Another"
     assert not User.objects.filter(username="newcomer").exists()
@@ -92,30 +89,27 @@ def test_what_was_backed_up_comes_back_and_is_proved(
     assert len(list(place.glob("gold_key.*"))) == 1  # the one that was there is kept
 
 
-def test_what_differs_after_all_is_named(release: GoldRelease, place: Path, settings: Any) -> None:
-    """A release whose key is unknown here, and rows that the manifest does not count."""
-    file = place / "today.zip"
-    settings.GOLD_KEY = signatures.make_key()  # not the key that has signed
-    backups.take(file)
-    change(file, counts={"labeling_project": 7})
+def test_gold_that_no_known_key_has_signed_is_named(
+    release: GoldRelease, place: Path, settings: Any
+) -> None:
+    settings.GOLD_KEY = signatures.make_key()
+    file = backups.take(place / "today.zip")
 
     status, shown = restored(file, "--replace")
 
     assert status == 1
-    assert "other numbers of rows than in the backup: a" in shown
-    assert "auth_group" in shown
     assert "has faults: 1; assay verify names them" in shown
 
 
 def test_a_database_that_is_not_empty_stays(release: GoldRelease, place: Path) -> None:
     backups.take(place / "today.zip")
-    with pytest.raises(CommandError, match=r"not empty: it has \d+ rows.*--replace"):
+    with pytest.raises(CommandError, match=r"not empty.*--replace"):
         restored(place / "today.zip")
     assert GoldRelease.objects.exists()
 
 
 def test_what_cannot_be_restored_changes_nothing(release: GoldRelease, place: Path) -> None:
-    good = backups.take(place / "good.zip")[0]
+    good = backups.take(place / "good.zip")
 
     def refused(match: str, **changed: Any) -> None:
         bad = shutil.copy(good, place / "bad.zip")
@@ -126,7 +120,7 @@ def test_what_cannot_be_restored_changes_nothing(release: GoldRelease, place: Pa
 
     refused("has the migration labeling.9999_later", migrations=["labeling.9999_later"])
     old = ["labeling.0001_initial", "labeling.0050_plain_names"]
-    refused(r"restore it with version 0\.4\.0, run assay migrate", migrations=old)
+    refused(r"restore it with version 0\.5\.0, run assay migrate", migrations=old)
     refused("is of oracle", vendor="oracle")
     refused("format 3", format=3)
     bits = bytearray(good.read_bytes())
@@ -144,7 +138,7 @@ def test_a_restore_that_fails_on_the_way_leaves_the_database_as_it_was(
     release: GoldRelease, place: Path
 ) -> None:
     """The copy ends in the middle: as if the disk or the machine had failed."""
-    file = backups.take(place / "today.zip")[0]
+    file = backups.take(place / "today.zip")
     with zipfile.ZipFile(file) as archive:
         content = archive.read(backups.MEMBER[connection.vendor])
     half = place / "half"
@@ -171,14 +165,14 @@ def test_it_is_of_one_moment_while_others_write(project: Project, place: Path) -
         while len(written) < 20:
             over.wait(0.01)
         before = len(written)
-        counted = backups.take(place / "today.zip")[1]["labeling_textvector"]
+        backups.take(place / "today.zip")
         during = len(written)
     finally:
         over.set()
         writer.join()
-    assert before <= counted <= during + 1
     status, shown = restored(place / "today.zip", "--replace")
-    assert (status, TextVector.objects.count()) == (0, counted), shown
+    assert status == 0, shown
+    assert before <= TextVector.objects.count() <= during + 1
 
 
 def test_a_folder_gets_files_by_their_time_and_keeps_the_newest(project: Project, place: Path):

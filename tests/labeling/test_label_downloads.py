@@ -145,15 +145,13 @@ class TestFile:
     def test_what_was_read_is_said_in_every_format(self, tmp_path: Path) -> None:
         rows = "item,unit,annotator,label\nc,1,ana,1\nc,1,ben,1.0\nc,2,ana,2\nc,2,ben,\nc,3,ben,5\n"
 
-        for format in ("table", "json", "csv"):
+        for format in ("table", "json"):
             said = self.run(tmp_path, rows, "--format", format)
             assert "Counted as one: “1” = “1.0”." in said
             assert "Missing labels: 1, written “”." in said
             assert "use --statistic ordinal or interval" in said
 
-    @pytest.mark.parametrize(
-        "options", [["--layer", "qa"], ["--round", "1"], ["--annotator", "ana"], ["--records"]]
-    )
+    @pytest.mark.parametrize("options", [["--layer", "qa"], ["--round", "1"]])
     def test_what_a_file_does_not_know_is_refused(self, tmp_path: Path, options: list[str]) -> None:
         rows = "item,unit,annotator,label\nc,1,ana,x\nc,1,ben,y\n"
 

@@ -37,16 +37,12 @@ class Command(AssayCommand):
         if keep is not None and (keep < 1 or not place.is_dir()):
             raise CommandError("--keep needs a number of at least 1, and an existing folder.")
         try:
-            path, counts = backups.take(place)
+            path = backups.take(place)
         except backups.BackupRefused as refusal:
             raise CommandError(str(refusal)) from refusal
         except (OSError, sqlite3.Error) as error:
             raise CommandError(f"{place} could not be written: {error}.") from error
         size = path.stat().st_size / 1024**2
-        self.stdout.write(
-            f"{path}: {sum(counts.values()):,} rows of {len(counts)} tables, "
-            f"{counts['labeling_annotation']:,} answers, {counts['labeling_goldrelease']:,} "
-            f"releases of gold, and the keys; {size:,.1f} MB"
-        )
+        self.stdout.write(f"{path}: the database and the keys, {size:,.1f} MB")
         for old in backups.keep_newest(place, keep) if keep else []:
             self.stdout.write(f"{old} was deleted")

@@ -15,8 +15,8 @@ class Command(AssayCommand):
     acts = False
     help = (
         "Put a backup into an empty database: check the file, restore, migrate to this version, "
-        "count every table, and verify the audit log and every release of gold. Stop web servers "
-        "and workers before. Exit status: 0 if all is as it was backed up, 1 otherwise."
+        "and verify the audit log and every release of gold. Stop web servers and workers before. "
+        "Exit status: 0 if all is well, 1 otherwise."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
