@@ -109,7 +109,6 @@ WORDS: dict[str, Text] = {
         "both used one and the same label throughout, so chance alone explains the agreement"
     ),
     "agreement.one_label_of_all": _("all annotators used one and the same label throughout"),
-    "agreement.other_guidelines": _("labeled under guidelines v{version}"),
     "agreement.pair": _("{a} and {b}"),
     "agreement.requirement_missing": _("“{name}” is about a requirement that they do not have"),
     "agreement.skipped": _("skipped: {why}"),

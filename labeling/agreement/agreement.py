@@ -32,7 +32,6 @@ from labeling.domain.facts import Fact
 from labeling.domain.stored import Stored
 from labeling.models import Annotation, Assignment, FirstPass, Project, Round
 from labeling.schema import DEFAULT_LAYER, LAYERS
-from labeling.schema.labels import StoredLabel
 from labeling.schema.layers import Judged, SameRecord
 
 ORIGINS = ("typed", "assisted")
@@ -41,9 +40,6 @@ ORIGINS = ("typed", "assisted")
 OF_ORIGIN = (
     "statistic", "value", "measure", "pairs", "fleiss_kappa", "krippendorff_alpha", "reasons",
 )  # fmt: skip
-
-
-Labels = dict[str, dict[str, list[StoredLabel]]]  # by annotator and conversation
 
 
 class LayerAgreement(NamedTuple):
@@ -233,19 +229,10 @@ def first_layer(project: Project) -> str:
     return str(project.layers[0])
 
 
-def labels_of(measured: Round, layer: str, selection: Selection) -> Labels:
-    labels: Labels = defaultdict(dict)
-    for answer in answers.each(measured, layer, selection):
-        labels[answer.annotator][answer.conversation] = answer.payload.get(LAYERS[layer].key, [])
-    return labels
-
-
 def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[str, Fact]]:
     """Why an assignment does not count: skipped with a reason, unfinished, or not selected."""
     reasons: dict[str, dict[str, Fact]] = defaultdict(dict)
     out = ~Q(annotation__status=Annotation.Status.SUBMITTED)
-    if selection.guideline:
-        out |= ~Q(annotation__guideline__version=selection.guideline)
     if selection.origin == "assisted":
         out |= Q(first_pass=None)
     rows = (
@@ -256,19 +243,16 @@ def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[st
             "conversation__external_id",
             "annotation__status",
             "annotation__skip_reason",
-            "annotation__guideline__version",
             "first_pass",
         )
     )
-    for annotator, conversation, status, skip_reason, version, first_pass in rows:
+    for annotator, conversation, status, skip_reason, first_pass in rows:
         if status != Annotation.Status.SUBMITTED:
             reasons[annotator][conversation] = (
                 Fact("agreement.skipped", why=skip_reason)
                 if skip_reason
                 else Fact("agreement.not_submitted")
             )
-        elif selection.guideline and version != selection.guideline:
-            reasons[annotator][conversation] = Fact("agreement.other_guidelines", version=version)
         elif selection.origin == "assisted" and first_pass is None:
             reasons[annotator][conversation] = Fact("agreement.no_suggestions_seen")
     return dict(reasons)

@@ -150,7 +150,6 @@ class Words:
     content: str = ""
     marked: str = "marked it with"
     unmarked: str = "did not mark it"
-    no_unit: str = "no such requirement"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -360,7 +359,6 @@ _ENTRIES = (
         words=Words(
             units="The unit is the rated label, matched between the annotators; the rating is the "
             "label.",
-            no_unit="not rated, or no such label",
         ),
     ),
 )

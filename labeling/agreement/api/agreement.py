@@ -13,12 +13,11 @@ from rest_framework.response import Response
 
 from labeling.agreement import agreement, measurements
 from labeling.agreement.answers import EVERYTHING
-from labeling.agreement.ratings import LONG, WIDE, ratings_file
+from labeling.agreement.ratings import ratings_file
 from labeling.agreement.rules.agreement import Agreement, read_agreement
 from labeling.core.api.base import READING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.records import serializer_with
-from labeling.core.api.requests import asked
 from labeling.models import Round
 from labeling.words import worded
 from labeling.work import blindness
@@ -48,27 +47,18 @@ class AgreementView(ApiView):
         return Response(_figures(round_, _layer(request, round_)))
 
 
-class RatingsIn(serializers.Serializer[Any]):
-    shape = serializers.ChoiceField(
-        [LONG, WIDE],
-        default=LONG,
-        help_text="A row for each unit and annotator, or one for each unit",
-    )
-
-
 class RatingsView(ApiView):
     scopes = READING
 
     @extend_schema(
-        parameters=[LAYER, RatingsIn],
+        parameters=[LAYER],
         responses={(200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request, slug: str, number: int) -> StreamingHttpResponse:
         """What annotators said, unit by unit, as CSV (leads and researchers)."""
         round_ = _round(request, slug, number)
         blindness.refuse(request.user, round_.conversations.all())
-        shape = asked(request, RatingsIn)["shape"]
-        return ratings_file(round_, _layer(request, round_), EVERYTHING, shape=shape)
+        return ratings_file(round_, _layer(request, round_), EVERYTHING)
 
 
 def _round(request: Request, slug: str, number: int) -> Round:

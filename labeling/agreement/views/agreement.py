@@ -8,15 +8,15 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.agreement import agreement as service
-from labeling.agreement import answers, conversations, measurements
+from labeling.agreement import conversations, measurements
 from labeling.agreement.agreement import Selection
-from labeling.agreement.differences import PairDifference, PairPage, PerhapsSame, page_of_pair
+from labeling.agreement.differences import PairPage, page_of_pair
 from labeling.agreement.measurements import NotMeasured
 from labeling.agreement.ratings import ratings_file
 from labeling.agreement.rules.disagreements import SplitCandidate
@@ -37,19 +37,7 @@ from labeling.work.views.candidates import ShownCandidate, shown_candidates
 
 SHOWN_CONVERSATIONS = 100
 SHOWN_EXCLUDED = 500
-ANSWERED = Q(annotation__status__in=["submitted", "skipped"])
 BLIND = _("A calibration round is blind until its last answer is in.")
-
-
-class Disagreement(NamedTuple):
-    """One conversation: how many of its units the annotators labeled differently."""
-
-    conversation: str
-    pk: int
-    domain: str
-    annotators: int
-    units: int
-    differing: int
 
 
 class Cell(NamedTuple):
@@ -76,14 +64,8 @@ class Asked(NamedTuple):
     @property
     def address(self) -> str:
         """The same as the end of an address."""
-        chosen = {
-            "layer": self.layer,
-            "type": self.selection.label_type,
-            "annotator": self.selection.annotator,
-            "guideline": self.selection.guideline,
-            "origin": self.selection.origin,
-        }
-        return urlencode({name: value for name, value in chosen.items() if value})
+        part = self.selection.key
+        return urlencode({"layer": self.layer}) + (f"&{part}" if part else "")
 
 
 @require_GET
@@ -116,20 +98,17 @@ def agreement_pair(request: HttpRequest, slug: str, number: int) -> HttpResponse
     asked = asked_of(request, project)
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     context: dict[str, Any] = {"project": project, "round": round_, "asked": asked, "a": a, "b": b}
+    after = whole_number(request.GET.get("after", ""))
     try:
-        shown = page_of_pair(
-            round_,
-            a,
-            b,
-            asked.layer,
-            asked.selection,
-            after=whole_number(request.GET.get("after", "")),
-        )
+        shown = page_of_pair(round_, a, b, asked.layer, asked.selection, after=after)
     except NotMeasured:
         measurements.ask(round_, asked.layer, asked.selection)
         shown = PairPage([], [], None)
         context["is_waiting"] = True
-    context["rows"] = _linked(round_, shown.differences)
+    context["rows"] = [
+        (pk, split, split.name or split.unit, split.labels[a], split.labels[b])
+        for pk, split in shown.divided
+    ]
     context["candidates"] = _candidates(round_, asked.layer, shown.perhaps_same, a, b)
     context["after"], context["query"] = shown.after, query_of(request)
     units = LAYERS[asked.layer].units
@@ -151,19 +130,15 @@ def agreement_compute(request: HttpRequest, slug: str, number: int) -> HttpRespo
 def asked_of(request: HttpRequest, project: Project) -> Asked:
     """What an address asks for; what a project does not have counts as not asked."""
     layer = request.GET.get("layer", "")
-    guideline = request.GET.get("guideline", "")
     label_type = request.GET.get("type", "")
     if layer not in project.layers:
         layer = service.first_layer(project)
     if label_type not in label_types(project, layer):
         label_type = ""
-    number = int(guideline) if guideline.isdecimal() and len(guideline) < 6 else None
-    if number is not None and not project.guidelines.filter(version=number).exists():
-        number = None
     origin = request.GET.get("origin", "")
     if origin not in service.ORIGINS:
         origin = ""
-    return Asked(layer, Selection(label_type, request.GET.get("annotator", ""), number, origin))
+    return Asked(layer, Selection(label_type, origin))
 
 
 def label_types(project: Project, layer: str) -> list[str]:
@@ -204,8 +179,6 @@ def _frame(round_: Round, asked: Asked) -> dict[str, Any]:
             (name, _type_words(asked.layer, name)) for name in label_types(project, asked.layer)
         ],
         "label_type": _type_words(asked.layer, asked.selection.label_type),
-        "annotators": answers.annotators_of(round_),
-        "versions": sorted(answers.versions_of(round_)),
         "has_origins": service.is_assisted(round_),
         "rounds": list(project.rounds.values_list("number", flat=True)),
         "statistic": statistic_words(project),
@@ -226,7 +199,7 @@ def _figures(round_: Round, asked: Asked) -> dict[str, Any]:
             (LAYERS[name], verdict(figures), figures["passed"])
             for name, figures in stored.get("layers", {}).items()
         ],
-        "records": _of_annotator(row.records, asked) if row and row.records is not None else None,
+        "records": row.records if row else None,
         "has_records": LAYERS[asked.layer].has_records,
         "measured_at": row.measured_at if row else None,
         "is_outdated": is_outdated,
@@ -235,23 +208,16 @@ def _figures(round_: Round, asked: Asked) -> dict[str, Any]:
     }
     if figures is None:
         return context
-    pairs = _of_annotator(figures["pairs"], asked)
     has_units = LAYERS[asked.layer].has_units
     return context | {
-        "figures": {**figures, "pairs": pairs},
-        "verdict": verdict({**figures, "pairs": pairs}),
-        "matrix": matrix(pairs),
+        "figures": figures,
+        "verdict": verdict(figures),
+        "matrix": matrix(figures["pairs"]),
         "excluded": figures["excluded"][:SHOWN_EXCLUDED],
         "more_excluded": max(0, len(figures["excluded"]) - SHOWN_EXCLUDED),
         "disagreements": _disagreements(round_, asked) if row else [],
         "more": max(0, row.n_conversations - SHOWN_CONVERSATIONS) if row and has_units else 0,
     }
-
-
-def _of_annotator(pairs: Sequence[Mapping[str, Any]], asked: Asked) -> list[Mapping[str, Any]]:
-    """Only the pairs of one annotator; the figures of all together stay those of all."""
-    name = asked.selection.annotator
-    return [pair for pair in pairs if name in ("", pair["a"], pair["b"])]
 
 
 def matrix(pairs: list[Mapping[str, Any]]) -> list[tuple[str, list[Cell]]]:
@@ -270,61 +236,37 @@ def _cell(pair: Mapping[str, Any] | None) -> Cell:
     return Cell(pair, (pair["band"] or "undefined").replace(" ", "-"))
 
 
-def _disagreements(round_: Round, asked: Asked) -> list[Disagreement]:
+def _disagreements(round_: Round, asked: Asked) -> QuerySet[Any]:
     """The round's conversations, most disagreement first; none where there are no units."""
-    if not LAYERS[asked.layer].has_units:
-        return []
-    rows = conversations.rows_of(round_, asked.layer, asked.selection).values_list(
-        *("conversation__external_id", "conversation", "conversation__domain"),
-        *("n_annotators", "n_units", "n_differing"),
+    rows = conversations.rows_of(round_, asked.layer, asked.selection).select_related(
+        "conversation"
     )
-    return [
-        Disagreement(*row)
-        for row in rows.order_by("-n_differing", "conversation")[:SHOWN_CONVERSATIONS]
-    ]
-
-
-class CandidateRow(NamedTuple):
-    pk: int
-    conversation: str
-    candidates: list[ShownCandidate]
+    rows = rows.defer("marks", "units", "pairs", "splits")
+    most = SHOWN_CONVERSATIONS if LAYERS[asked.layer].has_units else 0
+    return rows.order_by("-n_differing", "conversation")[:most]
 
 
 def _candidates(
-    round_: Round, layer: str, likely: Sequence[PerhapsSame], a: str, b: str
-) -> list[CandidateRow]:
-    """Labels of the two that are perhaps the same, by conversation, in one query."""
-    pairs: dict[str, list[SplitCandidate]] = {}
-    for conversation, pair in likely:
-        pairs.setdefault(conversation, []).append(pair)
+    round_: Round, layer: str, likely: Sequence[tuple[int, SplitCandidate]], a: str, b: str
+) -> list[tuple[int, str, list[ShownCandidate]]]:
+    """Labels of the two that are perhaps the same, by key and name of the conversation."""
+    pairs: dict[int, list[SplitCandidate]] = {}
+    for pk, pair in likely:
+        pairs.setdefault(pk, []).append(pair)
     rows = Assignment.objects.filter(
         round=round_,
-        conversation__external_id__in=pairs,
+        conversation__in=pairs,
         annotator__username__in=[a, b],
         annotation__status="submitted",
-    ).values_list(
-        "conversation",
-        "conversation__external_id",
-        "annotator__username",
-        "annotation__payload",
-    )
-    payloads: dict[str, dict[str, Any]] = {name: {} for name in pairs}
-    keys: dict[str, int] = {}
-    for pk, name, who, payload in rows:
-        payloads[name][who], keys[name] = payload, pk
+    ).values_list("conversation", "annotator__username", "annotation__payload")
+    payloads: dict[int, dict[str, Any]] = {pk: {} for pk in pairs}
+    for pk, who, payload in rows:
+        payloads[pk][who] = payload
+    names = round_.conversations.filter(pk__in=pairs).in_bulk()
     return [
-        CandidateRow(keys[name], name, shown_candidates(layer, of_conversation, payloads[name]))
-        for name, of_conversation in pairs.items()
-        if name in keys
+        (pk, names[pk].external_id, shown_candidates(layer, here, payloads[pk]))
+        for pk, here in pairs.items()
     ]
-
-
-def _linked(
-    round_: Round, seen: Sequence[PairDifference]
-) -> list[tuple[int | None, PairDifference]]:
-    names = {difference.conversation for difference in seen}
-    keys = dict(round_.conversations.filter(external_id__in=names).values_list("external_id", "pk"))
-    return [(keys.get(difference.conversation), difference) for difference in seen]
 
 
 # --- ratings as CSV -------------------------------------------------------------------------------
@@ -339,9 +281,7 @@ def agreement_csv(
     refuse_blind(request.user, round_)
     asked = asked_of(request, project)
     try:
-        return ratings_file(
-            round_, asked.layer, asked.selection, shape=request.GET.get("shape", "")
-        )
+        return ratings_file(round_, asked.layer, asked.selection)
     except RuleError as error:
         return HttpResponse(
             in_english(error.fact), status=409, content_type="text/plain; charset=utf-8"

@@ -241,11 +241,10 @@ class Rounds(Part):
         to: str | os.PathLike[str],
         *,
         layer: str | None = None,
-        shape: Literal["long", "wide"] = "long",
     ) -> Path:
         """What annotators said, unit by unit, as CSV."""
         path, query = self._path("rounds", number, "agreement", "ratings"), said(layer=layer)
-        return self._transport.download(path, to, {**query, "shape": shape})
+        return self._transport.download(path, to, query)
 
     def close(self, number: int) -> Round:
         """End full labeling."""
