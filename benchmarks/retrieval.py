@@ -4,8 +4,8 @@
 
 CHAT.json are chats of REALTALK or LoCoMo as published; a case list of arcs is told by the chat's
 name at its end. A chat that the weights have read is answered by weights fitted without it. Floors
-return as many messages as `memory` did for the same question. At last a stub that reads perfectly
-stands for a language model: calls and tokens of a question.
+return as many messages as `memory` did for the same question. What a language model costs instead:
+`benchmarks/exchange.py`.
 """
 
 import argparse
@@ -26,13 +26,11 @@ import numpy as np
 from labeling.conversations.published.cases import arc_labels, question_labels, read_arc_cases
 from labeling.conversations.published.chats import format_of, read_chat
 from pipelines.encoder import MiniLM
-from pipelines.llm import Reply, Usage
 from pipelines.registry import build
 from pipelines.types import Case, Message, Output
 
 FLOORS = ("lexical", "random")
 TOP = 10
-CHARACTERS_PER_TOKEN = 4  # of English, by the tokenizers of today's models
 
 
 class Asked(NamedTuple):
@@ -80,22 +78,6 @@ def figures(asked: Asked, ranked: Sequence[int], chosen: Sequence[int]) -> list[
     ]
 
 
-class PerfectReader:
-    """A model that names the evidence at once, and counts what it is sent."""
-
-    id = "stub/perfect-reader"
-
-    def __init__(self, asked: Asked) -> None:
-        self._evidence = sorted(asked.evidence)
-        self.prompts: list[str] = []
-
-    def complete(self, messages: Any, *, schema: Any = None, repetition: int = 0) -> Reply:
-        self.prompts.append("\n".join(message.content for message in messages))
-        phase = {"title": "Found", "summary": "It is said.", "evidence": self._evidence}
-        reply = {"phases": [phase], "answer": "So it is.", "search": [], "read": []}
-        return Reply("", data=reply, usage=Usage(), model=self.id)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("chats", type=Path, nargs="+")
@@ -108,7 +90,6 @@ def main() -> None:
     encoder.encode(["one text"])  # a machine loads the weights once
     memory = build("memory", config, encoder=encoder)
     rows: dict[tuple[str, str], list[list[float]]] = {}
-    sent: list[PerfectReader] = []
     indexing, asking = [], []
     for path in given.chats:
         chat, messages = read(path)
@@ -124,9 +105,6 @@ def main() -> None:
             for floor in FLOORS:
                 same = {"budget": max(len(output["evidence"]), 1)}
                 keep(rows, floor, asked, build(floor, same).run(case))
-        sent.append(PerfectReader(asked))
-        model = build("memory", {"use_model": True}, encoder=encoder, model=sent[-1])
-        model.run(case)
     print("| layer | pipeline | questions | R@10 | MRR | recall | precision | ids |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for (task, name), found in rows.items():
@@ -136,13 +114,6 @@ def main() -> None:
     print(f"index: {np.mean(indexing):.1f} s CPU a chat, at most {max(indexing):.1f}")
     middle, slow = 1000 * np.percentile(asking, [50, 95])
     print(f"question: {middle:.0f} ms CPU, 95 % in {slow:.0f}")
-    for path, reader in zip(given.chats, sent, strict=True):
-        tokens = sum(map(len, reader.prompts)) // CHARACTERS_PER_TOKEN
-        before = len(reader.prompts[0].rpartition("Question:")[0]) // CHARACTERS_PER_TOKEN
-        print(
-            f"{path.stem}: a perfect reader is asked {len(reader.prompts)} times with about "
-            f"{tokens} tokens, {before} of them the same for every question"
-        )
 
 
 def keep(rows: Any, name: str, asked: Asked, output: Output) -> None:

@@ -53,4 +53,5 @@ def hashes(folder: Path) -> dict[str, str]:
 
 
 def _data(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")

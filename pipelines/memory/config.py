@@ -22,7 +22,7 @@ class MemoryConfig(BaseModel):
         default=False, description="Let the configured language model read and answer."
     )
     prompt: str = Field(
-        default="answer.v1", description="The version of the prompt that a language model gets."
+        default="answer.v2", description="The version of the prompt that a language model gets."
     )
     context_tokens: int = Field(
         default=100_000,

@@ -63,11 +63,12 @@ def tokens_in(text: str) -> int:
 
 def shown(talk: Talk, positions: Iterable[int]) -> list[dict[str, Any]]:
     """Whole messages by day, in the order of the conversation."""
+    short = {name: letter for letter, name in talk.short_names.items()}
     lines = ((talk.days[at], talk.messages[at], at + 1) for at in sorted(positions))
     return [
         {
             "day": day.isoformat() if day else None,
-            "messages": [f"{id} {line.speaker}: {line.content}" for _, line, id in rows],
+            "messages": [f"{id} {short[line.speaker]}: {line.content}" for _, line, id in rows],
         }
         for day, rows in groupby(lines, key=lambda row: row[0])
     ]
@@ -137,7 +138,7 @@ def conclude(state: State, deps: Deps) -> State:
 
 def _first(state: State, positions: Iterable[int], deps: Deps, *, note: str) -> list[ChatMessage]:
     prompt = prompts.prompt(deps.config.prompt)
-    conversation = shown(deps.talk, positions)
+    conversation = {"speakers": deps.talk.short_names, "days": shown(deps.talk, positions)}
     return prompt.filled(conversation=conversation, note=note, question=state["question"])
 
 

@@ -42,6 +42,13 @@ class Talk:
         return self.layers.topics.nodes if self.layers else ()
 
     @cached_property
+    def short_names(self) -> dict[str, str]:
+        """The speakers by their first letter, where that tells them apart, else by their name."""
+        names = dict.fromkeys(message.speaker for message in self.messages)
+        letters = {name[:1]: name for name in names}
+        return letters if len(letters) == len(names) else {name: name for name in names}
+
+    @cached_property
     def days(self) -> tuple[date | None, ...]:
         times = map(moment, self.messages)
         return tuple(time.date() if time else None for time in times)

@@ -169,6 +169,8 @@ def test_one_call_shows_every_message_uncut_and_the_question_last(mode):
     (prompt,), (other,) = first.history, second.history
     assert all(text in prompt[1].content for _, _, text in SAID[1:])
     assert long.strip() in prompt[1].content
+    assert '"speakers":{"A":"Ann","B":"Bob"}' in prompt[1].content
+    assert '"6 B: Two hundred."' in prompt[1].content
     assert output["evidence"] == [6, 4]
     assert output["answer"] == "Yes."
     assert output["usage"]["calls"] == 1
