@@ -223,7 +223,7 @@ def test_examples_of_other_conversations_are_shown_as_data_and_written_down() ->
 
     asked = model.asked[0][1].content
     assert '[[4,"user","I pay by card."]]' in asked
-    assert '"title": "Card payment"' in asked
+    assert '"title":"Card payment"' in asked
     assert "hidden" not in asked
     assert output["steps"][0]["examples"] == ["Talk 2"]
 
