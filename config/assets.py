@@ -18,16 +18,17 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 from config.env import FILES
 
 SOURCES = FILES / "static"
-OURS = ("labeling", "evaluation")
-"""Folders of modules; what others wrote is in one piece."""
-
 PACKAGES = ("django", "django-htmx", "djangorestframework", "drf-spectacular-sidecar")
 """Those with static files."""
 
 STAMP = "sources.sha256"
 
 _, _IMPORTS = CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns
-MODULES = tuple((f"{folder}/*.js", _IMPORTS) for folder in OURS)
+MODULES = tuple(
+    (path.relative_to(SOURCES).as_posix(), _IMPORTS)
+    for path in sorted(SOURCES.rglob("*.js"))
+    if "vendor" not in path.parts  # what others wrote is in one piece
+)
 
 
 class BuiltFiles(CompressedManifestStaticFilesStorage):

@@ -53,11 +53,11 @@ def test_every_script_and_sheet_is_needed_by_a_page():
 
 
 def test_modules_and_sheets_name_each_other_by_their_hashes(built: Path):
-    for source in ("labeling/workspace.js", "css/site.css"):
+    for path in [*assets.SOURCES.glob("**/[!.]*.js"), *assets.SOURCES.glob("**/*.css")]:
+        source = path.relative_to(assets.SOURCES).as_posix()
         text = (built / staticfiles_storage.stored_name(source)).read_text()
-        named = [name for name in IMPORTS.findall(text) if not name.endswith(".d.ts")]
-        assert named or "url(" in text
-        assert all(re.search(r"\.[0-9a-f]{12}\.(js|css)$", name) for name in named)
+        named = IMPORTS.findall(text)
+        assert all(re.search(r"\.[0-9a-f]{12}\.(js|css|ts)$", name) for name in named), source
 
 
 @pytest.mark.parametrize("name", ["labeling/workspace.js", "css/site.css", "vendor/htmx.min.js"])
