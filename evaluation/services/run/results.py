@@ -78,7 +78,7 @@ def run_document(run: Run) -> dict[str, Any]:
         "packages": spec["packages"],
         "model": spec.get("model"),
         "budget": {"cost": run.budget_cost, "tokens": run.budget_tokens},
-        "usage": asdict(budgets.spent(run.pk)) | {"models": budgets.served(run.pk)},
+        "usage": asdict(budgets.spent(run.pk)),
         "synthetic_cases": synthetic_cases(run),
         "retried_cases": retried_cases(run),
         "exposure": exposures.of_run(run.pk),
