@@ -12,7 +12,7 @@ from django.db import connections
 
 from evaluation.services import memory_builds
 from evaluation.services.language_models import replies
-from evaluation.services.run import scoring, yardsticks
+from evaluation.services.run import yardsticks
 from evaluation.services.run.dispatching import Dispatcher
 from evaluation.services.unmeasured import launching
 from evaluation.services.work import leases
@@ -28,7 +28,6 @@ def measure_floors(*_: object) -> None:
     release = yardsticks.newest_unmeasured()
     if release is not None:
         yardsticks.measure_release(release)
-        scoring.add_floors(release)
 
 
 tasks.register(

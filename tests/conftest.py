@@ -1,7 +1,6 @@
 """What holds for every test: no network beyond this machine, an own database, an own queue."""
 
 import ipaddress
-import os
 import socket
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -32,12 +31,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         uses_database = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
         if not (uses_database or item.get_closest_marker("django_db")):
             item.add_marker(pytest.mark.no_database)
-
-
-def pytest_deselected(items: list[pytest.Item]) -> None:
-    """``config/check.py`` says which tests were left to ``make test-all``."""
-    if path := os.environ.get("ASSAY_TEST_LEFT_OUT"):
-        Path(path).write_text("\n".join(item.nodeid for item in items), encoding="utf-8")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -219,9 +219,6 @@ class Handler(http_server.Handler):
         packed = gzip.compress(json.dumps(document).encode())
         self.answer(200, packed, Content_Type="application/json", Content_Encoding="gzip")
 
-    def _packed_otherwise(self, body: Body) -> None:
-        self.answer(200, b"?", Content_Type="application/json", Content_Encoding="br")
-
     def _large(self, body: Body) -> None:
         """A valid reply, only long."""
         text = json.dumps({"label": "y" * self.server.megabytes * 2**20})

@@ -126,8 +126,7 @@ AggregateOut = row_of(
     yardsticks=computed(
         serializers.DictField,
         results.yardsticks_as_json,
-        help_text="Floors (floors_awaited: a worker is measuring these), people, skill and the "
-        "figure without empty gold, as in results.json",
+        help_text="Floors, people, skill and the figure without empty gold, as in results.json",
     ),
 )
 RunOut = row_of(

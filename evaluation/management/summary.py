@@ -97,7 +97,7 @@ def yardstick_cells(row: Aggregate) -> list[str]:
 
 
 def usage_line(run: Run) -> str:
-    usage = bills.usage_line(budgets.spent(run.pk), budgets.served(run.pk))
+    usage = bills.usage_line(budgets.spent(run.pk))
     return f"Model {run.spec.model_label}: {usage}."
 
 

@@ -93,8 +93,6 @@ class Yardsticks(TypedDict, total=False):
     no_people: StoredFact
     skill: Skill
     no_skill: StoredFact
-    awaited: list[str]
-    """Floors that are measured after the run was scored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,9 +77,7 @@ def context_of(report: Report) -> dict[str, Any]:
             for worst in report.worst.rows
         ],
         "ids": list(results.ids_report(run)),
-        "model": bills.usage(budgets.spent(run.pk), budgets.served(run.pk))
-        if run.spec.model
-        else [],
+        "model": bills.usage(budgets.spent(run.pk), with_models=True) if run.spec.model else [],
         "command": command.to_repeat(run),
         "options": command.options_of(run),
         "options_file": command.OPTIONS_FILE,

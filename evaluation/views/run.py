@@ -204,7 +204,7 @@ def _model(run: Run, *, shown: bool) -> dict[str, Any]:
         "model": model,
         "parameters": endpoints.parameters(model),
         "prompts": spec.prompts_asked(run),
-        "usage": bills.usage(budgets.spent(run.pk), budgets.served(run.pk)),
+        "usage": bills.usage(budgets.spent(run.pk), with_models=True),
         "budget": bills.budget(run),
         "budget_form": BudgetForm() if run.paused else None,
     }

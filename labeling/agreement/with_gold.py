@@ -1,31 +1,25 @@
 """How far each annotator's newest answers agree with the newest gold, message by message.
 
 Gold made from a person's own labels agrees with them all the more; the figure shows who was
-overruled, and how people do on gold that others made. A worker measures it when somebody looks and
-there are other answers than last time: pages only read.
+overruled, and how people do on gold that others made. A worker measures it once for each release,
+when somebody looks: pages only read.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import NamedTuple, cast
 
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from labeling.agreement.rules.agreement import pair_agreement
 from labeling.agreement.rules.units import marks
-from labeling.domain.canonical import canonical_json
 from labeling.jobs import queue
 from labeling.models import AgreementWithGold, Annotation, GoldItem, GoldRelease, Project, Round
 from labeling.schema import LAYERS
 from labeling.schema.labels import Payload
 
-SECONDS_KEPT = 60
-"""While people answer, it is not measured more often, however many look."""
 READ_AT_ONCE = 500
 
 
@@ -47,36 +41,26 @@ class Measured(NamedTuple):
 
 
 def read(project: Project) -> Measured:
-    """By the key of the annotator, as measured last. Has a worker measure it again if it is due."""
+    """By the key of the annotator; has a worker measure it if there is another release."""
     newest = _newest(project)
     if newest is None:
         return Measured({}, is_awaited=False)
     row = AgreementWithGold.objects.filter(project=project).first()
-    if row is None or _is_due(row, newest):
-        queue.ask("with_gold", project.pk)
     if row is None or row.release_id != newest.pk:
+        queue.ask("with_gold", project.pk)
         return Measured({}, is_awaited=True)
     people = {int(key): WithGold(**figures) for key, figures in row.figures.items()}
     return Measured(people, is_awaited=False)
 
 
 def measure(project: Project) -> None:
-    """By a worker; what came in meanwhile is not in it, and makes it due again."""
+    """By a worker, of the answers of now."""
     newest = _newest(project)
     if newest is None:
         return
-    started, digest = timezone.now(), _answers_sha256(newest, project)
-    figures = {
-        str(annotator): agreed._asdict() for annotator, agreed in _compared(newest, project).items()
-    }
+    figures = {str(who): agreed._asdict() for who, agreed in _compared(newest, project).items()}
     AgreementWithGold.objects.update_or_create(
-        project=project,
-        defaults={
-            "release": newest,
-            "figures": figures,
-            "answers_sha256": digest,
-            "measured_at": started,
-        },
+        project=project, defaults={"release": newest, "figures": figures}
     )
 
 
@@ -86,21 +70,6 @@ def _newest(project: Project) -> GoldRelease | None:
     releases = GoldRelease.objects.filter(project=project, layer__in=by_message).labeled()
     newest = {release.layer: release for release in releases.only("layer").order_by("pk")}
     return next((newest[name] for name in by_message if name in newest), None)
-
-
-def _is_due(row: AgreementWithGold, newest: GoldRelease) -> bool:
-    """Whether there is another release, or, after a minute, other answers."""
-    if row.release_id != newest.pk or row.measured_at is None:
-        return True
-    if timezone.now() - row.measured_at < timedelta(seconds=SECONDS_KEPT):
-        return False
-    return row.answers_sha256 != _answers_sha256(newest, row.project)
-
-
-def _answers_sha256(release: GoldRelease, project: Project) -> str:
-    answers = _answers(project, GoldItem.objects.filter(release=release).order_by())
-    versions = answers.order_by("pk").values_list("pk", "version")
-    return hashlib.sha256(canonical_json([list(row) for row in versions]).encode()).hexdigest()
 
 
 def _compared(release: GoldRelease, project: Project) -> dict[int, WithGold]:

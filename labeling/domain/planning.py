@@ -19,7 +19,7 @@ class TooFewAnnotators(RuleError):
 
 
 class UnfairQuotas(RuleError):
-    """The numbers or percents per person do not add up to the work that there is."""
+    """The numbers per person do not add up to the work that there is."""
 
     code = "unfair_quotas"
 
@@ -138,35 +138,6 @@ def check_quotas(quotas: Mapping[int, int], *, conversations: int, overlap: int)
             max=max(quotas.values()),
             details={"conversations": conversations, "most": max(quotas.values())},
         )
-
-
-def quotas_of_percents(percents: Mapping[int, int], *, places: int) -> dict[int, int]:
-    """Whole numbers that add up to ``places``, each as near to its percent as can be.
-
-    What rounding down leaves over goes to those who lost most by it (largest remainder).
-
-    Raises
-    ------
-    UnfairQuotas
-        If the percents do not add up to 100.
-
-    Examples
-    --------
-    >>> quotas_of_percents({1: 50, 2: 30, 3: 20}, places=11)
-    {1: 6, 2: 3, 3: 2}
-    """
-    total = sum(percents.values())
-    if total != 100:
-        raise UnfairQuotas(
-            msgid("The percents add up to {total}, not to 100."),
-            total=total,
-            details={"total": total},
-        )
-    quotas = {person: places * percent // 100 for person, percent in percents.items()}
-    lost = sorted(percents, key=lambda person: (-(places * percents[person] % 100), person))
-    for person in lost[: places - sum(quotas.values())]:
-        quotas[person] += 1
-    return quotas
 
 
 class _Allocator:

@@ -123,7 +123,7 @@ def people() -> Found:
 @check
 def mail() -> Found:
     if not settings.MAIL_URL:
-        yield NOTE, "without ASSAY_MAIL_URL a forgotten password needs a link by a lead."
+        yield NOTE, "without ASSAY_MAIL_URL a forgotten password needs a link by an administrator."
 
 
 @check

@@ -144,17 +144,14 @@ class OpenAIModel:
     def _document(self, messages: list[ChatMessage], schema: JsonSchema, bill: Bill) -> Reply:
         answer = self._answer(messages, schema, bill)
         try:
-            data = self._understood(answer, schema)
+            return bill.reply(answer, self._understood(answer, schema))
         except Unparsable as problem:
-            again = ASK_AGAIN.format(problem=_described(problem), schema=_shown(schema))
-            dialogue = [ChatMessage("assistant", answer.text or "–"), ChatMessage("user", again)]
-            answer = self._answer([*messages, *dialogue], schema, bill)
-            data = self._second(answer, schema)
-        return bill.reply(answer, data)
-
-    def _second(self, answer: Answer, schema: JsonSchema) -> Any:
+            said = PROBLEMS[problem.code].format(**problem.values)
+            again = ASK_AGAIN.format(problem=said, schema=_shown(schema))
+            messages += [ChatMessage("assistant", answer.text or "–"), ChatMessage("user", again)]
+        answer = self._answer(messages, schema, bill)
         try:
-            return self._understood(answer, schema)
+            return bill.reply(answer, self._understood(answer, schema))
         except Unparsable as problem:
             error = InvalidReply("reply.unusable_twice", problem=problem.as_json())
             error.text = answer.text
@@ -176,14 +173,17 @@ class OpenAIModel:
             bill.requests += 1
             answer = Answer(self.endpoint.model)
             try:
-                self._limited(messages, schema, answer)
+                with self.limit.slot(patience=LONGEST_WAIT_SECONDS):
+                    while not self._asked(messages, schema, answer):
+                        pass  # in another way, see ``_adapted``
                 break
-            except TooLargeReply:
-                bill.add_unread(messages)
+            except TooLargeReply:  # paid for, and longer than what is read
+                bill.estimate(messages, self.endpoint.max_tokens)
                 raise
             except failures.RETRIED as error:
+                # the server may bill the prompt, and what it wrote, though the reply did not end
                 if answer.pieces or error.code == failures.OUT_OF_TIME:
-                    bill.add_unfinished(messages, answer)
+                    bill.estimate(messages, tokens_in(len(answer.text)))
                 wait = self._wait(error, attempt)
                 if wait is None:
                     raise
@@ -205,13 +205,6 @@ class OpenAIModel:
         backoff = FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1)
         spread = random.uniform(0.75, 1.25)  # so that threads don't all retry at the same moment
         return max(asked or 0.0, min(backoff * spread, LONGEST_WAIT_SECONDS))
-
-    def _limited(
-        self, messages: Sequence[ChatMessage], schema: JsonSchema | None, answer: Answer
-    ) -> None:
-        with self.limit.slot(patience=LONGEST_WAIT_SECONDS):
-            while not self._asked(messages, schema, answer):
-                pass  # in another way, see ``_adapted``
 
     def _asked(
         self, messages: Sequence[ChatMessage], schema: JsonSchema | None, answer: Answer
@@ -249,14 +242,16 @@ class OpenAIModel:
             bound = strict(schema) if answer.schema_by == "strict" else None
             if answer.schema_by == "strict" and bound is None:
                 answer.schema_by = "lax"
-            if answer.schema_by != "words":
-                options["response_format"] = _format(bound or schema, strict=bound is not None)
+            if answer.schema_by != "words":  # the reply is checked in any case
+                asked = {"name": FORMAT_NAME, "schema": bound or schema, "strict": bool(bound)}
+                options["response_format"] = {"type": "json_schema", "json_schema": asked}
         return options
 
     def _adapted(self, error: Exception, options: Mapping[str, object]) -> bool:
         """Whether the server refused something that can be asked for otherwise from now on."""
-        if "response_format" in options and failures.takes_no_format(error):
-            self._way = 1 if _is_strict(options) else 2
+        asked: Any = options.get("response_format")
+        if asked and failures.takes_no_format(error):
+            self._way = 1 if asked["json_schema"]["strict"] else 2
             logger.warning("%s takes no such schema: %s is tried.", self.id, WAYS[self._way])
             return True
         for name in (NEWER, COUNTED):
@@ -320,24 +315,12 @@ class Bill:
         self.requests = 0
 
     def add(self, messages: Sequence[ChatMessage], answer: Answer) -> None:
-        self._add(
-            usage_of(
-                _plain(answer.counted),
-                sent=sum(len(message.content) for message in messages),
-                received=len(answer.text),
-                max_tokens=self._endpoint.max_tokens,
-            )
-        )
+        sent, received = _length(messages), len(answer.text)
+        most = self._endpoint.max_tokens
+        self._add(usage_of(_plain(answer.counted), sent=sent, received=received, max_tokens=most))
 
-    def add_unread(self, messages: Sequence[ChatMessage]) -> None:
-        """A reply that was longer than what is read: all that it was allowed to be."""
-        written = sum(len(message.content) for message in messages)
-        self._add(Usage(tokens_in(written), self._endpoint.max_tokens, estimated=True))
-
-    def add_unfinished(self, messages: Sequence[ChatMessage], answer: Answer) -> None:
-        """The server may bill the prompt, and what it wrote, though the reply did not end."""
-        written = sum(len(message.content) for message in messages)
-        self._add(Usage(tokens_in(written), tokens_in(len(answer.text)), estimated=True))
+    def estimate(self, messages: Sequence[ChatMessage], written: int) -> None:
+        self._add(Usage(tokens_in(_length(messages)), written, estimated=True))
 
     def _add(self, usage: Usage) -> None:
         self.usage = self.usage + replace(usage, cost=self._endpoint.cost(usage))
@@ -351,6 +334,10 @@ class Bill:
             retries=self.requests - 1,
             schema_by=answer.schema_by,
         )
+
+
+def _length(messages: Sequence[ChatMessage]) -> int:
+    return sum(len(message.content) for message in messages)
 
 
 def _completion(response: Any) -> Any:
@@ -378,18 +365,6 @@ def _named(name_sent: object, endpoint: Endpoint) -> str:
     return name or endpoint.model
 
 
-def _format(schema: JsonSchema, *, strict: bool) -> Mapping[str, object]:
-    """The reply is checked in any case."""
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": FORMAT_NAME, "schema": schema, "strict": strict},
-    }
-
-
-def _is_strict(options: Mapping[str, Any]) -> bool:
-    return bool(options["response_format"]["json_schema"]["strict"])
-
-
 def _instructed(messages: Sequence[ChatMessage], schema: JsonSchema) -> list[ChatMessage]:
     """In the first message if that is the system's: many servers accept them nowhere else."""
     instruction = INSTRUCTION.format(schema=_shown(schema))
@@ -397,10 +372,6 @@ def _instructed(messages: Sequence[ChatMessage], schema: JsonSchema) -> list[Cha
         first = ChatMessage("system", f"{messages[0].content}\n\n{instruction}")
         return [first, *messages[1:]]
     return [ChatMessage("system", instruction), *messages]
-
-
-def _described(problem: Unparsable) -> str:
-    return PROBLEMS[problem.code].format(**problem.values)
 
 
 def _shown(schema: JsonSchema) -> str:

@@ -45,7 +45,7 @@ class Endpoint(BaseModel):
     timeout_seconds: float = Field(default=600.0, ge=0.1, allow_inf_nan=False)
     """Wall-clock limit of one request, from the first byte sent to the last received."""
     max_reply_bytes: int = Field(default=4 * 1024 * 1024, ge=1)
-    """Of one reply, as it is sent and unpacked; a longer one is not read to its end."""
+    """Of one reply; a longer one is not read to its end."""
     max_concurrency: int = Field(default=16, ge=1, le=1024)
     """Requests in flight from one process."""
     input_price: Price = None

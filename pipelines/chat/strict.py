@@ -31,64 +31,46 @@ def strict(schema: JsonSchema) -> JsonSchema | None:
     >>> strict({"type": "object"}) is None
     True
     """
+    known = {f"#/$defs/{name}": part for name, part in schema.get("$defs", {}).items()}
+    values: list[object] = []
     try:
-        closed = _closed(inlined(schema))
+        top = {key: value for key, value in schema.items() if key != "$defs"}
+        closed = _closed(top, known, frozenset(), values)
     except ValueError:
         return None
-    of_object = closed.get("type") == "object"
-    return closed if of_object and _n_values(closed) <= MOST_VALUES else None
+    return closed if closed.get("type") == "object" and len(values) <= MOST_VALUES else None
 
 
-def inlined(schema: JsonSchema) -> JsonSchema:
-    """The schema with each ``$ref`` replaced by what it names in ``$defs``.
-
-    Raises
-    ------
-    ValueError
-        For a reference to anything else, or to a definition that holds itself.
-
-    Examples
-    --------
-    >>> inlined({"type": "array", "items": {"$ref": "#/$defs/A"}, "$defs": {"A": {"type": "null"}}})
-    {'type': 'array', 'items': {'type': 'null'}}
-    """
-    known = {f"#/$defs/{name}": part for name, part in schema.get("$defs", {}).items()}
-
-    def replaced(part: Any, inside: frozenset[str]) -> Any:
-        if isinstance(part, list):
-            return [replaced(one, inside) for one in part]
-        if not isinstance(part, Mapping):
-            return part
-        if name := part.get("$ref"):
-            if name not in known or name in inside:
-                raise ValueError("a reference that cannot be replaced")
-            beside = {key: value for key, value in part.items() if key != "$ref"}
-            return replaced({**known[name], **beside}, inside | {name})
-        return {key: replaced(value, inside) for key, value in part.items() if key != "$defs"}
-
-    result: JsonSchema = replaced(schema, frozenset())
-    return result
-
-
-def _closed(schema: Mapping[str, Any]) -> JsonSchema:
+def _closed(
+    schema: Mapping[str, Any],
+    known: Mapping[str, Any],
+    inside: frozenset[str],
+    values: list[object],
+) -> JsonSchema:
+    """With what it refers to in the place of each ``$ref``; ``values`` collects those of its
+    enumerations, and ``inside`` holds the references that led here."""
+    if name := schema.get("$ref"):
+        if name not in known or name in inside:
+            raise ValueError("a reference that cannot be replaced")
+        beside = {key: value for key, value in schema.items() if key != "$ref"}
+        return _closed({**known[name], **beside}, known, inside | {name}, values)
     if not schema.keys() <= TAKEN:
         raise ValueError("a keyword that strict schemas do not have")
+
+    def inner(part: Mapping[str, Any]) -> JsonSchema:
+        return _closed(part, known, inside, values)
+
     closed = dict(schema)
+    values += schema.get("enum", ())
     if "anyOf" in schema:
-        closed["anyOf"] = [_closed(option) for option in schema["anyOf"]]
+        closed["anyOf"] = [inner(option) for option in schema["anyOf"]]
     if "items" in schema:
-        closed["items"] = _closed(schema["items"])
+        closed["items"] = inner(schema["items"])
     types = schema.get("type", "")
     if "object" in (types if isinstance(types, list) else [types]):
         fields = schema.get("properties", {})
         if not fields or set(schema.get("required", ())) != set(fields):
             raise ValueError("fields that are not named, or may be missing")
-        closed["properties"] = {name: _closed(field) for name, field in fields.items()}
+        closed["properties"] = {name: inner(field) for name, field in fields.items()}
         closed["additionalProperties"] = False
     return closed
-
-
-def _n_values(schema: Mapping[str, Any]) -> int:
-    inner = [*schema.get("anyOf", ()), *schema.get("properties", {}).values()]
-    inner += [schema["items"]] if "items" in schema else []
-    return len(schema.get("enum", ())) + sum(map(_n_values, inner))

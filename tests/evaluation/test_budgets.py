@@ -14,7 +14,8 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
-from evaluation.services.language_models import budgets, metering
+from evaluation.services.language_models import budgets
+from evaluation.services.language_models.usage import Spent, together
 from evaluation.services.launch.launch import LaunchRefused, checked_pipeline
 from evaluation.services.run import execution, results
 from evaluation.services.work import leases, steering
@@ -306,12 +307,11 @@ def test_the_command_estimates_stops_at_the_budget_and_goes_on(
 
 
 def test_the_usage_of_attempts_adds_up() -> None:
-    meter = metering.Meter().as_json()
-    before = meter | {"calls": 2, "cost": None, "prompt_tokens": 5, "models": ["a"]}
-    now = meter | {"calls": 1, "cost": 1.0, "prompt_tokens": 7, "models": ["b"]}
+    before = Spent(calls=2, cost=None, prompt_tokens=5, models=["a"]).as_json()
+    now = Spent(calls=1, cost=1.0, prompt_tokens=7, models=["b"])
 
-    both = metering.together(before, now)
+    both = together(before, now)
 
     assert (both["calls"], both["prompt_tokens"], both["cost"]) == (3, 12, None)
     assert both["models"] == ["a", "b"]
-    assert metering.together({}, now) == now
+    assert together({}, now) == now.as_json()

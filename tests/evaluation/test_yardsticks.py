@@ -13,7 +13,6 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation import tasks
 from evaluation.layers import GOLD_LAYERS
 from evaluation.management import summary
 from evaluation.metrics.metric import Metric, Share
@@ -56,11 +55,6 @@ def run_on(release: GoldRelease, pipeline: str = "nothing", **options: Any) -> R
     run = launching.launch(release, pipeline=pipeline, queue=False, **options)
     execution.work(run.pk, uuid4())
     return Run.objects.with_progress().select_related("release").get(pk=run.pk)
-
-
-def exported(run: Run) -> dict[str, Any]:
-    figures: dict[str, Any] = results.results_document(run)["metrics"]["requirement_recall"]
-    return figures
 
 
 def of(run: Run, metric: str) -> Yardsticks:
@@ -175,32 +169,6 @@ def test_a_release_gets_its_floors_by_itself_and_once(project: Project) -> None:
     assert Run.objects.count() == 1  # no run was launched for them
 
 
-def test_a_run_on_a_large_release_waits_for_no_floor_but_that_of_skill(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    release = answer(project, [1, 2], [1, 2], [1])
-    monkeypatch.setattr(yardsticks, "AT_ONCE", 0)
-
-    run = run_on(release)
-    before = of(run, "requirement_recall")
-
-    assert (set(before["floors"]), before["awaited"]) == ({"nothing"}, ["everything"])
-    assert exported(run)["floors_awaited"] == ["everything"]
-    yardsticks.measure_release(release.pk)
-    assert (
-        yardsticks.newest_unmeasured() == release.pk
-    )  # the run still waits, whoever measured them
-
-    tasks.measure_floors()
-
-    after = of(run, "requirement_recall")
-    assert exported(run)["floors_awaited"] == []
-    assert set(after.pop("floors")) == {"nothing", "everything"}
-    assert {name for name in before if name not in after} == {"floors", "awaited"}
-    assert all(before[name] == row for name, row in after.items())
-    assert yardsticks.due() == []
-
-
 def test_a_release_without_floors_is_due_until_it_has_them(project: Project) -> None:
     release = answer(project, [1], [1], [1])
     assert yardsticks.due() == [0]
@@ -297,28 +265,6 @@ def test_a_floor_that_breaks_is_reported_and_the_run_has_its_scores(
     failures = Yardstick.objects.exclude(failure=None).values_list("failure", flat=True)
     assert set(failures) == {Fact("yardstick.cannot_measure", text="RuntimeError: no luck")}
     assert of(run, "requirement_f1")["no_skill"] == NO_FLOOR.as_json()
-
-
-def test_nobody_waits_for_a_floor_that_breaks_on_a_large_release(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Or a worker would try it again every minute, and no other release would get its floors."""
-    release, floor = answer(project, [1, 2], [1, 2], [1]), yardsticks._floor
-
-    def broken(frame: Any, pipeline: Any, items: Any) -> Any:
-        if pipeline.name == "everything":
-            raise RuntimeError("no luck")
-        return floor(frame, pipeline, items)
-
-    monkeypatch.setattr(yardsticks, "AT_ONCE", 0)
-    monkeypatch.setattr(yardsticks, "_floor", broken)
-    run = run_on(release)
-    assert of(run, "requirement_recall")["awaited"] == ["everything"]
-
-    tasks.measure_floors()
-
-    assert "awaited" not in of(run, "requirement_recall")
-    assert yardsticks.due() == []
 
 
 def test_every_layer_declares_floors_that_fit_it() -> None:

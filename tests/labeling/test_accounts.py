@@ -86,7 +86,6 @@ def test_a_link_lets_the_person_choose_a_password_once(assay: Any, settings: Any
         (["dora", "--password-file", "-"], "\n", "its first line, the password, is empty"),
         (["dora", "--password-file", "/nowhere"], "", "/nowhere cannot be read"),
         (["dora"], "", "Nobody can be asked for a password"),
-        (["dora", "--link", "--as", "rita"], "", "dora"),
         (["do ra", "--link"], "", "Enter a valid username"),
         (["dora", "--link", "--email", "at home"], "", "valid email"),
         (["dora", "--link", "--role", "lead"], "", "--project and --role belong together"),

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from labeling.agreement import discussions
 from labeling.models import Annotation, Event, GuidelineCheck
 from labeling.work import guidelines
 from labeling.work.guidelines import NotSuperseded
@@ -148,37 +147,10 @@ def test_a_still_newer_version_asks_again(signed_in, rita, older, project):
     assert older[0].pk in listed(signed_in(rita))
 
 
-def test_filters_by_version_and_annotator(signed_in, rita, project, older, ben):
-    factories.answer_all(factories.open_full(project, 1))
-    newer(project, 3)
-    client = signed_in(rita)
-
-    assert len(listed(client)) == 9
-    assert len(listed(client, version="2")) == 3
-    assert len(listed(client, annotator="ben")) == 3
-    assert len(listed(client, version="1", annotator="ben")) == 2
-
-
-def test_filters_by_what_changed_the_guidelines(signed_in, rita, project):
-    opened = factories.open_calibration(project, 2)
-    for assignment in opened.assignments.select_related("annotator"):
-        factories.answer(assignment, [0, 2] if assignment.annotator.username == "ana" else [0])
-    opened.refresh_from_db()
-    first, second = discussions.found_in(opened)
-    discussions.decide(opened, first, outcome="guideline", by=rita)
-    discussions.decide(opened, second, outcome="error", by=rita)
-    newer(project)
-
-    result = signed_in(rita).get(URL, {"disputed": "on"}).context["page"].rows
-
-    assert {row.assignment.conversation_id for row in result} == {first.conversation}
-    assert len(result) == 3
-
-
 def test_the_filter_stays_after_a_check(signed_in, rita, older):
-    response = check(signed_in(rita), older[0], 1, query="?annotator=ana")
+    response = check(signed_in(rita), older[0], 1, query="?state=anew")
 
-    assert response.url == f"{URL}?annotator=ana"
+    assert response.url == f"{URL}?state=anew"
 
 
 def test_only_buttons_that_the_list_has_are_explained(signed_in, rita, project, older):

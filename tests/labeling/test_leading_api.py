@@ -120,7 +120,6 @@ def test_a_link_opens_only_what_it_was_made_for(
         ({"number": 1, "kind": "full"}, "gate_locked", None),
         ({"number": 1, "kind": "qualifying"}, "invalid", "kind"),
         ({"number": 1, "kind": "full", "quotas": {"olga": 1}}, "invalid", "quotas"),
-        ({"number": 1, "quotas": {}, "percents": {}}, "invalid", "percents"),
         (
             {"number": 2, "kind": "full", "overlap": 1, "quotas": {"ana": 1}, "dry_run": True},
             "unfair_quotas",
@@ -143,9 +142,9 @@ def test_a_round_that_cannot_be_opened_says_why(
     assert not Round.objects.exists()
 
 
-def test_percents_are_shown_as_numbers_before_a_round_is_opened(project: Project, ask: Ask) -> None:
+def test_shares_are_shown_before_a_round_is_opened(project: Project, ask: Ask) -> None:
     factories.make_conversations(project, 4)
-    wanted = {"kind": "full", "number": 4, "overlap": 1, "percents": {"ana": 75, "ben": 25}}
+    wanted = {"kind": "full", "number": 4, "overlap": 1, "quotas": {"ana": 3, "ben": 1}}
 
     plan = ask("rita", "post", "rounds/", {**wanted, "dry_run": True})
     opened = ask("rita", "post", "rounds/", {**wanted, "override_reason": "A pilot."}, status=201)

@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from labeling import tasks
 from labeling.agreement import with_gold
 from labeling.jobs import queue
-from labeling.models import Conversation, Event
+from labeling.models import Event
 from labeling.overview import progress
 from labeling.settling import adjudications
-from labeling.work import annotations, handovers, rounds
+from labeling.work import annotations, handovers
 from tests import factories
 from tests.pages import page, text_of
 
@@ -133,32 +133,6 @@ def test_a_worker_measures_agreement_with_gold_when_a_page_asks(
     assert asked == [project.pk]
     tasks.measure_with_gold(project.pk)
     assert "1.00 12 messages" in page(client, URL)
-    assert asked == [project.pk]
-
-
-def test_agreement_with_gold_is_measured_again_for_other_answers_but_once_a_minute(
-    project, monkeypatch
-):
-    asked: list[int] = []
-    monkeypatch.setattr(
-        queue, "ask", lambda kind, key, **_: asked.append(key) if kind == "with_gold" else None
-    )
-    factories.answer_all(factories.open_full(project, 2))
-    factories.make_release(project, items=1)
-    with_gold.measure(project)
-
-    gold = Conversation.objects.filter(gold_items__isnull=False)[:1]
-    again = {"by": None, "conversations": gold, "override_reason": "Labeled again."}
-    factories.answer_all(rounds.open_round(project=project, kind="full", **again))
-    with_gold.read(project)
-    assert asked == []  # measured a moment ago
-
-    monkeypatch.setattr(with_gold, "SECONDS_KEPT", 0)
-    with_gold.read(project)
-    assert asked == [project.pk]  # there are newer answers
-
-    with_gold.measure(project)
-    with_gold.read(project)
     assert asked == [project.pk]
 
     factories.make_release(project, items=1)

@@ -186,7 +186,6 @@ def test_the_form_takes_order_skip_policy_and_numbers_per_person(
         override_reason="A pilot.",
         order="priority",
         skip_policy="same",
-        sharing="number",
         **shares,
     )
     client = signed_in(rita)
@@ -204,11 +203,11 @@ def test_the_form_takes_order_skip_policy_and_numbers_per_person(
 def test_shares_that_do_not_add_up_are_refused_in_words(
     signed_in, rita, people, project, conversations
 ):
-    shares = {f"share_{people['ana'].pk}": 50, f"share_{people['ben'].pk}": 40}
-    fields = form(people, kind="full", override_reason="A pilot.", sharing="percent", **shares)
+    shares = {f"share_{people['ana'].pk}": 3}
+    fields = form(people, kind="full", override_reason="A pilot.", **shares)
     client = signed_in(rita)
 
-    sentence = "The percents add up to 90, not to 100."
+    sentence = "but the numbers add up to 3: add"
     assert sentence in text_of(client.post(URL, {**fields, "preview": "1"}))
     refused = client.post(URL, fields)
     assert refused.status_code == 400

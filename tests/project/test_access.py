@@ -218,7 +218,7 @@ EXPECTED = {
     "adjudication-accept": Row(302, 404, 404, 403, 200),
     "member-add": Row(302, 404, 404, 403, 302, post=True),
     "member-remove": Row(302, 404, 404, 403, 200),
-    "password-link": Row(302, 404, 404, 403, 200),
+    "password-link": Row(302, 404, 404, 403, 403),
     "member-role": Row(302, 404, 404, 403, 200),
     "targets": Row(302, 404, 404, 403, 200),
     "project-settings": Row(302, 404, 404, 403, 200),

@@ -9,7 +9,6 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import yaml
@@ -18,8 +17,9 @@ from django.core.management.base import CommandError
 from evaluation.management.bars import bar
 from evaluation.management.base import RunCommand
 from evaluation.management.settings import NOT_USABLE, read_settings
-from evaluation.services.language_models import bills, budgets
+from evaluation.services.language_models import bills
 from evaluation.services.language_models.metering import CountedModel
+from evaluation.services.language_models.usage import Spent
 from evaluation.services.launch import launch
 from evaluation.services.unmeasured import files, folder, predicting
 from evaluation.services.unmeasured.folder import Entry, Failure, FileEntry, Folder, Outcome
@@ -136,7 +136,6 @@ class Command(RunCommand):
 
     def _run(self, options: dict[str, Any]) -> Outcome:
         gc.freeze()  # the collector, which each document calls, looks at what comes in only
-        since = perf_counter()
         task = _task(options)
         how = HowToRead.written(*(options[name] for name in ("columns", "roles", "encoding")))
         read = [_entry_of(path) for path in options["files"]]
@@ -157,9 +156,8 @@ class Command(RunCommand):
                 message = "Stopped. Call the same command again to continue."
                 raise CommandError(message, returncode=130) from None
             into.write_labels(task.layer)
-            held = folder.held_by(into, task.layer)
-            usage = into.spent(model.usage if model else None)
-            report = folder.finished_report(asked, outcome, since=since, held=held, usage=usage)
+            usage = into.spent(model.spent if model else None)
+            report = folder.finished_report(asked, outcome, into, usage)
             into.write_report(report)
         self._say(report, options["output_dir"])
         return outcome
@@ -185,7 +183,7 @@ class Command(RunCommand):
             def tell(outcome: Outcome) -> None:
                 shown.update(row, completed=outcome.cases)
                 if model:  # what was paid is known after a kill, too
-                    into.write_report({**asked, "usage": into.spent(model.usage)})
+                    into.write_report({**asked, "usage": into.spent(model.spent)})
 
             return folder.carry_out(
                 _talks(options["files"], options["format"], how),
@@ -215,7 +213,7 @@ class Command(RunCommand):
             also = f", {documents} in {folder.DOCUMENTS}/" if documents else ""
             self.stdout.write(f"In {into}: {folder.PREDICTIONS}, {folder.LABELS}{also}.")
         if report["usage"]:
-            usage = bills.usage_line(budgets.spent_in(dict(report["usage"])))
+            usage = bills.usage_line(Spent.read(report["usage"]))
             self.stdout.write(f"Language model: {usage}.")
 
 

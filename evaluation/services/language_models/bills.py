@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from django.conf import settings
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
 from evaluation.models import Run
-from evaluation.services.language_models.budgets import Estimate, Spent, digits_of
+from evaluation.services.language_models.budgets import Estimate, digits_of
+from evaluation.services.language_models.usage import Spent
 from labeling.words import words
 
 
@@ -34,7 +33,7 @@ def price(expected: Estimate) -> str:
     return gettext("about {cost}").format(cost=_of_money(expected.cost))
 
 
-def usage(spent: Spent, served: Sequence[str] = ()) -> list[tuple[str, str]]:
+def usage(spent: Spent, *, with_models: bool = False) -> list[tuple[str, str]]:
     """What was asked and what it cost, name by name."""
     calls = gettext("{calls}, {cached} from the cache").format(
         calls=_n(spent.calls), cached=_n(spent.cached)
@@ -70,13 +69,13 @@ def usage(spent: Spent, served: Sequence[str] = ()) -> list[tuple[str, str]]:
         )
         doubt = spent.doubt or gettext("see its cases")
         rows.append((gettext("Not believed"), text.format(n=_n(spent.doubted), doubt=doubt)))
-    if served:
-        rows.append((gettext("Replies came from"), ", ".join(served)))
+    if with_models and spent.models:
+        rows.append((gettext("Replies came from"), ", ".join(spent.models)))
     return rows
 
 
-def usage_line(spent: Spent, served: Sequence[str] = ()) -> str:
-    lines = usage(spent, served)
+def usage_line(spent: Spent) -> str:
+    lines = usage(spent, with_models=True)
     return "; ".join(f"{name[0].lower()}{name[1:]} {text}" for name, text in lines)
 
 

@@ -23,6 +23,7 @@ from evaluation.models import (
     of_split,
 )
 from evaluation.services.language_models import endpoints
+from evaluation.services.language_models.usage import Spent
 from labeling.domain.facts import Fact
 from labeling.models import GoldItem, GoldRelease
 from pipelines.chat.counting import tokens_in
@@ -51,51 +52,6 @@ SUMMED = (
     "reasoning_tokens",
 )
 """The amounts in the usage of one piece of work."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    calls: int
-    cached: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
-    """None where no price is known, or was not known for some case."""
-    saved_tokens: int
-    saved: float | None
-    seconds: float
-    doubted: int = 0
-    """Replies whose count of tokens cannot be true: they are counted by our estimate."""
-    doubt: str = ""
-    estimated: int = 0
-    """Pieces of work of which some tokens, and so their cost, are our estimate."""
-    cached_tokens: int = 0
-    """Of the prompts, what the provider had kept from before."""
-    reasoning_tokens: int = 0
-    schema_by: Sequence[str] = ()
-    """How schemas were asked for where the server took no strict ones."""
-
-    @property
-    def tokens(self) -> int:
-        return self.prompt_tokens + self.completion_tokens
-
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(
-            self.calls + other.calls,
-            self.cached + other.cached,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            added(self.cost, other.cost),
-            self.saved_tokens + other.saved_tokens,
-            added(self.saved, other.saved),
-            self.seconds + other.seconds,
-            self.doubted + other.doubted,
-            self.doubt or other.doubt,
-            self.estimated + other.estimated,
-            self.cached_tokens + other.cached_tokens,
-            self.reasoning_tokens + other.reasoning_tokens,
-            sorted({*self.schema_by, *other.schema_by}),
-        )
 
 
 def added(a: float | None, b: float | None) -> float | None:
@@ -129,28 +85,17 @@ class Estimate:
 def spent(run_id: int) -> Spent:
     """On cases, answers and judgements together."""
     row = RunSpending.objects.filter(run=run_id).first() or RunSpending()
+    whole = [name for name in SUMMED if name not in ("cost", "saved", "seconds")]
     return Spent(
-        calls=int(row.calls),
-        cached=int(row.cached),
-        prompt_tokens=int(row.prompt_tokens),
-        completion_tokens=int(row.completion_tokens),
+        **{name: int(getattr(row, name)) for name in whole},
         cost=None if row.unpriced else row.cost,
-        saved_tokens=int(row.saved_tokens),
         saved=None if row.unsaved else row.saved,
         seconds=row.seconds,
-        doubted=int(row.doubted),
         doubt=row.doubt,
         estimated=row.estimated,
-        cached_tokens=int(row.cached_tokens),
-        reasoning_tokens=int(row.reasoning_tokens),
         schema_by=row.schema_by,
+        models=row.served_by,
     )
-
-
-def served(run_id: int) -> list[str]:
-    """The models that replied, as the server named them."""
-    names = RunSpending.objects.filter(run=run_id).values_list("served_by", flat=True).first()
-    return names or []
 
 
 def note(work: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
@@ -219,26 +164,6 @@ def is_usage(usage: Any) -> bool:
 
 def _is_amount(value: Any) -> bool:
     return type(value) in (int, float) and 0 <= value < 2**53
-
-
-def spent_in(usage: Mapping[str, Any]) -> Spent:
-    """What one piece of work has spent."""
-    return Spent(
-        calls=usage.get("calls", 0),
-        cached=usage.get("cached", 0),
-        prompt_tokens=usage.get("prompt_tokens", 0),
-        completion_tokens=usage.get("completion_tokens", 0),
-        cost=usage.get("cost", 0.0),
-        saved_tokens=usage.get("saved_tokens", 0),
-        saved=usage.get("saved", 0.0),
-        seconds=usage.get("seconds", 0.0),
-        doubted=usage.get("doubted", 0),
-        doubt=usage.get("doubt", ""),
-        estimated=int(bool(usage.get("estimated"))),
-        cached_tokens=usage.get("cached_tokens", 0),
-        reasoning_tokens=usage.get("reasoning_tokens", 0),
-        schema_by=usage.get("schema_by", ()),
-    )
 
 
 def hold(money: float | None, tokens: int | None, used: Spent, model: str = DEFAULT) -> None:

@@ -136,7 +136,7 @@ def make_talks(
     version = talks.version_by(model.id) if model else talks.version()
     batch: Batch[Sample] = Batch(f"{version} seed {wish.seed}"[:200])
     batch.fill(_talk_attempts(wish, model, batch), wish.count, progress)
-    batch.tokens = model.tokens if model else 0
+    batch.tokens = model.spent.tokens if model else 0
     return batch
 
 
@@ -224,7 +224,7 @@ def make_questions(
     if model:
         attempts = islice(attempts, TRIES * wish.count)
     batch.fill(attempts, wish.count, progress)
-    batch.tokens = model.tokens if model else 0
+    batch.tokens = model.spent.tokens if model else 0
     return batch
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from django.conf import settings
+from django.db import transaction
 
 from evaluation import adapters, judge
 from evaluation.layers import GOLD_LAYERS, gold_layer
@@ -21,7 +22,7 @@ from evaluation.models.spec import ModelDescription, PredictionsSpec
 from evaluation.services import looks
 from evaluation.services.judging import answers
 from evaluation.services.language_models import budgets, endpoints
-from evaluation.services.launch import measuring, predictions, spec, storing, thresholds
+from evaluation.services.launch import measuring, predictions, spec, thresholds
 from evaluation.services.launch.measuring import MetricsSettings
 from evaluation.services.launch.predictions import (
     PredictionsRefused,
@@ -164,15 +165,28 @@ def launch(request: LaunchRequest, *, queue: bool = True) -> Run:
     run = examined.run
     run.spec = spec.describe(run, examined.measures, _asked(request, examined))
     run.config_sha256 = run.spec.config_sha256
-    storing.store(
-        run,
-        examined.cases,
-        examined.items,
-        request.judge_prompts,
-        queue=queue,
-        cloned_from=request.cloned_from,
-    )
+    _store(request, examined, queue=queue)
     return run
+
+
+@transaction.atomic
+def _store(request: LaunchRequest, examined: _Examined, *, queue: bool) -> None:
+    """The run with its cases, and what there is to answer of them."""
+    run = examined.run
+    run.save()
+    looks.record_launch(run, examined.items)
+    cases = CaseRun.objects.bulk_create(examined.cases, batch_size=500)
+    if run.spec.answers is not None and run.spec.answers.elsewhere:
+        answers.take_over(run, cases)
+    elif run.spec.answers is not None:
+        prompts = judge.prompts(request.judge_prompts)
+        answers.prepare(answers.prepare_judging(run, prompts, by=run.requested_by), cases)
+    details = {"pipeline": run.pipeline, "gold": str(run.release)}
+    if request.cloned_from is not None:
+        details["cloned_from"] = str(request.cloned_from)
+    steering.record("run.launched", run, run.requested_by, **details)
+    if queue:
+        transaction.on_commit(lambda: steering.wake(run.pk))
 
 
 def estimate(request: LaunchRequest) -> budgets.Estimate | None:

@@ -78,7 +78,7 @@ def run_document(run: Run) -> dict[str, Any]:
         "packages": spec["packages"],
         "model": spec.get("model"),
         "budget": {"cost": run.budget_cost, "tokens": run.budget_tokens},
-        "usage": asdict(budgets.spent(run.pk)) | {"models": budgets.served(run.pk)},
+        "usage": asdict(budgets.spent(run.pk)),
         "synthetic_cases": synthetic_cases(run),
         "retried_cases": retried_cases(run),
         "exposure": exposures.of_run(run.pk),
@@ -222,10 +222,7 @@ def _figures(row: Aggregate) -> dict[str, Any]:
 
 
 def yardsticks_as_json(row: Aggregate) -> dict[str, Any]:
-    """Floors, people, skill and the figure without empty gold; a reason where one is missing.
-
-    A floor that a worker is still measuring is named as such, so that nobody takes it for none.
-    """
+    """Floors, people, skill and the figure without empty gold; a reason where one is missing."""
     stored: Yardsticks = row.yardsticks
     if not stored:
         return {}
@@ -234,7 +231,6 @@ def yardsticks_as_json(row: Aggregate) -> dict[str, Any]:
         "floors": stored.get("floors", {}),
         "people": stored.get("people") or {"reason": _worded(_fact(stored.get("no_people")))},
         "skill": stored.get("skill") or {"reason": _worded(_fact(stored.get("no_skill")))},
-        "floors_awaited": stored.get("awaited", []),
     }
 
 

@@ -25,7 +25,6 @@ from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import FIGURES, Summary, contribution, summarize
 from evaluation.metrics.yardsticks import ByPerson, Yardsticks
 from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
-from evaluation.services import rows
 from evaluation.services.judging import answers, certificates
 from evaluation.services.launch import spec
 from evaluation.services.run import answer_scoring, yardsticks
@@ -92,7 +91,7 @@ def score(run_id: int, owner: UUID) -> None:
     with transaction.atomic():
         spec = run.spec.with_values(**_measures(run), ruler=scorer.context.ruler.id)
         if leases.finish_scoring(run_id, owner, spec=spec, scored_cases=0):
-            _store_aggregates(aggregates)
+            _replace(aggregates, ["run", "metric", "metric_version"], AGGREGATE_FIELDS)
             endings.finished(run)
             if run.spec.has_answers:
                 certificates.attempt_judges_of(run)
@@ -103,29 +102,6 @@ def _end_unmeasured(run: Run, owner: UUID) -> None:
     """Without gold there is no figure to compute: none is stored, and none is zero."""
     if leases.finish_scoring(run.pk, owner):
         endings.finished(run)
-
-
-def add_floors(release_id: int) -> None:
-    """Put floors that were measured since next to the figures of runs that wait for them."""
-    waiting = yardsticks.awaiting().filter(run__release=release_id)
-    runs = Run.objects.filter(pk__in=waiting.values("run")).select_related("release")
-    for run in runs.order_by("pk"):
-        if run.scored_at is None or not is_current(run):
-            for row in waiting.filter(run=run):  # it has to be scored again first, and waits then
-                del row.yardsticks["awaited"]
-                row.save(update_fields=["yardsticks"])
-            continue
-        aggregates = _Scorer(run).aggregates()
-        with transaction.atomic():
-            same = Run.objects.filter(pk=run.pk, scored_at=run.scored_at).select_for_update()
-            if same.exists():
-                _store_aggregates(aggregates)
-                endings.rescored(run)
-
-
-def is_current(run: Run) -> bool:
-    """Whether its figures are of the metrics in force; else it has to be scored again first."""
-    return bool(run.spec.metrics == _measures(run)["metrics"])
 
 
 def _measures(run: Run) -> spec.Measures:
@@ -288,17 +264,16 @@ def _without_texts(content: GoldContent) -> GoldContent:
 
 def _store(part: _Part) -> None:
     """Scores of the same metric version are replaced; those of other versions stay."""
-    rows.insert(part.scores, unique=["case", "metric", "metric_version"], update=SCORE_FIELDS)
-    rows.insert(part.traces, unique=["case", "checkpoint"], update=TRACE_FIELDS)
+    _replace(part.scores, ["case", "metric", "metric_version"], SCORE_FIELDS)
+    _replace(part.traces, ["case", "checkpoint"], TRACE_FIELDS)
 
 
-def _store_aggregates(aggregates: list[Aggregate]) -> None:
-    Aggregate.objects.bulk_create(
-        aggregates,
-        update_conflicts=True,
-        unique_fields=["run", "metric", "metric_version"],
-        update_fields=AGGREGATE_FIELDS,
-    )
+def _replace(rows: Sequence[Any], same: list[str], fields: list[str]) -> None:
+    """Where there is a row with the same values of ``same``, its ``fields`` are replaced."""
+    for row in rows[:1]:
+        type(row).objects.bulk_create(
+            rows, update_conflicts=True, unique_fields=same, update_fields=fields, batch_size=500
+        )
 
 
 def _aggregates(

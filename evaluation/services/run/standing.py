@@ -26,7 +26,6 @@ from evaluation.services.run.yardsticks import (
     against_each,
     budget_of,
     configs_of,
-    floors_awaited,
 )
 from labeling.domain.facts import Fact
 
@@ -80,7 +79,6 @@ class Standing:
             if row.config_sha256 == hashes[row.pipeline]
         }
         self._by_pipeline = {name: newest[name] for name in names if name in newest}
-        self._awaited = floors_awaited(self._frame, budget_of(run))
         self._gold_without: dict[CaseKey, dict[str, Any]] = {}
 
     def read_gold_without(self, items: Iterable[int]) -> None:
@@ -135,9 +133,6 @@ class Standing:
             )
             measured = {name: of[metric.id].measured() for name, of in columns.items()}
             beside[metric.id] = self._of_metric(metric, cases, run, measured)
-        if self._awaited:
-            for row in beside.values():
-                row["awaited"] = self._awaited
         return beside
 
     def _of_metric(

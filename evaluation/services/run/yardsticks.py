@@ -5,15 +5,13 @@ without their own labels. Both depend on gold and on how it is measured, not on 
 reads them when it is scored, and stores next to its figures what follows. Cases of the test split
 are among them; nothing but figures of a run on that split is ever shown.
 
-A run waits for people and for the floor that skill is counted from. On a large release a worker
-measures the others afterwards, because all texts have to be encoded for them, and puts them next to
-the figures of runs that wait for them.
+A worker measures them when gold is frozen; a run that is scored before does it itself.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -29,7 +27,7 @@ from evaluation.layers.values import values_of
 from evaluation.metrics.metric import Metric, Share
 from evaluation.metrics.registry import metrics_for
 from evaluation.metrics.summary import contribution, figure
-from evaluation.models import Aggregate, CaseRun, Run, RunSpec, Yardstick, YardstickCase
+from evaluation.models import CaseRun, Run, RunSpec, Yardstick, YardstickCase
 from evaluation.models.yardsticks import YardstickQuerySet
 from evaluation.services.launch import measuring, spec
 from evaluation.services.run import people
@@ -37,7 +35,6 @@ from evaluation.services.stores import FileStore
 from labeling.agreement import vectors
 from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
-from labeling.jobs import queue
 from labeling.models import GoldItem, GoldRelease
 from pipelines.memory.retrieval.floors import BUDGET
 from pipelines.registry import build, check_config, entry_for
@@ -64,8 +61,6 @@ OF_PIPELINES = frozenset(
 
 PEOPLE = ""
 MOST_BUDGET = 500
-AT_ONCE = 500
-"""Items of a release up to which a run waits for all floors, for some seconds."""
 BATCH = 200
 
 StoredShare = list[float]
@@ -119,40 +114,14 @@ def ensure(run: Run, ruler: Ruler) -> None:
 
     A run is worth its scores without them, so a failure is logged and shown as missing.
     """
-    frame, budget = frame_of(run, ruler), budget_of(run)
-    later = floors_awaited(frame, budget)
-    _ensure(frame, budget, without=later)
-    if later:
-        queue.ask("floors", 0)
-
-
-def floors_awaited(frame: Frame, budget: int) -> list[str]:
-    """The floors that nobody has tried to measure yet, and that no run has to wait for."""
-    layer = frame.layer
-    if _takes_budget(layer) or frame.release.items.count() <= AT_ONCE:
-        return []
-    if frame.settings_sha256 != _usual(frame.release).settings_sha256:
-        return []  # no worker would measure these by itself
-    known = set(frame.yardsticks().tried().values_list("pipeline", "config_sha256"))
-    configs = configs_of(layer, budget)
-    return [name for name in layer.floors[1:] if (name, spec.sha256_of(configs[name])) not in known]
+    _ensure(frame_of(run, ruler), budget_of(run))
 
 
 def measure_release(release_id: int, *, progress: Callable[[], None] | None = None) -> None:
     """The same for a release without any run, as one that is launched now would be measured."""
     release = GoldRelease.objects.select_related("project").get(pk=release_id)
-    _ensure(_usual(release), BUDGET)
-
-
-def _usual(release: GoldRelease) -> Frame:
-    """How a run that is launched now, and changes no setting, would be measured."""
     described = spec.describe(Run(release=release), measuring.describe(release, {}), {})
-    return Frame(release, Context(vectors.ruler(), described))
-
-
-def awaiting() -> QuerySet[Aggregate]:
-    """Figures whose run was scored before these floors were measured."""
-    return Aggregate.objects.filter(yardsticks__has_key="awaited").order_by()
+    _ensure(Frame(release, Context(vectors.ruler(), described)), BUDGET)
 
 
 def due() -> list[int]:
@@ -165,7 +134,7 @@ def newest_unmeasured() -> int | None:
 
 
 def _unmeasured() -> QuerySet[GoldRelease]:
-    """Releases that have no floors, or runs that wait for them; the newest first."""
+    """Releases that have no floors; the newest first."""
     without = [
         Q(layer=layer.name)
         & ~Exists(
@@ -173,8 +142,7 @@ def _unmeasured() -> QuerySet[GoldRelease]:
         )
         for layer in GOLD_LAYERS.values()
     ]
-    wanted = Q(pk__in=awaiting().values("run__release"))
-    return GoldRelease.objects.filter(reduce(or_, without) | wanted).order_by("-pk")
+    return GoldRelease.objects.filter(reduce(or_, without)).order_by("-pk")
 
 
 def budget_of(run: Run) -> int:
@@ -206,7 +174,7 @@ def _takes_budget(layer: GoldLayer) -> bool:
 # --- computing them -------------------------------------------------------------------------------
 
 
-def _ensure(frame: Frame, budget: int, *, without: Collection[str] = ()) -> None:
+def _ensure(frame: Frame, budget: int) -> None:
     """One after the other, each a chunk at a time: what was stored is kept, however it ended.
 
     People come first: floors are scored against the same gold as they are.
@@ -214,8 +182,7 @@ def _ensure(frame: Frame, budget: int, *, without: Collection[str] = ()) -> None
     if frame.layer.by_people:
         _ensure_one(frame, PEOPLE, {})
     for name, config in configs_of(frame.layer, budget).items():
-        if name not in without:
-            _ensure_one(frame, name, config)
+        _ensure_one(frame, name, config)
 
 
 def _ensure_one(frame: Frame, name: str, config: Mapping[str, Any]) -> None:

@@ -23,9 +23,9 @@ from time import perf_counter
 from typing import Any, NamedTuple, TypedDict
 
 from evaluation.judge import how_asked
-from evaluation.models.spec import ModelDescription
 from evaluation.services.language_models import endpoints
-from evaluation.services.language_models.metering import CountedModel, StoredUsage, together
+from evaluation.services.language_models.metering import CountedModel
+from evaluation.services.language_models.usage import Spent, together
 from evaluation.services.launch import spec
 from evaluation.services.unmeasured import files
 from evaluation.services.unmeasured.files import Prediction
@@ -52,7 +52,6 @@ PREDICTIONS, LABELS, FAILURES, REPORT = (
 )
 DOCUMENTS = "documents"
 LOCK = ".lock"
-STATES = ("running", "finished")
 KIBIBYTES = 1024 if sys.platform != "darwin" else 1024 * 1024  # of the unit of ``ru_maxrss``
 
 
@@ -62,37 +61,8 @@ class FileEntry(TypedDict):
     sha256: str
 
 
-class Report(TypedDict):
-    """``run.json``. What comes before ``state`` says what was asked: it decides whether a folder
-    can be continued."""
-
-    pipeline: str
-    version: str
-    layer: str
-    settings: dict[str, Any]
-    prompts: dict[str, str]
-    model: ModelDescription | None
-    questions: int
-    questions_sha256: str
-    event_schema: dict[str, list[str]] | None
-    how_read: dict[str, Any]
-    files: list[FileEntry]
-    state: str
-    started_at: str
-    finished_at: str | None
-    conversations: int
-    messages: int
-    cases: int
-    done: int
-    done_before: int
-    failed: int
-    failures: dict[str, int]
-    labels: dict[str, int]
-    notices: dict[str, int]
-    seconds: float
-    peak_memory_mb: int
-    usage: StoredUsage | None
-
+Report = dict[str, Any]
+"""``run.json``: what was asked, which decides whether a folder can be continued; what came out."""
 
 ASKED = (
     *("pipeline", "version", "layer", "settings", "prompts", "questions_sha256"),
@@ -120,13 +90,25 @@ class Outcome:
     done: int = 0
     done_before: int = 0
     failures: Counter[str] = field(default_factory=Counter)
-    labels: Counter[str] = field(default_factory=Counter)
     stopped: Fact | None = None
     """Why no other case was tried: a budget, a key or a model that is not known."""
+    since: float = field(default_factory=perf_counter)
 
     @property
     def failed(self) -> int:
         return self.failures.total()
+
+    def report(self) -> Report:
+        return {
+            "conversations": self.conversations,
+            "messages": self.messages,
+            "cases": self.cases,
+            "done": self.done + self.done_before,
+            "done_before": self.done_before,
+            "failed": self.failed,
+            "failures": dict(self.failures),
+            "seconds": round(perf_counter() - self.since, 2),
+        }
 
 
 class Folder:
@@ -142,7 +124,7 @@ class Folder:
         if force:
             self._clear()
         elif known is not None:
-            differing = [name for name in ASKED if known.get(name) != asked[name]]  # type: ignore[literal-required]
+            differing = [name for name in ASKED if known.get(name) != asked[name]]
             if _who_replies(known.get("model")) != _who_replies(asked["model"]):
                 differing.append("model")
             if differing:
@@ -153,7 +135,7 @@ class Folder:
         self.write_report({**asked, "usage": self.spent(None)})
         return set() if force else self._done()
 
-    def spent(self, now: StoredUsage | None) -> Any:
+    def spent(self, now: Spent | None) -> Any:
         """On language models by all calls that have written into the folder."""
         return together(self._spent, now) if now else self._spent or None
 
@@ -291,7 +273,6 @@ def carry_out(
                     predictions.write(files.prediction_line(prediction))
                     predictions.flush()
                     outcome.done += 1
-                    outcome.labels.update(counted(prediction.output, task.layer))
                 if model and model.stopped:
                     outcome.stopped = working.fact_of(model.stopped)
                     return outcome
@@ -315,10 +296,7 @@ def _failure_line(failure: Failure) -> str:
 
 
 def asked_report(
-    task: Task,
-    pipeline: Pipeline,
-    read: list[FileEntry],
-    how_read: dict[str, Any],
+    task: Task, pipeline: Pipeline, read: list[FileEntry], how_read: dict[str, Any]
 ) -> Report:
     """What is asked, before anything is done."""
     questions = [question._asdict() for question in task.questions]
@@ -334,65 +312,41 @@ def asked_report(
         "event_schema": task.event_schema,
         "how_read": how_read,
         "files": read,
-        "state": STATES[0],
+        "state": "running",
         "started_at": _now(),
         "finished_at": None,
-        "conversations": 0,
-        "messages": 0,
-        "cases": 0,
-        "done": 0,
-        "done_before": 0,
-        "failed": 0,
-        "failures": {},
-        "labels": {},
-        "notices": {},
-        "seconds": 0.0,
-        "peak_memory_mb": 0,
+        **Outcome().report(),
+        **_held([], task.layer),
         "usage": None,
     }
 
 
-class Held(NamedTuple):
-    labels: Counter[str]
-    notices: Counter[str]
-    """What a pipeline said of a conversation, as that it cannot read its language."""
-
-
-def finished_report(
-    asked: Report, outcome: Outcome, *, since: float, held: Held, usage: Any
-) -> Report:
-    """``held`` is what all cases hold, also those that were done before."""
+def finished_report(asked: Report, outcome: Outcome, folder: Folder, usage: Any) -> Report:
+    """What all cases hold, also those that were done before."""
     return {
         **asked,
-        "state": STATES[0] if outcome.stopped else STATES[1],
+        "state": "running" if outcome.stopped else "finished",
         "finished_at": _now(),
-        "conversations": outcome.conversations,
-        "messages": outcome.messages,
-        "cases": outcome.cases,
-        "done": outcome.done + outcome.done_before,
-        "done_before": outcome.done_before,
-        "failed": outcome.failed,
-        "failures": dict(outcome.failures),
-        "labels": dict(held.labels),
-        "notices": dict(held.notices),
-        "seconds": round(perf_counter() - since, 2),
-        "peak_memory_mb": peak_memory(),
+        **outcome.report(),
+        **_held(folder.predictions(), asked["layer"]),
         "usage": usage,
     }
 
 
-def held_by(folder: Folder, layer: str) -> Held:
-    held = Held(Counter(), Counter())
-    for prediction in folder.predictions():
-        held.labels.update(counted(prediction.output, layer))
+def _held(predictions: Iterable[Prediction], layer: str) -> Report:
+    """Labels by kind, and what a pipeline said of a conversation, as that it cannot read its
+    language; the peak of memory is that of this process so far."""
+    labels, notices = Counter[str](), Counter[str]()
+    for prediction in predictions:
+        labels.update(counted(prediction.output, layer))
         if notice := prediction.output.get("notice"):
-            held.notices[str(notice)] += 1
-    return held
-
-
-def peak_memory() -> int:
-    """In megabytes, of this process so far."""
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBIBYTES / 1e6)
+            notices[str(notice)] += 1
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBIBYTES
+    return {
+        "labels": dict(labels),
+        "notices": dict(notices),
+        "peak_memory_mb": round(peak / 1e6),
+    }
 
 
 def _now() -> str:

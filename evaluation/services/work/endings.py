@@ -25,12 +25,6 @@ def finished(run: Run) -> None:
     transaction.on_commit(planner.count, robust=True)
 
 
-def rescored(run: Run) -> None:
-    """The same of a finished run, which stays finished."""
-    project = run.release.project
-    events.record("run.figures_stored", run, project=project, sha256=digests.of_run(run))
-
-
 @transaction.atomic
 def fail(run_id: int, problem: Fact, *, scorer: UUID | None = None) -> None:
     """Unless it has ended before; with ``scorer`` only while this worker holds its scoring."""

@@ -10,6 +10,7 @@ from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView, PasswordResetConfirmView
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse, reverse_lazy
@@ -23,7 +24,7 @@ from labeling.accounts.forms.signing_in import ForgottenForm, SignInForm, wait_t
 from labeling.core import access
 from labeling.core.links import absolute
 from labeling.core.views import once
-from labeling.core.views.access import person, refused
+from labeling.core.views.access import person
 from labeling.core.views.callers import caller_of, remember
 from labeling.models import Membership
 
@@ -107,7 +108,6 @@ class PasswordLink(PasswordResetConfirmView):
 
     template_name = "registration/password_link.html"
     success_url = reverse_lazy("sign-in")
-    token_generator = passwords.LinkTokens()
 
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
@@ -119,25 +119,22 @@ class PasswordLink(PasswordResetConfirmView):
 @require_http_methods(["GET", "POST"])
 @never_cache
 def password_link(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """A lead makes a link for somebody who has forgotten their password."""
+    """An administrator makes a link for somebody who has forgotten their password."""
     project = access.led(request.user, slug)
     memberships = Membership.objects.select_related("user")
     user = get_object_or_404(memberships, project=project, pk=pk).user
     by = person(request)
+    if not by.is_superuser:
+        raise PermissionDenied(_("Only an administrator makes links for a new password."))
     if request.method == "POST":
-        try:
-            parts = passwords.make_link(user, by=by)
-        except passwords.LinkRefused as refusal:
-            return refused(request, refusal, reverse("members", args=[slug]))
+        parts = passwords.make_link(user, by=by)
         link = absolute(request, reverse("password-set", args=parts))
         once.keep(request, f"password-{user.pk}", link=link)
         return redirect("password-link", slug, pk)
-    kept = once.take(request, f"password-{user.pk}")
     context = {
         "project": project,
         "person": user,
-        "refusal": passwords.why_no_link(by, user),
-        "link": kept["link"] if kept else "",
         "hours": settings.PASSWORD_RESET_TIMEOUT // 3600,
+        **(once.take(request, f"password-{user.pk}") or {}),
     }
     return render(request, "labeling/password_link.html", context)

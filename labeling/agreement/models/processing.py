@@ -112,17 +112,13 @@ class ConversationAgreement(models.Model):
 
 
 class AgreementWithGold(models.Model):
-    """How far each annotator agrees with the newest gold, as a worker measured it last.
-
-    Pages ask for it and read it. It can be measured again at any time: ``answers_sha256`` names the
-    answers that it was measured from.
+    """How far each annotator agrees with the newest gold, as a worker measured it when somebody
+    first looked.
     """
 
     project = models.OneToOneField(Project, models.CASCADE, related_name="agreement_with_gold")
     release = models.ForeignKey(GoldRelease, models.CASCADE, null=True, related_name="+")
-    answers_sha256 = models.CharField(max_length=64, blank=True)
     figures = models.JSONField(default=dict, help_text="By the key of the annotator")
-    measured_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["project"]

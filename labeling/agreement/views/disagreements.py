@@ -48,7 +48,7 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         pending.request(project, measure=round_)
         context |= {"layer": LAYERS[layer], "preparing": True}
         return render(request, "labeling/disagreements.html", context)
-    form = DisagreementFilter(people.shown, people.letters, request.GET)
+    form = DisagreementFilter(request.GET)
     rows = stored_rows(round_, layer)
     at, first, after = (_place(request, name, layer) for name in ("at", "from", "after"))
     if first := first or (None if after else at):  # what begins the list
@@ -70,7 +70,7 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         place, split = opened
         context |= _steps(round_, form, rows, place, shown) | {
             "entry": entry_of(round_, place, split, rows.get(place), people),
-            "number": None if form.narrows() else service.number_of(round_, place),
+            "number": None if form.narrows else service.number_of(round_, place),
         }
     return render(request, "labeling/disagreements.html", context)
 
@@ -145,11 +145,10 @@ def _page(
     after: UnitPlace | None,
 ) -> tuple[dict[UnitPlace, tuple[Split, Disagreement | None]], bool]:
     """The disagreements behind ``after`` that fit the filter, and whether there are more."""
-    form.narrows()
     fitting = (
         (place, (split, rows.get(place)))
         for place, split in service.walk(round_, layer, after=after)
-        if form.fits(split, rows.get(place))
+        if form.fits(rows.get(place))
     )
     shown = dict(islice(fitting, PAGE))
     return shown, next(fitting, None) is not None
@@ -183,9 +182,9 @@ def _steps(
 ) -> dict[str, Any]:
     """The nearest ones that fit the filter, in the list or beyond its ends."""
     behind = service.walk(round_, place.layer, after=place)
-    following = next((at for at, split in behind if form.fits(split, rows.get(at))), None)
+    following = next((at for at, _ in behind if form.fits(rows.get(at))), None)
     before = service.walk_back(round_, before=place)
-    previous = next((at for at, split in before if form.fits(split, rows.get(at))), None)
+    previous = next((at for at, _ in before if form.fits(rows.get(at))), None)
     return {
         "previous": previous,
         "next": following,

@@ -130,12 +130,6 @@ class RoundIn(BatchIn):
         allow_null=True,
         help_text="Conversations for each annotator, by user name",
     )
-    percents = serializers.DictField(
-        child=serializers.IntegerField(min_value=0, max_value=100),
-        default=None,
-        allow_null=True,
-        help_text="The same as a share of the work; not both",
-    )
     override_reason = serializers.CharField(
         max_length=2000,
         default="",
@@ -145,12 +139,6 @@ class RoundIn(BatchIn):
     dry_run = serializers.BooleanField(
         default=False, help_text="Only say what would be handed out: 200 in place of 201"
     )
-
-    def validate(self, wanted: dict[str, Any]) -> dict[str, Any]:
-        wanted = super().validate(wanted)
-        if wanted["quotas"] is not None and wanted["percents"] is not None:
-            raise serializers.ValidationError({"percents": ["Send quotas or percents, not both."]})
-        return wanted
 
 
 class RoundPlanOut(serializers.Serializer[Any]):

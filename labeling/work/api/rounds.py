@@ -16,7 +16,7 @@ from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.paging import ORDERED, ordered_page, page_of
 from labeling.core.api.requests import people, sent, user_of
-from labeling.domain.planning import check_quotas, quotas_of_percents
+from labeling.domain.planning import check_quotas
 from labeling.domain.stored import Stored
 from labeling.models import Project, Round
 from labeling.schema import LAYERS
@@ -135,19 +135,14 @@ def _plan(project: Project, wanted: dict[str, Any]) -> dict[str, Any]:
     drawn = {name: wanted.pop(name) for name in ("conversations", "number", "split", "domain")}
     chosen = batches.chosen(project, **drawn, seed=wanted["seed"], same_as=wanted.pop("same_as"))
     annotators = _annotators(project, wanted.pop("annotators"))
-    shares, percents = wanted.pop("quotas"), wanted.pop("percents")
-    shares = shares if percents is None else percents
-    quotas = None
-    if shares is not None:
+    quotas = wanted.pop("quotas")
+    if quotas is not None:
         everybody = annotators if annotators is not None else rounds.annotators_of(project)
         by_name = {person.get_username(): person.pk for person in everybody}
-        if unknown := sorted(shares.keys() - by_name.keys()):
-            field = "quotas" if percents is None else "percents"
-            raise serializers.ValidationError({field: [f"Not in the round: {', '.join(unknown)}."]})
-        quotas = {pk: shares.get(name, 0) for name, pk in by_name.items()}
-        if percents is not None:
-            overlap = wanted["overlap"] or project.overlap
-            quotas = quotas_of_percents(quotas, places=len(chosen) * overlap)
+        if unknown := sorted(quotas.keys() - by_name.keys()):
+            said = [f"Not in the round: {', '.join(unknown)}."]
+            raise serializers.ValidationError({"quotas": said})
+        quotas = {pk: quotas.get(name, 0) for name, pk in by_name.items()}
     return {**wanted, "conversations": chosen, "annotators": annotators, "quotas": quotas}
 
 

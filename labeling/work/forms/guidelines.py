@@ -4,16 +4,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
-from labeling.core.forms.choices import ANY, offer
-from labeling.models import Annotation, Disagreement, Guideline, GuidelineCheck, Project
+from labeling.core.forms.choices import offer
+from labeling.models import Annotation, Disagreement, Guideline, GuidelineCheck
 from labeling.schema import LAYERS
 from labeling.translation import translated
-from labeling.work.guidelines import named_in_disagreements
 
 MOST_CHARACTERS = 200_000
 
@@ -76,41 +74,11 @@ class WorklistFilter(forms.Form):
             (ANEW, _("to be labeled again")),
         ],
     )
-    version = forms.ChoiceField(required=False)
-    annotator = forms.ChoiceField(required=False)
-    disputed = forms.BooleanField(
-        label=_("Only conversations that led to a change of the guidelines"), required=False
-    )
 
-    def __init__(self, project: Project, newest: Guideline, data: Any) -> None:
-        super().__init__(data)
-        self.project, self.newest = project, newest
-        older = project.guidelines.filter(version__lt=newest.version)
-        versions = older.order_by("version").values_list("version", flat=True)
-        people = User.objects.filter(assignments__round__project=project).distinct()
-        names = people.order_by("username").values_list("username", flat=True)
-        offered = [
-            (str(number), _("version {number}").format(number=number)) for number in versions
-        ]
-        offer(self, "version", [ANY, *offered])
-        offer(self, "annotator", [ANY, *names])
-
-    def narrow(self, answers: QuerySet[Annotation]) -> QuerySet[Annotation]:
-        self.is_valid()
-        asked = self.cleaned_data
-        answers = self._in_state(answers, asked.get("state") or self.OPEN)
-        if asked.get("version"):
-            answers = answers.filter(guideline__version=asked["version"])
-        if asked.get("annotator"):
-            answers = answers.filter(assignment__annotator__username=asked["annotator"])
-        if asked.get("disputed"):
-            named = named_in_disagreements(self.project).values("conversation")
-            answers = answers.filter(assignment__conversation__in=named)
-        return answers
-
-    def _in_state(self, answers: QuerySet[Annotation], state: str) -> QuerySet[Annotation]:
-        checks = GuidelineCheck.objects.filter(annotation=OuterRef("pk"), guideline=self.newest)
-        if state == self.OPEN:
+    def narrow(self, answers: QuerySet[Annotation], newest: Guideline) -> QuerySet[Annotation]:
+        state = self.cleaned_data.get("state") if self.is_valid() else self.OPEN
+        checks = GuidelineCheck.objects.filter(annotation=OuterRef("pk"), guideline=newest)
+        if not state:
             return answers.filter(~Exists(checks))
         return answers.filter(Exists(checks.filter(stands=state == self.STANDS)))
 

@@ -13,12 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.core.forms.choices import ANY, offer
 from labeling.domain.numbers import whole_number
-from labeling.domain.planning import (
-    UnfairQuotas,
-    check_quotas,
-    quotas_of_percents,
-    shuffled,
-)
+from labeling.domain.planning import UnfairQuotas, check_quotas, shuffled
 from labeling.models import Conversation, Membership, Project, Round
 from labeling.words import words
 from labeling.work import assignments, batches
@@ -26,7 +21,6 @@ from labeling.work.rounds import unplanned, working_in
 
 NEW = ""  # conversations that are in no round yet
 SHARE = "share_"  # begins the names of the fields with a number for one person
-EVENLY, BY_NUMBER, BY_PERCENT = "", "number", "percent"
 CALIBRATORS = 3  # how many annotators are proposed for a first calibration round
 
 
@@ -115,16 +109,6 @@ class RoundForm(forms.Form):
         label=_("Annotators take the next conversation themselves"),
         required=False,
         help_text=_("Full labeling only: places are reserved while somebody works on them."),
-    )
-    sharing = forms.ChoiceField(
-        label=_("How the work is shared"),
-        choices=[
-            (EVENLY, _("Evenly")),
-            (BY_NUMBER, _("By a number of conversations for each person")),
-            (BY_PERCENT, _("By a percent for each person")),
-        ],
-        required=False,
-        help_text=_("Full labeling without a pool only."),
     )
     override_reason = forms.CharField(
         label=_("Reason for override"),
@@ -222,15 +206,13 @@ class RoundForm(forms.Form):
         wanted = {name: asked[name] for name in ("seed", "split", "domain")}
         return batches.chosen(self.project, same_as=again, number=asked["batch"], **wanted)
 
-    def quotas(self, places: int) -> dict[int, int] | None:
+    def quotas(self) -> dict[int, int] | None:
         """How many conversations each chosen annotator gets, by id; None when all get the same."""
         asked = self.cleaned_data
-        if not asked["sharing"]:
+        shares = {person.pk: asked.get(_share(person)) for person in asked["annotators"]}
+        if not any(share is not None for share in shares.values()):
             return None
-        shares = {person.pk: asked.get(_share(person)) or 0 for person in asked["annotators"]}
-        if asked["sharing"] == BY_PERCENT:
-            return quotas_of_percents(shares, places=places)
-        return shares
+        return {pk: share or 0 for pk, share in shares.items()}
 
     def overlap_wanted(self) -> int:
         asked = self.cleaned_data
@@ -244,7 +226,7 @@ class RoundForm(forms.Form):
         conversations, overlap = len(self.chosen()), self.overlap_wanted()
         quotas, refusal = None, ""
         try:
-            quotas = self.quotas(conversations * overlap)
+            quotas = self.quotas()
             if quotas is not None:
                 check_quotas(quotas, conversations=conversations, overlap=overlap)
         except UnfairQuotas as unfair:

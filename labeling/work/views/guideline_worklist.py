@@ -60,15 +60,15 @@ def open_checks(project: Project) -> int:
     newest = project.guidelines.defer("body").first()
     if newest is None:
         return 0
-    return WorklistFilter(project, newest, {}).narrow(service.superseded(project, newest)).count()
+    return WorklistFilter({}).narrow(service.superseded(project, newest), newest).count()
 
 
 def _worklist(request: HttpRequest, project: Project, newest: Guideline) -> dict[str, Any]:
-    form = WorklistFilter(project, newest, request.GET)
+    form = WorklistFilter(request.GET)
     everything = service.superseded(project, newest)
     checks = GuidelineCheck.objects.filter(guideline=newest).select_related("checked_by")
     rows = (
-        form.narrow(everything)
+        form.narrow(everything, newest)
         .defer("payload")
         .select_related(
             "guideline", "assignment__round", "assignment__conversation", "assignment__annotator"

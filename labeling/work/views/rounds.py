@@ -122,19 +122,18 @@ def work_move(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 def _open(project: Project, form: RoundForm, by: Any) -> Round:
     asked = form.cleaned_data
-    conversations = form.chosen()
     return service.open_round(
         project=project,
         kind=asked["kind"],
         by=by,
-        conversations=conversations,
+        conversations=form.chosen(),
         annotators=list(asked["annotators"]),
         overlap=asked["overlap"],
         seed=asked["seed"],
         pool=asked["pool"],
         order=asked["order"] or Round.Order.SEED,
         skip_policy=asked["skip_policy"] or Round.SkipPolicy.OTHERS,
-        quotas=form.quotas(len(conversations) * form.overlap_wanted()),
+        quotas=form.quotas(),
         override_reason=asked.get("override_reason", ""),
     )
 

@@ -12,7 +12,6 @@ from labeling.domain.planning import (
     TooFewAnnotators,
     UnfairQuotas,
     plan,
-    quotas_of_percents,
     shuffled,
 )
 from labeling.words import in_english
@@ -114,22 +113,3 @@ def test_quotas_that_do_not_fit_are_refused_in_words(quotas: dict[int, int], sen
     with pytest.raises(UnfairQuotas) as refused:
         plan(range(10), [1, 2, 3], overlap=2, seed=0, quotas=quotas)
     assert re.search(sentence, in_english(refused.value.fact))
-
-
-@given(
-    percents=st.lists(st.integers(0, 100), max_size=5).filter(lambda some: sum(some) <= 100),
-    places=st.integers(0, 500),
-)
-def test_percents_become_numbers_that_add_up(percents: list[int], places: int) -> None:
-    shares = dict(enumerate([*percents, 100 - sum(percents)]))
-
-    quotas = quotas_of_percents(shares, places=places)
-
-    assert sum(quotas.values()) == places
-    for one, percent in shares.items():
-        assert abs(quotas[one] - places * percent / 100) < 1
-
-
-def test_percents_that_are_not_a_hundred_are_refused() -> None:
-    with pytest.raises(UnfairQuotas, match=r"The percents add up.* total=90"):
-        quotas_of_percents({1: 50, 2: 40}, places=10)

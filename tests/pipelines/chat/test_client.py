@@ -64,13 +64,6 @@ def test_a_good_reply_comes_with_its_tokens_its_cost_and_the_models_own_name(
     assert (sent["stream"], sent["max_completion_tokens"]) == (True, 16_000)
 
 
-def test_what_the_settings_name_is_sent(make_model: Any, server: LanguageServer) -> None:
-    ask(make_model(temperature=0.0, reasoning_effort="low"))
-
-    (sent,) = server.requests
-    assert (sent["temperature"], sent["reasoning_effort"]) == (0.0, "low")
-
-
 def test_a_server_that_streams_nothing_is_read_as_well(
     model: OpenAIModel, server: LanguageServer
 ) -> None:
@@ -79,6 +72,20 @@ def test_a_server_that_streams_nothing_is_read_as_well(
     reply = ask(model)
 
     assert (reply.data, reply.usage.prompt_tokens, reply.model) == (YES, 100, SERVED)
+
+
+def test_what_the_settings_name_is_sent_and_nothing_is_bound_where_text_is_asked_for(
+    make_model: Any, server: LanguageServer
+) -> None:
+    model = make_model(temperature=0.0, reasoning_effort="low", input_price=None)
+
+    reply = ask(model, schema=None)
+
+    (sent,) = server.requests
+    assert (sent["temperature"], sent["reasoning_effort"]) == (0.0, "low")
+    assert "response_format" not in sent
+    assert (reply.text, reply.data) == (server.answer, None)
+    assert reply.usage.cost is None  # not known, and not nothing
 
 
 def test_kept_and_thought_tokens_are_in_the_books(make_model: Any, server: LanguageServer) -> None:
@@ -107,6 +114,10 @@ def test_a_schema_is_asked_for_in_the_best_way_that_the_server_takes_and_the_rep
     formats = [body.get("response_format") for body in server.requests]
     assert [way and way["json_schema"]["strict"] for way in formats] == ways
     assert {reply.schema_by for reply in replies} == {"lax" if ways[-1] is False else "words"}
+    if ways[-1] is None:
+        assert '"required": ["label"]' in server.requests[-1]["messages"][0]["content"]
+        roles = [message["role"] for message in server.requests[-1]["messages"]]
+        assert roles == ["system", "user"]
 
 
 def test_a_schema_that_cannot_be_strict_is_handed_over_as_it_is(
@@ -131,21 +142,6 @@ def test_what_a_server_calls_its_model_can_be_stored(
     name = ask(model).model
 
     assert name == (kept if kept != "tiny" else model.id.partition("/")[2])
-
-
-def test_plain_text_is_asked_for_without_a_format(
-    model: OpenAIModel, server: LanguageServer
-) -> None:
-    server.answer = "Yes, it is."
-
-    reply = ask(model, schema=None)
-
-    assert (reply.text, reply.data) == ("Yes, it is.", None)
-    assert "response_format" not in server.requests[0]
-
-
-def test_without_a_price_the_cost_is_unknown_rather_than_nothing(make_model: Any) -> None:
-    assert ask(make_model(input_price=None)).usage.cost is None
 
 
 def test_a_server_that_does_not_count_gets_its_tokens_estimated(
@@ -196,7 +192,7 @@ def test_an_unusable_reply_is_asked_for_once_more_with_the_problem_named(
     assert server.requests[1]["messages"][-2]["role"] == "assistant"
 
 
-@pytest.mark.parametrize("way", ["truncated", "broken_off", "wrong_schema", "prose", "empty"])
+@pytest.mark.parametrize("way", ["truncated", "wrong_schema"])
 def test_what_is_unusable_twice_is_an_invalid_reply_that_was_paid(
     model: OpenAIModel, server: LanguageServer, way: str
 ) -> None:
@@ -303,11 +299,6 @@ def test_a_failure_that_does_not_pass_is_given_up(
     assert len(server.requests) == TRIES
 
 
-def test_nobody_listening_is_unavailable(make_model: Any) -> None:
-    with pytest.raises(Unavailable, match=r"model\.unreachable"):
-        ask(make_model(base_url="http://127.0.0.1:9/v1"))
-
-
 @pytest.mark.parametrize("way", ["hanging", "dripping", "stalling"])
 def test_a_request_ends_at_its_time_limit_by_the_clock_on_the_wall(
     make_model: Any, server: LanguageServer, way: str
@@ -369,23 +360,8 @@ def test_a_wait_that_is_too_long_is_handed_to_the_caller(
     assert len(server.requests) == 1
 
 
-def test_a_server_that_takes_no_format_is_asked_in_words(
-    model: OpenAIModel, server: LanguageServer
-) -> None:
-    server.takes_format = False
-
-    assert ask(model).data == YES
-    assert ask(model).data == YES
-
-    *refused, first, second = server.requests  # it is not tried a second time
-    assert all("response_format" in body for body in refused)
-    assert not {"response_format"} & (set(first) | set(second))
-    assert '"required": ["label"]' in first["messages"][0]["content"]
-    assert [message["role"] for message in first["messages"]] == ["system", "user"]
-
-
-def test_the_key_is_in_no_error_and_no_traceback(make_model: Any) -> None:
-    wrong = "sk-wrong-9876543210zyx"
+@pytest.mark.parametrize("wrong", ["sk-wrong-9876543210zyx", "correct horse battery"])
+def test_the_key_is_in_no_error_and_no_traceback(make_model: Any, wrong: str) -> None:
     model = make_model(api_key=wrong)
 
     with pytest.raises(WrongKey, match=r"model\.wrong_key") as caught:
@@ -394,21 +370,8 @@ def test_the_key_is_in_no_error_and_no_traceback(make_model: Any) -> None:
     assert caught.value.values["setting"] == "LLM_API_KEY"
     shown = "".join(traceback.format_exception(caught.value)) + str(caught.value.values)
     assert wrong not in shown
-    assert "[key]" in shown
+    assert KEY not in shown
     assert wrong not in repr(model.endpoint)
-
-
-def test_a_key_that_looks_like_none_is_not_shown_either(
-    make_model: Any, server: LanguageServer
-) -> None:
-    server.plan(lambda body: "")
-    model = make_model(api_key="correct horse battery")
-
-    with pytest.raises(WrongKey) as caught:
-        ask(model)
-
-    assert "battery" not in str(caught.value)
-    assert KEY not in str(caught.value)
 
 
 def test_it_works_inside_somebody_elses_event_loop(model: OpenAIModel) -> None:

@@ -1008,7 +1008,6 @@ class RoundIn(TypedDict, total=False):
     order: str
     skip_policy: str
     quotas: dict[str, int] | None
-    percents: dict[str, int] | None
     override_reason: str
     dry_run: bool
 
