@@ -56,8 +56,8 @@ def test_modules_and_sheets_name_each_other_by_their_hashes(built: Path):
     for path in [*assets.SOURCES.glob("**/[!.]*.js"), *assets.SOURCES.glob("**/*.css")]:
         source = path.relative_to(assets.SOURCES).as_posix()
         text = (built / staticfiles_storage.stored_name(source)).read_text()
-        named = IMPORTS.findall(text)
-        assert all(re.search(r"\.[0-9a-f]{12}\.(js|css|ts)$", name) for name in named), source
+        named = [name for name in IMPORTS.findall(text) if not name.endswith(".ts")]  # comments
+        assert all(re.search(r"\.[0-9a-f]{12}\.(js|css)$", name) for name in named), source
 
 
 @pytest.mark.parametrize("name", ["labeling/workspace.js", "css/site.css", "vendor/htmx.min.js"])
