@@ -8,8 +8,6 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation.models import (
@@ -20,7 +18,6 @@ from evaluation.models import (
 )
 from evaluation.services.judging import judgings, ratings, samples
 from evaluation.services.run import execution
-from labeling.domain.facts import Fact
 from labeling.models import Project
 from tests.evaluation import answers as asked
 from tests.evaluation import launching
@@ -109,50 +106,6 @@ def test_a_rating_is_stored_changed_taken_back_and_held_to_its_scale(
     assert not own.exists()
     beyond = reverse("rating-store", args=[panel.code, PLACES + 1])
     assert noor.post(beyond, {"score": "1"}).status_code == 404
-
-
-def test_annotators_rate_when_they_are_invited(
-    run: Run, people: dict[str, User], signed_in: Any
-) -> None:
-    rita, change = signed_in("rita"), reverse("run-ratings-change", args=[run.pk])
-    beside = reverse("run-ratings", args=[run.pk])
-    assert "Draw a sample" in markup(rita, beside)
-    rita.post(change, {"action": "draw", "size": "3", "kind": list(samples.KINDS)})
-    panel = RatingPanel.objects.get()
-    ana, address = signed_in("ana"), panel.get_absolute_url()
-    assert ana.get(address).status_code == 404
-    assert signed_in("noor").post(change, {"action": "invite"}).status_code == 403
-
-    rita.post(change, {"action": "invite", "judge": ["ana", "olga"]})
-    assert "It was Rome" in markup(ana, address)
-    assert f"Rating {panel.pk}" in markup(ana, reverse("ratings"))
-    assert signed_in("olga").get(address).status_code == 404
-    ana.post(reverse("rating-store", args=[panel.code, 1]), {"score": "3"})
-    assert '<td class="num">1</td>' in markup(rita, beside)
-
-
-def test_the_list_of_judges_needs_as_many_queries_for_one_as_for_many(
-    run: Run, project: Project, signed_in: Any
-) -> None:
-    rita = signed_in("rita")
-
-    def queries() -> int:
-        with CaptureQueriesContext(connection) as found:
-            assert "faithfulness.v2" in markup(rita, reverse("judges"))
-        return len(found)
-
-    few = queries()
-    for number in range(4):
-        judging = judgings.request(
-            run,
-            by=None,
-            prompts={"relevance": f"Say 0.{number}\n---\n$question $answer"},
-            queue=False,
-        )
-        judging.judgements.update(state="done", reason=Fact("metric.no_claims"))
-        Run.objects.filter(pk=run.pk).update(scored_at=judging.created_at)
-    assert queries() == few
-    assert "edited" in markup(rita, reverse("judges"))
 
 
 def test_the_page_of_a_judge_says_what_comes_next(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
@@ -224,47 +222,6 @@ def test_the_estimate_learns_from_a_finished_run(
 
 
 # --- what people see ----------------------------------------------------------------------------
-
-
-def test_the_page_shows_usage_and_goes_on_with_a_larger_budget(
-    launch: Any,
-    server: LanguageServer,
-    signed_in: Callable[[str], Client],
-    django_capture_on_commit_callbacks: Any,
-) -> None:
-    run = work(launch(pipeline="asking", budget_tokens=330))
-    client = signed_in("rita")
-
-    page = client.get(run.get_absolute_url()).content.decode()
-
-    assert "The budget of 330 tokens is used up" in page
-    assert 'name="budget_tokens"' in page
-    assert "test/small-1" in page
-    control = f"{run.get_absolute_url()}control/"
-    refused = client.post(control, {"action": "resume", "budget_tokens": "x"}, follow=True)
-    assert "Enter a whole number" in refused.content.decode()
-    client.post(control, {"action": "resume", "budget_tokens": "900"})
-    run = work(run)
-    assert run.status == "finished"
-    page = client.get(f"{run.get_absolute_url()}?tab=provenance").content.decode()
-    assert "600 + 60" in page
-    assert "0.0018 USD" in page
-
-
-def test_the_form_estimates_before_it_launches(
-    release: Any, server: LanguageServer, signed_in: Callable[[str], Client]
-) -> None:
-    client = signed_in("noor")
-    given = {"release": release.pk, "pipeline": "asking", "repetitions": 1, "seed": 0}
-
-    page = client.post("/runs/new/", given | {"estimate": "1"})
-
-    assert page.status_code == 200
-    assert "3 cases" in page.content.decode()
-    assert "USD" in page.content.decode()
-    assert not Run.objects.exists()
-    client.post("/runs/new/", given | {"budget_cost": "0.5"})
-    assert Run.objects.get().budget_cost == 0.5
 
 
 def test_results_hold_the_usage_of_the_run_and_of_each_case(

@@ -268,17 +268,6 @@ def test_the_page_shows_the_verdict_and_costs_no_more_with_more_cases(
     assert few == many
 
 
-def test_the_page_says_why_runs_cannot_be_compared(
-    script: Any, finished: Any, make_release: Any, signed_in: Any
-) -> None:
-    script(perfect)
-    one, two = (finished(release=make_release(2, name=name)) for name in ("one", "two"))
-
-    url = reverse("run-compare") + f"?baseline={one.pk}&run={two.pk}"
-
-    assert "different gold" in signed_in("noor").get(url).content.decode()
-
-
 def offered(response: Any) -> list[Run]:
     return [choice.run for choice in response.context["offered"]]
 
@@ -340,24 +329,6 @@ def test_a_search_that_finds_no_run_says_so(
         assert "There is nothing to compare yet" not in page.content.decode()
 
 
-def test_a_search_costs_no_more_with_more_runs(
-    pair: tuple[Run, Run], signed_in: Any, finished: Any
-) -> None:
-    noor, url = signed_in("noor"), reverse("run-compare")
-
-    def cost() -> int:
-        noor.get(url)
-        with CaptureQueriesContext(connection) as captured:
-            noor.get(url, {"q": pair[0].pk})
-        return len(captured)
-
-    few = cost()
-    finished(release=pair[0].release, name=f"beside {pair[0].pk}")
-    finished(release=pair[0].release, name=f"after {pair[0].pk}")
-
-    assert cost() == few
-
-
 def test_nobody_compares_what_they_may_not_see(pair: tuple[Run, Run], signed_in: Any) -> None:
     url = reverse("run-compare") + f"?baseline={pair[0].pk}&run={pair[1].pk}"
 
@@ -372,14 +343,6 @@ def test_the_command_writes_json(pair: tuple[Run, Run], capsys: Any) -> None:
     assert (written["baseline"]["run"], bold["run"]) == (pair[0].pk, pair[1].pk)
     assert bold["metrics"]["requirement_recall"]["wins"] == 5
     assert bold["changed"] == {"confidence": [0.5, 0.9]}
-
-
-def test_the_command_prints_a_table(pair: tuple[Run, Run], capsys: Any) -> None:
-    call_command("compare", pair[0].pk, pair[1].pk)
-
-    out = capsys.readouterr().out
-    assert "requirement_recall" in out
-    assert "confidence: 0.5 → 0.9" in out
 
 
 def test_the_command_names_a_run_that_does_not_exist(db: None) -> None:

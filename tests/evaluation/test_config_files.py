@@ -13,7 +13,7 @@ from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 
 from evaluation.metrics.event_options import SPECIFICATION
-from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
+from evaluation.metrics.registry import PROTOCOL_VERSION
 from evaluation.models import Aggregate, GateResult, Run
 from evaluation.services.launch import config_files
 from labeling.models import GoldRelease, Look, Project
@@ -318,35 +318,6 @@ def test_one_wrong_agent_stops_all_of_them_and_leaves_no_look_at_the_test_split(
     assert not Look.objects.exists()
 
 
-def test_a_missing_language_model_is_told_before_anything_runs(
-    release: GoldRelease, config: Any, settings: Any
-) -> None:
-    settings.LLM_MODEL = ""
-    make_events_release(release.project)
-    content = {
-        "datasets": {"said": {"gold": "demo"}, "news": {"gold": "news"}},
-        "agents": {"floor": {"pipeline": "nothing"}, "model": {"pipeline": "events-model"}},
-    }
-
-    said = refused("--config", config(content))
-
-    assert "config.yaml:10: Pipeline “events-model”" in said
-    assert "set LLM_MODEL" in said
-
-
-def test_the_estimate_counts_only_the_items_that_are_asked_for(
-    release: GoldRelease, config: Any, settings: Any
-) -> None:
-    settings.LLM_MODEL, settings.LLM_API_KEY = "m", "k"
-    content = {
-        "datasets": {"some": {"gold": "demo", "size": 1}},
-        "agents": {"model": {"pipeline": "requirements-model"}},
-    }
-
-    assert "some-model: 1 case, about" in evaluate("--config", config(content), "--estimate")
-    assert not Run.objects.exists()
-
-
 def test_settings_of_the_metrics_reach_the_data_sets_of_events_only(
     release: GoldRelease, config: Any
 ) -> None:
@@ -391,31 +362,3 @@ def test_a_file_for_another_version_of_the_metrics_is_refused(
     release: GoldRelease, config: Any, versions: dict[str, Any], sentence: str
 ) -> None:
     assert sentence in refused("--config", config(with_changes(**versions)))
-
-
-def test_the_versions_may_be_named_and_are_logged(
-    release: GoldRelease, config: Any, word_overlap_ruler: None, caplog: Any
-) -> None:
-    caplog.set_level("INFO", "evaluation")
-    named = {
-        "metrics": {"version": float(METRICS_VERSION)},
-        "protocol": {"version": PROTOCOL_VERSION},
-    }
-
-    evaluate("--config", config(with_changes(**named)))
-
-    wanted = f"metrics.version={METRICS_VERSION}, protocol.version={PROTOCOL_VERSION}."
-    assert sum(wanted in line for line in caplog.messages) == 2
-
-
-def test_settings_beside_a_pipeline_may_name_the_versions(
-    release: GoldRelease, config: Any, word_overlap_ruler: None
-) -> None:
-    beside = ("--gold", "demo", "--pipeline", "nothing", "--config")
-    assert "“protocol.version” is 2" in refused(*beside, config({"protocol": {"version": 2}}))
-    evaluate(
-        *beside,
-        config(
-            {"protocol": {"version": PROTOCOL_VERSION}, "metrics": {"version": METRICS_VERSION}}
-        ),
-    )

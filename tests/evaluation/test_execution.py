@@ -8,13 +8,11 @@ from evaluation.layers.values import FAILED
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.language_models import budgets
 from evaluation.services.launch import spec
-from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import steering, working
 from labeling.agreement import vectors
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 from pipelines.types import Case, Output
-from tests.evaluation import launching
 from tests.evaluation.conftest import perfect, work
 from tests.refusals import refused
 
@@ -308,17 +306,6 @@ def test_scoring_anew_names_the_metrics_it_used(
     steering.rescore(run, by=people["rita"])
 
     assert work(run).spec.metrics_version == "later"
-
-
-@pytest.mark.parametrize("seed", [-1, 2**31])
-def test_a_seed_that_cannot_be_stored_is_refused(make_release: Any, seed: int) -> None:
-    with refused(LaunchRefused, match="seed"):
-        launching.launch(make_release(), pipeline="nothing", seed=seed)
-
-
-def test_a_name_that_cannot_be_stored_is_refused(make_release: Any) -> None:
-    with refused(LaunchRefused, match="at most 200 characters"):
-        launching.launch(make_release(1), pipeline="nothing", name="x" * 201, queue=False)
 
 
 def test_a_run_that_is_not_done_is_not_scored(launch: Any, people: Any) -> None:

@@ -9,8 +9,6 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation import adapters
@@ -23,7 +21,7 @@ from labeling.words import words_of
 from tests.evaluation import answers as asked
 from tests.evaluation import launching
 from tests.evaluation.answers import data_of, kind_of, verdict
-from tests.evaluation.judges import KIND, judge_of
+from tests.evaluation.judges import KIND
 from tests.llm_server import Body, LanguageServer
 from tests.pages import markup
 
@@ -130,31 +128,3 @@ def test_a_judge_level_with_people_is_certified_and_its_mean_is_corrected_by_the
     page = markup(rita, f"{run.get_absolute_url()}?tab=answers")
     assert f"{corrected['value']:.2f}" in page
     assert "by 50 ratings" in page
-
-
-@pytest.mark.postgres
-def test_the_page_of_a_judge_takes_the_same_queries_for_many_attempts(
-    server: LanguageServer, answered: Any, project: Project, people: Any, signed_in: Any
-) -> None:
-    run = answered(judge_off_by(0.0), chats=2)
-    rita = signed_in("rita")
-    about = [project.slug, KIND, judge_of(run).sha256]
-
-    def queries(name: str) -> int:
-        with CaptureQueriesContext(connection) as captured:
-            assert rita.get(reverse(name, args=about)).status_code == 200
-        return len(captured)
-
-    def a_sample() -> None:
-        (drawn,) = samples.draw(run, size=1, kinds=[KIND], by=people["rita"])
-        for place in drawn.places.all():
-            ratings.rate(place, rater=people["noor"], score=5)
-        change = reverse("run-ratings-change", args=[run.pk])
-        rita.post(change, {"action": "close", "sample": drawn.pk, "reason": "I am alone."})
-
-    a_sample()
-    before = queries("judge")
-    for _ in range(3):
-        a_sample()
-    assert JudgeCertificate.objects.count() == 4
-    assert queries("judge") == before

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from threading import Event
 from uuid import uuid4
 
 import pytest
@@ -13,7 +11,6 @@ from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import memory_builds
 from evaluation.services.launch.launch import PipelineRefused
 from evaluation.services.stores import FileStore
-from labeling.jobs import queue
 from labeling.models import Conversation, Job
 from labeling.models import Event as Logged
 from labeling.words import in_english
@@ -104,17 +101,6 @@ def test_a_build_that_was_killed_goes_on_and_keeps_what_was_ready(chat, monkeypa
     assert BuiltLayer.objects.filter(pk=topics).exists()
 
 
-def test_a_build_is_held_by_one_worker_until_its_lease_runs_out(chat):
-    build = ask(chat)
-    assert queue.claim("layers", build.pk, uuid4())
-
-    assert not memory_builds.work(build.pk, uuid4())
-
-    Job.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
-    assert memory_builds.work(build.pk, uuid4())
-    assert kinds(build) == {"topics", "signals", "threads"}
-
-
 def test_a_build_that_kills_its_workers_is_given_up_in_words_and_can_be_asked_for_again(chat):
     build = ask(chat)
     Job.objects.create(kind="layers", key=build.pk, attempts=3)
@@ -145,21 +131,6 @@ def test_an_encoder_that_is_away_is_tried_again_later(chat, monkeypatch):
     assert in_english(build.failure) == "ConnectionError: down"
 
 
-def test_what_a_library_says_of_a_failure_is_stored_without_keys(chat, monkeypatch, settings):
-    settings.LLM_API_KEY = "wxyz-very-secret"
-
-    def leak(*args, **options):
-        raise ValueError("wxyz-very-secret\x00 \ud800")
-
-    monkeypatch.setattr(memory_builds, "build_layers", leak)
-
-    build = ask(chat)
-    memory_builds.work(build.pk, uuid4())
-
-    build.refresh_from_db()
-    assert in_english(build.failure) == "ValueError: [key]\ufffd ?"
-
-
 def test_whoever_lost_the_build_changes_nothing(chat, monkeypatch):
     build = ask(chat)
     other, went_on = uuid4(), []
@@ -175,24 +146,6 @@ def test_whoever_lost_the_build_changes_nothing(chat, monkeypatch):
     build.refresh_from_db()
     assert (Job.objects.get().owner, build.state) == (other, "running")
     assert not went_on
-
-
-def test_a_build_may_take_longer_than_a_case(chat, monkeypatch, settings):
-    settings.CASE_LEASE_SECONDS, settings.CASE_TIMEOUT_SECONDS = 0.03, 0.01
-    kept, build_layers = Event(), memory_builds.build_layers
-
-    def build_slowly(*args, **kwargs):
-        assert kept.wait(60)
-        build_layers(*args, **kwargs)
-
-    monkeypatch.setattr(queue.JobLease, "renew", lambda held: kept.set() or True)
-    monkeypatch.setattr(memory_builds, "build_layers", build_slowly)
-    build = ask(chat)
-
-    memory_builds.work(build.pk, uuid4())
-
-    build.refresh_from_db()
-    assert (build.failure, build.state) == (None, "finished")
 
 
 def test_a_build_is_alone_at_what_it_builds(chat, monkeypatch):

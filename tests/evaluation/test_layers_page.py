@@ -56,15 +56,6 @@ def test_nobody_asked_yet_and_a_button_asks(chat, signed_in):
     assert "hx-get" in page
 
 
-def test_the_worker_s_task_builds_what_was_asked_for(chat):
-    build = ask(chat)
-
-    memory_builds.work(build.pk, uuid4())
-
-    build.refresh_from_db()
-    assert build.state == "finished"
-
-
 def test_what_is_ready_is_shown_while_the_rest_is_built(chat, signed_in):
     build = ask(chat)
     memory_builds.work(build.pk, uuid4())
@@ -154,19 +145,6 @@ def test_the_page_of_many_topics_asks_the_database_little(project, signed_in):
 
     assert page.status_code == 200
     assert len(asked) < 20
-
-
-@pytest.mark.parametrize("name", ["ana", "olga"])
-def test_layers_do_not_exist_for_annotators_and_outsiders(chat, signed_in, name):
-    client = signed_in(name)
-
-    assert client.get(address(chat)).status_code == 404
-    assert client.post(address(chat, "layers-build")).status_code == 404
-    assert not LayerBuild.objects.exists()
-
-
-def test_another_project_s_conversation_is_not_found(chat, signed_in):
-    assert signed_in("rita").get(reverse("layers", args=["demo", chat.pk + 1])).status_code == 404
 
 
 def test_a_chart_stands_on_its_ground_and_marks_what_is_undefined():

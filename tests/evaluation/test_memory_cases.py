@@ -42,17 +42,6 @@ def test_every_question_is_a_case_that_sees_the_talk_and_no_label(
     assert "Rome" not in repr(seen)
 
 
-def test_a_question_is_found_by_its_id_as_it_is_shown(
-    chat: Any, script: Any, finished: Any, signed_in: Any
-) -> None:
-    script(where_and_when)
-    page = finished(release=chat()).get_absolute_url()
-
-    cases = signed_in("noor").get(f"{page}?tab=cases&text=Chat_1:QA-002").context["cases"]
-
-    assert [row.case.case_id for row in cases] == ["Chat_1:QA-002"]
-
-
 def test_verbose_tells_question_evidence_and_figures(chat: Any, script: Any, finished: Any) -> None:
     script(where_and_when)
 
@@ -195,24 +184,6 @@ def test_the_funnel_says_what_it_leaves_out_and_why(
     assert "of its checkpoints" not in page
 
 
-def test_cases_without_checkpoints_are_counted_beside_the_funnel(
-    chat: Any, script: Any, finished: Any, signed_in: Any
-) -> None:
-    def tell_of_one(case: Case) -> Output:
-        result = answer([1])
-        return result if case.question == "When?" else result | {"trace": {}}
-
-    script(tell_of_one)
-    run = finished(release=chat())
-    page = text(signed_in("noor").get(f"{run.get_absolute_url()}?tab=funnel"))
-
-    assert aggregate(run, "evidence_recall").detail["untraced"]["no_checkpoints"] == {
-        "cases": 1,
-        "messages": 2,
-    }
-    assert "1 case does not report its checkpoints" in page
-
-
 def test_scoring_again_keeps_one_trace_a_checkpoint(
     chat: Any, script: Any, finished: Any, people: Any
 ) -> None:
@@ -241,17 +212,6 @@ def test_an_arc_is_scored_by_its_phases(chat: Any, script: Any, finished: Any) -
     assert value(run, "Chat_1:ARC-001", "timeline_coverage") == 1.0
 
 
-def test_an_arc_is_given_what_it_returned_beside_its_phases(
-    chat: Any, script: Any, finished: Any
-) -> None:
-    script(lambda case: answer([1, 2, 10], phases=[{"title": "Start", "evidence": [1]}]))
-
-    run = finished(release=chat("arc"))
-
-    assert value(run, "Chat_1:ARC-001", "global_recall") == 1.0
-    assert value(run, "Chat_1:ARC-001", "best_match_phase_recall") == 0.25  # half of one of two
-
-
 @pytest.mark.parametrize(
     ("output", "problem"),
     [
@@ -275,22 +235,6 @@ def test_a_malformed_answer_fails_its_case(
 
     errors = set(run.cases.values_list("error", flat=True))
     assert all(problem in in_english(error) for error in errors) if problem else errors == {None}
-
-
-def test_invented_ids_are_kept_and_counted(chat: Any, script: Any, finished: Any) -> None:
-    script(lambda case: answer([4, 99]))
-
-    run = finished(release=chat())
-
-    assert value(run, "Chat_1:QA-001", "hallucinated_id_rate") == 0.5
-
-
-def test_what_was_shown_to_nobody_is_not_grounded(chat: Any, script: Any, finished: Any) -> None:
-    script(lambda case: answer([4]) | {"trace": {"shown": [], "candidates": {"ids": [4]}}})
-
-    run = finished(release=chat())
-
-    assert value(run, "Chat_1:QA-001", "groundedness") == 0.0
 
 
 def test_a_figure_stands_next_to_its_chance_level_everywhere(
@@ -376,18 +320,6 @@ def test_run_and_case_pages_show_the_evidence(
     assert 'id="message-4"' in case
     assert "not shown" in case or layer == "arc"
     assert ("Expected answer" in case) == (layer == "qa")
-
-
-def test_the_list_of_runs_shows_the_figures_of_the_layer(
-    chat: Any, script: Any, finished: Any, signed_in: Any
-) -> None:
-    script(where_and_when)
-    finished(release=chat())
-
-    page = signed_in("noor").get(reverse("runs")).content.decode()
-
-    assert "Evidence recall" in page
-    assert "0.250" in page
 
 
 def test_what_is_said_of_a_run_that_leaves_questions_out_counts_them(

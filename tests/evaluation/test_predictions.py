@@ -15,9 +15,7 @@ from evaluation.models import Answer, CaseRun, Run, Score
 from evaluation.services.launch import predictions
 from evaluation.services.run import execution, outputs, results
 from evaluation.services.run.comparisons import NotComparable, compare_runs
-from evaluation.services.work import steering
 from labeling.domain.facts import Fact
-from labeling.models import Look
 from tests.evaluation.conftest import requirement
 from tests.evaluation.events import RIGHT, SCHEMA, event, make_events_release, prediction
 from tests.evaluation.figures import mean
@@ -187,12 +185,6 @@ def test_a_wrong_setting_is_refused_with_what_is_right(news, write, tmp_path, te
 # --- other layers -------------------------------------------------------------------------------
 
 
-def test_predictions_of_requirements_are_measured(release, write):
-    run = measure(write(*(found(f"case-{n:03d}", n) for n in range(3))), gold="demo")
-
-    assert mean(run, "requirement_f1") == 1.0
-
-
 @pytest.mark.parametrize(
     "beside",
     [
@@ -208,15 +200,6 @@ def test_what_stands_beside_the_labels_breaks_no_page(release, write, signed_in,
     case = CaseRun.objects.get(run=run, item__item_id="case-000")
 
     assert signed_in("noor").get(case.get_absolute_url()).status_code == 200
-
-
-def test_a_look_at_the_test_split_is_counted(make_release, write):
-    make_release(2, splits=("test",))
-
-    refused(write(found("case-000", 0)), "--test-only", gold="demo")
-    measure(write(found("case-000", 0)), "--test-only", "--reason", "Final", gold="demo")
-
-    assert Look.objects.get().n_items == 2
 
 
 # --- what is refused ----------------------------------------------------------------------------
@@ -252,19 +235,6 @@ def test_a_file_of_other_gold_is_not_written_down(news, write, monkeypatch):
 
 def test_a_file_that_is_not_there_is_refused(news, tmp_path):
     assert "No such file" in str(refused(tmp_path / "none.jsonl"))
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--pipeline", "nothing"],
-        ["--repetitions", "2"],
-        ["--budget", "1"],
-        ["--budget-tokens", "0"],
-    ],
-)
-def test_what_only_a_pipeline_can_use_is_refused(news, write, arguments):
-    assert "no pipeline is run" in str(refused(write(*RIGHT), *arguments))
 
 
 # --- pipelines of events ------------------------------------------------------------------------
@@ -334,16 +304,6 @@ def test_runs_with_other_settings_of_the_metrics_are_not_compared(news, write, t
     assert "strict_f1" in [row.metric.id for row in rows]
 
 
-def test_scoring_again_gives_the_same(news, write):
-    run = measure(write(*RIGHT[:2]))
-    before = mean(run, "strict_f1")
-
-    steering.rescore(run, by=None)
-    execution.work(run.pk, uuid4())
-
-    assert mean(run, "strict_f1") == before
-
-
 def test_a_case_without_a_prediction_is_no_evidence_of_a_ranking_or_an_answer(chat, write):
     """Only what some case returned is asked of those that failed."""
     output = {"evidence": [4, 8], "answer": "In Rome"}
@@ -357,14 +317,6 @@ def test_a_case_without_a_prediction_is_no_evidence_of_a_ranking_or_an_answer(ch
     assert rows["mrr"].mean is None
     assert rows["recall_at_10"].mean is None
     assert rows["mrr"].reason is not None
-
-
-def test_events_without_a_raw_reply_have_no_parse_errors(news, write):
-    run = measure(write(*RIGHT[:1]))
-
-    rows = {row.metric: row for row in results.aggregates_of(run)}
-    assert rows["strict_f1"].n_failed > 0
-    assert {rows[name].mean for name in ("parse_errors", "parse_raw_success")} == {None}
 
 
 def test_answers_that_were_written_elsewhere_are_measured(chat, write):

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.db import DatabaseError, IntegrityError, connection, transaction
-from django.test.utils import CaptureQueriesContext
+from django.db import DatabaseError, IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import override
@@ -202,21 +201,3 @@ def test_the_comparison_says_who_chose_and_when(
         assert "Es entscheidet" in " ".join(
             primary_metrics.sentences(primary_metrics.primary_of(project, "extraction"), [before])
         )
-
-
-def test_many_declarations_cost_the_settings_page_no_more(
-    project: Project, people: dict[str, User], signed_in: Any
-) -> None:
-    rita, shown = signed_in("rita"), reverse("gate-thresholds", args=[project.slug])
-
-    def queries() -> int:
-        with CaptureQueriesContext(connection) as captured:
-            assert rita.get(shown).status_code == 200
-        return len(captured)
-
-    declare(project, people, "requirement_recall")
-    queries()
-    few = queries()
-    for number in range(1, 6):
-        declare(project, people, "requirement_precision", number / 10)
-    assert queries() == few

@@ -177,25 +177,6 @@ def test_annotators_rate_when_they_are_invited_and_still_members(
     assert ana.get(address).status_code == 404
 
 
-def test_a_rating_is_stored_changed_and_taken_back(
-    panel: RatingPanel, people: dict[str, User], signed_in: Any
-) -> None:
-    noor = signed_in("noor")
-    address = reverse("rating-store", args=[panel.code, 2])
-    own = Rating.objects.filter(rater=people["noor"])
-
-    noor.post(address, {"score": "2", "note": "because"})
-    assert list(own.values_list("position", "score", "note")) == [(1, 2, "because")]
-    swapped = noor.post(address, {"score": "0"}, headers={"HX-Request": "true"}).content.decode()
-    assert 'name="score" value="2"' in swapped  # undo leads back to it
-    assert "You have rated 1 of 3" in swapped
-    noor.post(address, {"score": ""})
-    assert not own.exists()
-    for wrong in ("3", "-1", "x"):
-        refused = noor.post(address, {"score": wrong}, headers={"HX-Request": "true"})
-        assert refused.status_code == 400
-
-
 def test_thousands_of_labels_are_paged_with_as_many_queries_as_ten(
     project: Project, script: Any, finished: Any, people: dict[str, User], signed_in: Any
 ) -> None:

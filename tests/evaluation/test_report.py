@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import csv
 import hashlib
-import io
 import json
 import re
 from html.parser import HTMLParser
@@ -320,15 +318,6 @@ def test_predictions_that_leave_come_back_with_equal_scores(
 def _values(run: Run) -> dict[tuple[str, str], float | None]:
     rows = Score.objects.filter(case__run=run).values_list("case__item__item_id", "metric", "value")
     return {(item, metric): value for item, metric, value in rows}
-
-
-def test_a_table_of_cases_cannot_run_a_formula(runs: tuple[Run, Run], signed_in: Any) -> None:
-    _baseline, run = runs
-    run.cases.filter(error__isnull=False).update(error=Fact("legacy.text", text="=1+1"))
-
-    table = signed_in("noor").get(address(run, "csv")).getvalue().decode()
-
-    assert next(csv.DictReader(io.StringIO(table)))["error"] == "'=1+1"
 
 
 def test_a_run_without_figures_has_no_report(launch: Any, signed_in: Any) -> None:

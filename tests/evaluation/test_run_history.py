@@ -23,38 +23,6 @@ from tests.evaluation.screens import queries, text
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("name", ["ana", "olga"])
-@pytest.mark.parametrize(
-    "page", ["runs", "run-new", "run", "run-progress", "run-results", "run-cases-csv", "run-case"]
-)
-def test_runs_do_not_exist_for_annotators_and_outsiders(
-    finished: Any, signed_in: Any, name: str, page: str
-) -> None:
-    run = finished(pipeline="nothing")
-    case = run.cases.first()
-    arguments = {"runs": [], "run-new": [], "run-case": [run.pk, case.pk]}.get(page, [run.pk])
-
-    response = signed_in(name).get(reverse(page, args=arguments))
-
-    assert response.status_code == 404
-
-
-@pytest.mark.parametrize("name", ["rita", "noor", "admin"])
-def test_leads_and_researchers_see_the_history(finished: Any, signed_in: Any, name: str) -> None:
-    run = finished(pipeline="nothing")
-
-    page = text(signed_in(name).get(reverse("runs")))
-
-    assert run.get_absolute_url() in page
-    assert "demo@1" in page
-
-
-def test_the_history_is_empty_in_words(project: Any, signed_in: Any) -> None:
-    page = text(signed_in("noor").get(reverse("runs")))
-
-    assert "Nothing has been measured yet" in page
-
-
 def test_the_history_can_be_filtered(launch: Any, finished: Any, signed_in: Any) -> None:
     nothing, everything = finished(pipeline="nothing"), launch(pipeline="everything")
     noor = signed_in("noor")
@@ -182,18 +150,6 @@ def test_sealed_figures_have_no_place_in_the_order_and_no_mark(
     assert [row.run.pk for row in rows] == [high.pk, low.pk, test[1].pk, test[0].pk]
     assert [row.sealed for row in rows] == [False, False, True, True]
     assert [row.best_of for row in rows] == [(2, 1), None, None, None]
-
-
-def test_the_best_figure_is_marked(launch: Any, signed_in: Any) -> None:
-    run = {"pipeline": "requirements-local", "split": "dev"}
-    measured(launch(**run), 0.3)
-    second = measured(launch(**run), 0.4)
-    measured(launch(pipeline="everything", split="dev"), 0.9)  # a floor is no competitor
-
-    page = signed_in("noor").get(reverse("runs"))
-
-    assert [row.run.pk for row in page.context["runs"] if row.best_of] == [second.pk]
-    assert text(page).count(">best of 2<") == 1
 
 
 def test_a_figure_on_fewer_cases_is_no_rival_and_no_step_of_the_same_line(
@@ -411,70 +367,3 @@ def test_a_line_that_no_run_has_is_refused(line: str) -> None:
     with pytest.raises(kept.WrongLine):
         kept.read([line])
     assert kept.fact_of(line).code == "kept.no_line"
-
-
-def test_a_run_is_repeated_exactly_by_its_number(launch: Any, signed_in: Any, people: Any) -> None:
-    run = launch(config={"confidence": 0.7}, seed=3, size=2, repetitions=2, name="Again")
-
-    signed_in("rita").post(reverse("run-again", args=[run.pk]))
-
-    again = Run.objects.exclude(pk=run.pk).get()
-    for field in ("release", "pipeline", "config", "config_sha256", "split", "seed", "repetitions"):
-        assert getattr(again, field) == getattr(run, field)
-    assert (again.spec.size, again.requested_by) == (2, people["rita"])
-    assert list(again.cases.values_list("item", "part", "repetition")) == list(
-        run.cases.values_list("item", "part", "repetition")
-    )
-
-
-def test_a_broken_rule_is_told_on_the_form(release: Any, signed_in: Any) -> None:
-    fields = {"release": release.pk, "pipeline": "nothing", "split": "test", "reason": ""}
-
-    response = signed_in("noor").post(reverse("run-new"), fields)
-
-    assert response.status_code == 422
-    assert "Say why you look at test items" in text(response)
-    assert not Run.objects.exists()
-
-
-def test_a_setting_out_of_range_is_told_at_its_field(release: Any, signed_in: Any) -> None:
-    fields = {"release": release.pk, "pipeline": "everything", "everything.confidence": "7"}
-
-    response = signed_in("noor").post(reverse("run-new"), fields)
-
-    assert "less than or equal to 1" in text(response)
-    assert not Run.objects.exists()
-
-
-def test_settings_of_pipelines_are_named_in_the_language_of_the_reader(
-    release: Any, signed_in: Any
-) -> None:
-    german = {"accept-language": "de"}
-
-    page = signed_in("noor").get(reverse("run-new"), headers=german).content.decode()
-
-    assert "Doppelte zusammenführen" in page
-    assert "Merge duplicates" not in page
-    assert '<option value="as above" selected>wie oben</option>' in page
-    assert '<option value="local" selected>local</option>' in page  # as the help text names it
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        f"?before={10**30}",
-        "?before=²",
-        "?before=-1",
-        f"?release=demo@{10**30}",
-        "?release=@",
-        "?status=x",
-        f"?before={'1' * 5000}",
-        f"?release=demo@{'1' * 5000}",
-    ],
-)
-def test_a_mangled_address_of_the_history_shows_something(
-    launch: Any, signed_in: Any, query: str
-) -> None:
-    launch()
-
-    assert signed_in("noor").get(reverse("runs") + query).status_code == 200

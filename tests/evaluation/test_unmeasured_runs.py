@@ -110,20 +110,6 @@ def test_the_report_says_what_a_pipeline_says_of_a_conversation(script, tmp_path
     assert "1 × Not in English." in capsys.readouterr().out
 
 
-def test_a_file_in_windows_1252_is_read_where_its_encoding_is_said(script, tmp_path):
-    script(lambda case: {"raw": case.messages[0].content, "requirements": [], "model": None})
-    old, into = tmp_path / "old.txt", tmp_path / "out"
-    old.write_bytes("Jörg: Für 5 €?\nBen: Ja.".encode("cp1252"))
-    with pytest.raises(CommandError, match="failed"):
-        run_pipeline(old, into=into)
-
-    run_pipeline(old, into=into, encoding="windows-1252", force=True)
-
-    (line,) = read(into / "predictions.jsonl")
-    assert line["output"]["raw"] == "Für 5 €?"
-    assert json.loads((into / "run.json").read_text())["how_read"]["encoding"] == "windows-1252"
-
-
 def test_what_was_written_is_measured_once_there_is_gold(script, tmp_path, release):
     path, into = tmp_path / "gold.jsonl", tmp_path / "out"
     path.write_text(

@@ -21,7 +21,7 @@ from pipelines.types import Case, Output
 from tests import llm_server
 from tests.evaluation import answers as asked
 from tests.evaluation import launching
-from tests.evaluation.answers import kind_of, kinds_asked, verdict
+from tests.evaluation.answers import kind_of, kinds_asked
 from tests.evaluation.conftest import work
 from tests.evaluation.figures import aggregate
 from tests.evaluation.judging.conftest import CALLS
@@ -117,18 +117,6 @@ def test_a_reply_that_is_no_verdict_is_a_failure_that_is_counted_and_never_a_sco
     assert len(server.requests) == CALLS + 3 * (times - 1)  # once more, not until it says a score
 
 
-def test_a_number_outside_the_scale_is_clamped_and_flagged(
-    server: LanguageServer, start: Any
-) -> None:
-    server.default = lambda body: (
-        f"```json\n{verdict(14)}\n```" if kind_of(body) == "relevance" else asked.speak(body)
-    )
-
-    row = aggregate(work(start()), "relevance")
-
-    assert (row.mean, row.detail["clamped"]) == (10, 3)
-
-
 def test_a_case_that_failed_has_no_answer_and_counts_with_the_worst_value(
     server: LanguageServer, start: Any, script: Any
 ) -> None:
@@ -146,19 +134,6 @@ def test_a_case_that_failed_has_no_answer_and_counts_with_the_worst_value(
     assert (row.mean, row.n, row.n_failed) == (pytest.approx(16 / 3), 3, 1)  # (0 + 8 + 8) / 3
     assert kinds_asked(server).count("answer") == 2
     assert aggregate(run, "correctness").mean == 2  # (0 + 4) / 2
-
-
-@pytest.mark.parametrize("missing", ["LLM_MODEL", "LLM_API_KEY"])
-def test_without_a_model_it_is_refused_before_anything_runs(
-    start: Any, settings: Any, missing: str
-) -> None:
-    settings.LLM_MODEL = "" if missing == "LLM_MODEL" else "m"
-    settings.LLM_API_KEY = settings.LLM_BASE_URL = ""
-
-    with refused(LaunchRefused, match=f"Evaluating answers needs.*set {missing}"):
-        start()
-
-    assert not Run.objects.exists()
 
 
 def test_a_layer_that_asks_nothing_has_no_answers(server: LanguageServer, release: Any) -> None:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.urls import reverse
 from django.utils.html import escape
 
@@ -24,7 +23,7 @@ from evaluation.services.judging import answers, judgings
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.launch import cloning, launch
 from evaluation.services.launch.launch import LaunchRefused
-from evaluation.services.work import leases, steering
+from evaluation.services.work import steering
 from labeling.models import GoldRelease, Project
 from labeling.words import in_english
 from tests import llm_server
@@ -34,7 +33,6 @@ from tests.evaluation.answers import kind_of, kinds_asked, verdict
 from tests.evaluation.conftest import work
 from tests.evaluation.figures import aggregate
 from tests.evaluation.judging.conftest import CALLS
-from tests.evaluation.screens import text as text_of
 from tests.llm_server import LanguageServer
 from tests.refusals import refused
 
@@ -198,24 +196,6 @@ def test_a_judges_prompt_without_answers_is_a_misunderstanding(
     assert launch.check(without) == []
 
 
-def test_the_form_says_what_to_do_with_a_prompt_when_no_answers_are_ticked(
-    server: LanguageServer, signed_in: Any, make_release: Any, start: Any
-) -> None:
-    questions = GoldRelease.objects.get()  # that 'start' has made
-    edited = {"judge.faithfulness": FROM_ELSEWHERE, "split": ""}
-    noor, address = signed_in("noor"), reverse("run-new")
-
-    page = noor.post(address, edited | {"release": questions.pk, "pipeline": "lexical"})
-    assert page.status_code == 422
-    assert "have answers evaluated, or leave the prompt out" in text_of(page)
-    assert page.context["form"].errors.keys() == {"judge.faithfulness"}
-    assert not Run.objects.exists()
-
-    without_questions = make_release(2, name="others")  # the page hides the prompts
-    noor.post(address, edited | {"release": without_questions.pk, "pipeline": "nothing"})
-    assert Run.objects.get().release == without_questions
-
-
 def test_dollars_before_braces_are_the_form_with_dollars() -> None:
     prompt = judge.checked("faithfulness", "Judge.\n---\n${answer} by ${messages}")
     with refused(judge.PromptRefused, match="choose one of the two"):
@@ -256,21 +236,6 @@ def test_a_budget_stops_judging_and_a_larger_one_lets_it_go_on_without_asking_tw
     assert (spent.calls, spent.tokens) == (CALLS, CALLS * 110)
 
 
-def test_a_server_that_is_down_pauses_the_run_and_nothing_is_lost(
-    server: LanguageServer, start: Any, people: dict[str, User]
-) -> None:
-    server.default = lambda body: asked.speak(body)
-    run = start()
-    server.plan(*["failing"] * 9)  # three answers, three tries each
-
-    run = work(run)
-
-    assert run.status == "paused"
-    assert Answer.objects.filter(state="queued").count() == 3
-    steering.resume(run, by=people["noor"])
-    assert work(run).status == "finished"
-
-
 def test_calling_off_what_is_left_keeps_the_figures_of_retrieval(
     server: LanguageServer, start: Any, people: dict[str, User]
 ) -> None:
@@ -288,20 +253,6 @@ def test_calling_off_what_is_left_keeps_the_figures_of_retrieval(
     assert judgings.counting(run) is None
 
 
-@pytest.mark.postgres
-def test_two_workers_never_hold_the_same_judgement(server: LanguageServer, start: Any) -> None:
-    run = start(budget_tokens=110 * 3)
-    work(run)
-    judging = judgings.open_judgings(run.pk)[0]
-
-    held = [judgings.claim(judging, uuid4()) for _ in range(3)]
-
-    assert len({one.pk for one in held if one}) == 3
-    first = held[0]
-    assert first is not None
-    assert not leases.finish(first, uuid4(), state="done", score=1)
-
-
 def test_the_command_judges_by_the_prompt_in_a_file(
     server: LanguageServer, start: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -315,24 +266,6 @@ def test_the_command_judges_by_the_prompt_in_a_file(
     assert len(server.requests) == 3
     assert "faithfulness" in capsys.readouterr().out
     assert judgings.counting(run) == judgings.history(run)[0]
-
-
-@pytest.mark.parametrize(
-    ("prompt", "problem"),
-    [
-        ("nothing=x.md", "x.md: No such file"),
-        ("faithfulness", "is not KIND=FILE"),
-    ],
-)
-def test_the_command_says_what_is_wrong_with_a_prompt(
-    server: LanguageServer, start: Any, prompt: str, problem: str
-) -> None:
-    run = work(start())
-
-    with pytest.raises(CommandError, match=problem):
-        call_command("judge", run.pk, prompt=[prompt])
-
-    assert len(judgings.history(run)) == 1
 
 
 @pytest.fixture

@@ -258,11 +258,3 @@ def test_estimated_tokens_and_costs_are_marked_at_every_door(
     out = capsys.readouterr().out
     assert said in out
     assert "(partly estimated)" in out
-
-
-def test_counted_tokens_are_called_counted(server: LanguageServer, start: Any) -> None:
-    run = work(start())
-
-    assert results.run_document(run)["usage"]["estimated"] == 0
-    remarks = results.remarks(run, results.aggregates_of(run))
-    assert [fact.code for fact in remarks] == ["remark.written"]
