@@ -65,9 +65,7 @@ from labeling.operation.views.health import healthz, readyz
 from labeling.operation.views.metrics import metrics
 from labeling.operation.views.status import (
     project_status,
-    project_status_free,
     status,
-    status_free,
 )
 from labeling.operation.views.webhooks import (
     webhook,
@@ -112,7 +110,6 @@ of_a_project = [
     path("tables/<slug:name>.csv", table, name="table"),
     path("audit/", audit, name="audit"),
     path("status/", project_status, name="project-status"),
-    path("status/free/", project_status_free, name="project-status-free"),
     path("members/", members, name="members"),
     path("members/add/", member_add, name="member-add"),
     path("members/<int:pk>/role/", member_role, name="member-role"),
@@ -233,7 +230,6 @@ urlpatterns = [
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
     path("status/", status, name="status"),
-    path("status/free/", status_free, name="status-free"),
     path("label/next/", next_sample, name="next-sample"),
     path("label/<int:pk>/", workspace, name="workspace"),
     path("label/<int:pk>/finished/", round_finished, name="round-finished"),

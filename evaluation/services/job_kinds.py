@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from django.db.models import F, Func, OuterRef, Subquery
@@ -19,19 +18,18 @@ from evaluation.models import (
     Work,
 )
 from evaluation.models.runs import RunQuerySet
-from evaluation.services.work import attendance, freeing, leases
+from evaluation.services.work import attendance, leases
 from labeling.core import clock
 from labeling.domain.facts import Fact
-from labeling.jobs import jobs, queue
-from labeling.jobs.jobs import Failure, Job, Kind, Scope, is_held_too_long, of_projects
+from labeling.jobs import jobs
+from labeling.jobs.jobs import Failure, Job, Kind, Scope, of_projects
 from labeling.models import Event
-from labeling.operation import health
 
 
 def register() -> None:
     jobs.register(
-        Kind("run", _runs, _failed_runs, freeing.free_run),
-        Kind("layers", _builds, _failed_builds, partial(queue.free, "layers")),
+        Kind("run", _runs, _failed_runs),
+        Kind("layers", _builds, _failed_builds),
     )
 
 
@@ -71,7 +69,6 @@ def _jobs(runs: RunQuerySet) -> Iterator[Job]:
     for run in rows:
         until = attendance.held_until(run)
         is_held = bool(at[run.pk]) or (until is not None and until > now)
-        silent = [seen for _, seen in at[run.pk] if now - seen > health.SILENT_AFTER]
         since = max(filter(None, (run.created_at, run.woken_at, until)))
         if is_held:
             since = run.turn_at or run.woken_at or run.created_at
@@ -86,7 +83,6 @@ def _jobs(runs: RunQuerySet) -> Iterator[Job]:
             tuple(dict.fromkeys(name for name, _ in at[run.pk])),
             run.n_done + run.n_failed,
             run.n_cases,
-            is_stuck=bool(silent) or is_held_too_long(until),
         )
 
 

@@ -11,22 +11,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeVar
 
-from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.core import clock
-from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.msgids import msgid
 from labeling.jobs import queue
 from labeling.models import Project
 
 OVERDUE_AFTER = timedelta(minutes=10)
 """Work that waits longer has no worker, or far too few."""
-
-HELD_TOO_LONG = timedelta(seconds=60)
-"""Beyond a lease: clocks of machines differ a little, but no worker renews for longer."""
 
 MOST = 50
 """Rows of one list on a page; its number says how many there are."""
@@ -54,8 +48,6 @@ class Job:
     """Those at work on it, where that is known."""
     done: int | None = None
     total: int | None = None
-    is_stuck: bool = False
-    """Its holder is gone, or has had it longer than anybody may."""
     held_as: int | None = None
     """The key of its row among ``labeling.models.Job``, where it is another; 0: it has none."""
 
@@ -63,7 +55,7 @@ class Job:
         end = until.get((self.kind, self.key if self.held_as is None else self.held_as))
         if end is None:
             return self
-        return replace(self, is_at_work=is_held(end), is_stuck=is_held_too_long(end))
+        return replace(self, is_at_work=is_held(end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +73,6 @@ def is_held(lease_expires_at: datetime | None) -> bool:
     return lease_expires_at is not None and lease_expires_at > clock.now()
 
 
-def is_held_too_long(lease_expires_at: datetime | None) -> bool:
-    longest = timedelta(seconds=settings.CASE_LEASE_SECONDS) + HELD_TOO_LONG
-    return lease_expires_at is not None and lease_expires_at > clock.now() + longest
-
-
 class Backlog(NamedTuple):
     """How much of a kind waits, and since when the oldest of it does."""
 
@@ -95,20 +82,11 @@ class Backlog(NamedTuple):
     at_work: int
 
 
-class NothingToFree(RuleError):
-    """Nobody holds it any more."""
-
-    code = "nothing_to_free"
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``free`` takes the work from its holder, so that another worker begins at once."""
-
     name: str
     jobs: Callable[[Scope], Iterable[Job]]
     failures: Callable[[Scope, datetime], Iterable[Failure]] = lambda scope, since: ()
-    free: Callable[[int], bool] | None = None
 
 
 _KINDS: dict[str, Kind] = {}
@@ -150,19 +128,6 @@ def failures(scope: Scope = None) -> list[Failure]:
     since = timezone.now() - FAILED_WITHIN
     rows = [failure for kind in _KINDS.values() for failure in kind.failures(scope, since)]
     return sorted(rows, key=lambda failure: failure.at, reverse=True)[:FAILURES]
-
-
-def free(kind: str, key: int, *, scope: Scope) -> Job:
-    """Take a job from its holder. Only of these projects."""
-    known = _KINDS.get(kind)
-    job = next((job for job in known.jobs(scope) if job.key == key), None) if known else None
-    if known is None or job is None or known.free is None or not known.free(key):
-        raise NothingToFree(msgid("Nobody is at this work any more: load the page again."))
-    return job
-
-
-def can_be_freed(job: Job) -> bool:
-    return job.is_at_work and _KINDS[job.kind].free is not None
 
 
 def of_projects(rows: Rows, scope: Scope, path: str = "project") -> Rows:

@@ -161,12 +161,6 @@ def bury(workers: Collection[str]) -> None:
     )
 
 
-def free(kind: str, key: int) -> bool:
-    """Take it from its holder, who stores nothing more. Nobody has proved a death."""
-    held = Job.objects.filter(kind=kind, key=key, owner__isnull=False)
-    return held.update(owner=None, worker=None, lease_expires_at=None) == 1
-
-
 class KeepAlive:
     """Renews a lease while the block runs, by default up to the limit of a case.
 

@@ -39,7 +39,6 @@ METRICS = {
     "assay_workers_alive": "Workers that gave a sign of life lately.",
     "assay_jobs_waiting": "Jobs that no worker is at, by kind.",
     "assay_jobs_at_work": "Jobs that a worker is at, by kind.",
-    "assay_jobs_stuck": "Jobs whose worker is gone or holds them too long.",
     "assay_job_age_seconds": "How long the oldest of them has waited, by kind.",
     "assay_jobs_failed": "Jobs that failed within seven days, 20 at most.",
     "assay_broker_messages": "Wake-ups that no worker has taken.",
@@ -101,7 +100,6 @@ def _stored() -> Iterator[Sample]:
         yield Sample("assay_jobs_at_work", backlog.at_work, kind)
         age = (now - backlog.since).total_seconds() if backlog.since else 0
         yield Sample("assay_job_age_seconds", round(max(0, age), 1), kind)
-    yield Sample("assay_jobs_stuck", sum(job.is_stuck for job in open_jobs))
     failed = [failure.kind for failure in jobs.failures()]
     for name in jobs.kinds():
         yield Sample("assay_jobs_failed", failed.count(name), {"kind": name})

@@ -21,7 +21,6 @@ from config.env import env_file
 from config.version import VERSION
 from labeling.accounts import demo_accounts
 from labeling.core import clock, planner
-from labeling.jobs import jobs
 from labeling.operation import health
 
 MISSING, NOTE = checks.ERROR, checks.INFO
@@ -150,18 +149,6 @@ def times() -> Found:
             MISSING,
             f"the clocks of this machine and of the database are {apart:.0f} s apart: set both "
             "by NTP, or leases end too early or too late.",
-        )
-
-
-@check
-def work() -> Found:
-    stuck = [job for job in jobs.open_jobs() if job.is_stuck]
-    if stuck:
-        names = ", ".join(f"{job.kind} {job.title or job.key}" for job in stuck[:5])
-        yield (
-            MISSING,
-            f"{len(stuck)} jobs are held by workers that are gone, or into the future ({names}): "
-            "free them at /status/.",
         )
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.db import transaction
-
-from labeling.core import clock, events
+from labeling.core import clock
 from labeling.jobs import jobs
 from labeling.jobs.jobs import Failure, Job, Scope
-from labeling.models import Project, WorkerPulse
+from labeling.models import WorkerPulse
 from labeling.operation import health
 
 
@@ -54,10 +52,6 @@ class Status:
     def waiting_since(self) -> datetime | None:
         return min((job.since for job in self.waiting), default=None)
 
-    @property
-    def stuck(self) -> list[Job]:
-        return [job for job in self.jobs if job.is_stuck]
-
 
 def of(scope: Scope) -> Status:
     open_jobs = jobs.open_jobs(scope)
@@ -77,14 +71,3 @@ def _workers(open_jobs: Iterable[Job]) -> list[Worker]:
         )
         for pulse in WorkerPulse.objects.order_by("-seen_at")
     ]
-
-
-@transaction.atomic
-def free(kind: str, key: int, *, scope: Scope, by: Any) -> Job:
-    """Take a job from its holder, on record. A holder that lives stores nothing more of it."""
-    job = jobs.free(kind, key, scope=scope)
-    subject: Project | Any = job.project or by
-    events.record(
-        "job.freed", subject, project=job.project, actor=by, kind=kind, key=key, title=job.title
-    )
-    return job

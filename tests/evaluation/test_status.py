@@ -1,11 +1,10 @@
-"""What waits, what is under way and what failed: on pages and by API, and freed by one click."""
+"""What waits, what is under way and what failed: on pages and by API."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,15 +13,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from evaluation.models import CaseRun, LayerBuild, Run
+from evaluation.models import CaseRun, Run
 from evaluation.services.work import endings, leases, slots, steering
 from labeling.core import clock, tokens
 from labeling.domain.facts import Fact
 from labeling.gold import gold_requests
 from labeling.jobs import jobs, queue
-from labeling.jobs.jobs import Job, NothingToFree
-from labeling.models import Event, PendingUpdate, Project, WorkerPulse
-from labeling.models import Job as Row
+from labeling.jobs.jobs import Job
+from labeling.models import PendingUpdate, Project, WorkerPulse
 from labeling.operation import health, status
 from labeling.operation.views.status import ADVICE, TITLES
 from tests import factories
@@ -78,14 +76,14 @@ def test_a_run_waits_for_a_worker_since_it_was_launched_until_one_is_at_it(
     assert waiting.since == run.woken_at
     held_case(run)
     at_work = job()
-    assert (at_work.is_at_work, at_work.workers, at_work.is_stuck) == (True, ("one",), False)
+    assert (at_work.is_at_work, at_work.workers) == (True, ("one",))
     Run.objects.update(paused=True)
     assert jobs.open_jobs() == []
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has the clock of its machine")
 @pytest.mark.parametrize("hours", [2, -2])
-def test_a_web_server_with_a_wrong_clock_calls_nobody_dead_and_nothing_stuck(
+def test_a_web_server_with_a_wrong_clock_calls_nobody_dead(
     queued: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, hours: int
 ) -> None:
     held_case(queued())
@@ -96,58 +94,10 @@ def test_a_web_server_with_a_wrong_clock_calls_nobody_dead_and_nothing_stuck(
 
     at_work, found = job(), status.of(None)
 
-    assert (at_work.is_at_work, at_work.is_stuck) == (True, False)
+    assert at_work.is_at_work
     assert found.alive == 1
     assert abs(found.at - right()) < timedelta(seconds=30)
     assert health.has_worker()
-
-
-@pytest.mark.parametrize("why", ["the worker is gone", "the lease is two hours ahead"])
-def test_stuck_work_is_freed_and_whoever_lives_stores_nothing_more(
-    queued: Callable[..., Run], people: dict[str, User], project: Project, why: str
-) -> None:
-    run = queued()
-    case, owner = held_case(run, until=2 * AN_HOUR if "lease" in why else timedelta(0))
-    if "gone" in why:
-        WorkerPulse.objects.update(seen_at=timezone.now() - AN_HOUR)
-    assert job().is_stuck
-
-    status.free("run", run.pk, scope=[project.pk], by=people["rita"])
-
-    assert not leases.finish(case, owner, state=CaseRun.State.DONE)
-    case.refresh_from_db()
-    assert (case.state, case.attempts, case.owner) == ("queued", 0, None)
-    assert not run.slots.exists()
-    assert not job().is_at_work
-    again = leases.claim_case(run.pk, uuid4())
-    assert again is not None
-    assert again.pk == case.pk
-    event = Event.objects.get(verb="job.freed")
-    assert (event.actor, event.project, event.data["kind"]) == (people["rita"], project, "run")
-
-
-def test_a_build_of_layers_is_freed_the_same_way(project: Project, people: Any) -> None:
-    talk = factories.make_talk(project, "talk", [])
-    later = timezone.now() + 5 * AN_HOUR
-    build = LayerBuild.objects.create(conversation=talk, config_sha256="a")
-    Row.objects.create(kind="layers", key=build.pk, owner=uuid4(), lease_expires_at=later)
-    assert job("layers").is_stuck
-    status.free("layers", build.pk, scope=None, by=people["admin"])
-    freed = Row.objects.get()
-    assert (freed.owner, freed.lease_expires_at, freed.attempts) == (None, None, 0)
-
-
-def test_what_nobody_holds_or_who_has_no_right_to_frees_nothing(
-    queued: Callable[..., Run], people: dict[str, User]
-) -> None:
-    run = queued()
-    with pytest.raises(NothingToFree):
-        status.free("run", run.pk, scope=None, by=people["admin"])
-    held_case(run)
-    for kind, key, scope in (("run", run.pk, []), ("run", 0, None), ("nothing", 1, None)):
-        with pytest.raises(NothingToFree):
-            status.free(kind, key, scope=scope, by=people["rita"])
-    assert job().is_at_work
 
 
 def test_answers_and_a_freeze_wait_until_a_worker_is_at_them(
@@ -195,24 +145,13 @@ def test_failures_say_why_and_every_kind_has_words_and_advice(
     assert str(ADVICE["run"]) in page
 
 
-def test_leads_see_their_project_and_free_researchers_only_see(
+def test_a_project_shows_what_waits_and_that_no_worker_runs(
     queued: Callable[..., Run], sign_in: Callable[[str], Client]
 ) -> None:
-    run = queued()
+    queued()
     page = sign_in("rita").get("/projects/demo/status/").content.decode()
     assert "Waiting for a worker since" in page
     assert "No worker is running." in page
-    held_case(run)
-    assert "Free it" in sign_in("rita").get("/projects/demo/status/").content.decode()
-    assert "Free it" not in sign_in("noor").get("/projects/demo/status/").content.decode()
-    freed = sign_in("rita").post(
-        "/projects/demo/status/free/", {"kind": "run", "key": run.pk}, follow=True
-    )
-    assert "is free: the next worker takes it up." in freed.content.decode()
-    again = sign_in("rita").post(
-        "/projects/demo/status/free/", {"kind": "run", "key": "x"}, follow=True
-    )
-    assert "Nobody is at this work any more" in again.content.decode()
 
 
 def test_administrators_see_all_projects_and_every_worker(
@@ -222,7 +161,6 @@ def test_administrators_see_all_projects_and_every_worker(
     page = sign_in("admin").get("/status/").content.decode()
     assert "Demo" in page
     assert '<th scope="row">one</th>' in page
-    assert sign_in("admin").post("/status/free/", {"kind": "run", "key": 0}).status_code == 302
 
 
 def test_programs_read_the_same_of_what_they_may(

@@ -139,12 +139,6 @@ def test_what_a_dead_worker_held_is_free_at_once_and_counts(lease: JobLease, wor
     assert again.attempts == 1
 
 
-def test_what_somebody_frees_does_not_count(lease: JobLease) -> None:
-    assert queue.free("some", 7)
-    assert not queue.free("some", 7)
-    assert (Job.objects.free().get().attempts, lease.renew()) == (0, False)
-
-
 def test_what_is_due_and_was_not_asked_for_is_found_once(
     does: Callable[..., None], lease: JobLease
 ) -> None:

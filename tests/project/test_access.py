@@ -47,7 +47,6 @@ EXPECTED = {
     "healthz": Row(200, 200, 200, 200, 200),
     "status": Row(302, 403, 403, 403, 403),  # administrators
     "components": Row(302, 403, 403, 403, 403),  # staff
-    "status-free": Row(302, 403, 403, 403, 403, post=True),
     "metrics": Row(403, 403, 403, 403, 403),  # this machine, and who has the key
     "readyz": Row(503, 503, 503, 503, 503),  # no worker is at work
     "set-language": Row(302, 302, 302, 302, 302, post=True),
@@ -107,7 +106,6 @@ EXPECTED = {
     "members": READERS,
     "audit": READERS,
     "project-status": READERS,
-    "project-status-free": Row(302, 404, 404, 403, 302, post=True),  # nothing to free
     "api-status": API_EVERYBODY,
     "table": READERS,
     "conversations": READERS,

@@ -7,7 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -19,8 +18,6 @@ from django.utils import timezone
 
 from config import private_files
 from config.command import CHECK
-from evaluation.models import LayerBuild
-from labeling.models import Job
 from labeling.operation import preflight
 from tests import factories
 
@@ -70,16 +67,6 @@ def test_a_missing_guard_is_named(table: str) -> None:
         tags=[checks.Tags.database], databases=["default"], include_deployment_checks=True
     )
     assert [message.level for message in messages] == [checks.ERROR]
-
-
-def test_work_that_is_held_into_the_future_is_named() -> None:
-    project = factories.make_project("orders")
-    talk = factories.make_talk(project, "talk", [])
-    asked = LayerBuild.objects.create(conversation=talk, config_sha256="a")
-    assert found("work") == []
-    ahead = timezone.now() + timedelta(hours=2)
-    Job.objects.create(kind="layers", key=asked.pk, owner=uuid4(), lease_expires_at=ahead)
-    assert "layers " in found("work")[0]
 
 
 def test_a_cache_that_forgets_is_named(settings: Any) -> None:

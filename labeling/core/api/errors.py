@@ -29,7 +29,6 @@ STATUS = {
     "not_measured": 409,
     "not_merged": 409,
     "not_qualified": 409,
-    "nothing_to_free": 409,
     "paused": 409,
     "place_taken": 409,
     "round_closed": 409,

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from labeling.core import access, planner
-from labeling.core.views.access import refused
-from labeling.domain.numbers import whole_number
 from labeling.jobs import jobs
-from labeling.jobs.jobs import Job, NothingToFree, Scope
+from labeling.jobs.jobs import Scope
 from labeling.operation import health
 from labeling.operation import status as service
 from labeling.translation import lazy
@@ -57,40 +53,21 @@ def status(request: HttpRequest) -> HttpResponse:
     context = {
         "parts": parts,
         "beyond_sqlite": planner.beyond_sqlite(),
-        "free_url": reverse("status-free"),
-        "may_free": True,
     }
     return _page(request, None, context)
-
-
-@require_POST
-def status_free(request: HttpRequest) -> HttpResponse:
-    _require_administrator(request)
-    return _free(request, None, reverse("status"))
 
 
 @require_GET
 @never_cache
 def project_status(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
-    context = {
-        "project": project,
-        "free_url": reverse("project-status-free", args=[slug]),
-        "may_free": access.leads(request.user, project),
-    }
-    return _page(request, [project.pk], context)
-
-
-@require_POST
-def project_status_free(request: HttpRequest, slug: str) -> HttpResponse:
-    project = access.led(request.user, slug)
-    return _free(request, [project.pk], reverse("project-status", args=[slug]))
+    return _page(request, [project.pk], {"project": project})
 
 
 def _page(request: HttpRequest, scope: Scope, context: Mapping[str, Any]) -> HttpResponse:
     work = service.of(scope)
     shown = work.jobs[: jobs.MOST]
-    rows = [(TITLES[job.kind], job, jobs.can_be_freed(job)) for job in shown]
+    rows = [(TITLES[job.kind], job) for job in shown]
     failures = [(TITLES[each.kind], each, ADVICE.get(each.kind, "")) for each in work.failures]
     return render(
         request,
@@ -104,21 +81,6 @@ def _page(request: HttpRequest, scope: Scope, context: Mapping[str, Any]) -> Htt
             "titles": TITLES,
         },
     )
-
-
-def _free(request: HttpRequest, scope: Scope, back_to: str) -> HttpResponse:
-    kind, key = request.POST.get("kind", ""), whole_number(request.POST.get("key", ""))
-    try:
-        job = service.free(kind, key or 0, scope=scope, by=request.user)
-    except NothingToFree as refusal:
-        return refused(request, refusal, back_to)
-    messages.success(request, _freed(job))
-    return redirect(back_to)
-
-
-def _freed(job: Job) -> str:
-    text = _("{what} is free: the next worker takes it up.")
-    return text.format(what=f"{TITLES[job.kind]} {job.title}".strip())
 
 
 def _require_administrator(request: HttpRequest) -> None:

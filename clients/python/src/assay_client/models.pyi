@@ -579,7 +579,6 @@ class Job(Record):
     title: str
     done: int | None
     total: int | None
-    is_stuck: bool
 
 class Joined(Record):
     project: str
