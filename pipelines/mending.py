@@ -16,22 +16,20 @@ STRING = r"""(?:"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|“[^”\n]*+”)"""
 _GAP = re.compile(GAP, re.S)
 _KEY = rf"(?:{STRING}|[\w$-]+){GAP}[:：]"
 _BEHIND = re.compile(
-    rf"{GAP}(?:\Z|[}}\]｝］]|[,，]{GAP}(?:\Z|[}}\]｝］]|{_KEY})|{_KEY})",
+    rf"{GAP}(?:\Z|[}}\]]|[,，]{GAP}(?:\Z|[}}\]]|{_KEY})|{_KEY})",
     re.S,
 )
 """What stands behind the value of a field: else the quote before it is a part of the value."""
 _SAID = re.compile(r"[\"'“”]\s*[:：]|[\n\r]")
 """What no text with quotes in it may hold: it would have swallowed a field."""
 _WORD = re.compile(r"[-+.\w$]+")
-_NUMBER = re.compile(r"([-+]?)(\d*)(\.\d*)?([eE][-+]?\d+)?", re.A)
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", re.A)
 _WORDS = {"true": "true", "false": "false", "null": "null", "none": "null"}
 _NAN = {"nan", "undefined"}
-_SPECIAL = re.compile(
-    r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|.|\Z)|[\"\x00-\x1f]", re.S
-)
-_WIDE = dict(zip("，：｛｝［］【】", ",:{}[][]", strict=True))
-_CLOSING = {'"': '"', "'": "'", "“": "”", "‘": "’", "`": "`"}
-_QUOTE_STEPS = {'"': "", "“": "full_width_punctuation"}
+_SPECIAL = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.|\Z)|[\"\x00-\x1f]", re.S)
+_WIDE = {"，": ",", "：": ":"}
+_CLOSING = {'"': '"', "'": "'", "“": "”"}
+_QUOTE_STEPS = {'"': "", "'": "single_quotes", "“": "full_width_punctuation"}
 _BODY = {closer: re.compile(rf"(?:[^{closer}\\]|\\.)*+", re.S) for closer in set(_CLOSING.values())}
 
 
@@ -176,7 +174,7 @@ class _Mender:
             end = self._end_of_body(closer, end + 1)
         body = self.text[start:end]
         self._check(body, quoted=quoted, cut_off=end >= self.limit)
-        if step := _QUOTE_STEPS.get(quote, "single_quotes"):
+        if step := _QUOTE_STEPS[quote]:
             self.steps[step] = None
         self.out += ['"', _SPECIAL.sub(self._escaped, body), '"']
         self.at = min(end + 1, self.limit)
@@ -208,8 +206,6 @@ class _Mender:
         if (kind and kind in '"\\/bfnrt') or (len(said) == 6 and kind == "u"):
             return said
         self.steps["escapes"] = None
-        if kind in ("x", "U") and len(said) > 2:
-            return json.dumps(_character(said[2:]))[1:-1]
         if kind in _CLOSING or kind in _CLOSING.values():
             return kind
         return json.dumps(said)[1:-1]
@@ -228,21 +224,6 @@ class _Mender:
             self.steps["no_number"] = None
         elif known is not None and known != word:
             self.steps["other_words"] = None
-        return known or self._number(word)
-
-    def _number(self, word: str) -> str:
-        parts = _NUMBER.fullmatch(word)
-        if parts is None or not (parts[2] or len(parts[3] or "") > 1):
+        if known is None and not _NUMBER.fullmatch(word):
             raise ValueError("no value")
-        sign, whole, rest, power = (part or "" for part in parts.groups())
-        number = f"{sign.strip('+')}{whole or 0}{rest if rest != '.' else '.0'}{power}"
-        if number != word:
-            self.steps["numbers"] = None
-        return number
-
-
-def _character(digits: str) -> str:
-    try:
-        return chr(int(digits, 16))
-    except (OverflowError, ValueError):
-        raise ValueError("no character") from None
+        return known or word

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.llm import ChatMessage, Reply
+from pipelines.memory.text import words
 
 
 class WordOverlap:
@@ -27,6 +28,11 @@ class WordOverlap:
             for word in text.lower().split() or [""]:
                 row[zlib.crc32(word.encode()) % self.dimensions] += 1
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    def encode_both(self, texts: Sequence[str]) -> Any:
+        """And a row for each word, without its context."""
+        split = [tuple(words(text)) or ("",) for text in texts]
+        return self.encode(texts), [(pieces, self.encode(pieces)) for pieces in split]
 
 
 class MemoryCache:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.fingerprint import fingerprint
@@ -65,14 +66,17 @@ class LexicalFloor:
         return f"1+{fingerprint(Path(__file__).parent.parent)}"
 
     def run(self, case: Case) -> Output:
-        if not case.messages:
-            return answer_of([], ranked=[])
-        people = speakers.learn(case.messages)
-        asked = question.read(case.question or "", people, span=None)
-        stems = views.stems_of(views.texts_of(case.messages), people)
-        scores = Lexical(stems).score(asked.stems)
+        scores = by_words(case)
         ranked = [int(at) for at in np.argsort(-scores, kind="stable")]
         return answer_of([at for at in ranked if scores[at] > 0][: self._budget], ranked=ranked)
+
+
+def by_words(case: Case) -> NDArray[np.float64]:
+    """BM25 of every message."""
+    people = speakers.learn(case.messages)
+    asked = question.read(case.question or "", people, span=None)
+    stems = views.stems_of(views.texts_of(case.messages), people)
+    return Lexical(stems).score(asked.stems) if stems else np.zeros(0)
 
 
 def answer_of(

@@ -16,7 +16,8 @@ from pipelines.memory.retrieval.views import Views
 from pipelines.types import Encoder, Message, Store
 
 Floats = NDArray[np.float64]
-METHODS = ("lexical", "dense", "late", "fusion", "learned")
+METHODS = {"dense": "dense", "late": "late", "fusion": "fused", "learned": ""}
+"""And what each is among the single scores."""
 NAMED = 2.0  # deviations added in a single ranking to messages by the person asked about
 
 
@@ -47,19 +48,13 @@ class ConversationIndex:
         *,
         encoder: Encoder,
         store: Store | None = None,
-        by_words: bool = False,
         adapted: bool = True,
     ) -> ConversationIndex:
-        """Vectors, which are expensive to compute, are taken from ``store`` if it has them.
-
-        An index ``by_words`` computes them only when a method needs more than words.
-        """
+        """Vectors, which are expensive to compute, are taken from ``store`` if it has them."""
         if not messages:
             raise ValueError("ConversationIndex.build: there is no message to find")
         used = adapter.suited(encoder, messages) if adapted else encoder
         looked_at = views.look(messages, used, store)
-        if not by_words:
-            looked_at.encoded()
         return cls(looked_at, used, left_out=left_out(ranker.WEIGHTS, messages))
 
     def with_ranker(self, learned: Ranker) -> ConversationIndex:
@@ -68,29 +63,27 @@ class ConversationIndex:
     def rank_by(self, method: str, text: str, *, limit: int | None = None) -> Ranking:
         if method not in METHODS:
             raise ValueError(f"There is no method “{method}”. Known are: {', '.join(METHODS)}.")
-        evidence = self.evidence(text, by_words=method == "lexical")
+        evidence = self.evidence(text)
         if method == "learned":
             learned = self._ranker or ranker.shipped(self._left_out)
-            scores = learned.scores(self.columns(evidence))
+            scores = learned.scores(self.features(evidence))
             return _ranking(scores, learned.chances(scores, text), limit)
-        scores = _scores(method, evidence)
+        alone: Floats = getattr(evidence, METHODS[method])
+        scores = features.scaled(alone) + NAMED * evidence.said_by
         return _ranking(scores, ranker.probabilities(features.scaled(scores) - 4), limit)
 
-    def evidence(self, text: str, *, by_words: bool = False) -> Evidence:
+    def evidence(self, text: str) -> Evidence:
         asked = question.read(text, self.views.speakers, span=self.views.span)
-        wordings = [] if by_words else [asked.first, asked.bare]
-        return Evidence(self.views, asked, late.encode_both(wordings, self._encoder))
+        return Evidence(
+            self.views, asked, late.encode_both([asked.first, asked.bare], self._encoder)
+        )
 
     def columns(self, evidence: Evidence) -> dict[str, Floats]:
         return features.columns(evidence, self._cues)
 
-
-def _scores(method: str, evidence: Evidence) -> Floats:
-    if method == "lexical":  # as BM25 has it, to be measured against
-        return evidence.lexical
-    alike = {"dense": "dense", "late": "late", "fusion": "fused"}[method]
-    scores: Floats = getattr(evidence, alike)
-    return features.scaled(scores) + NAMED * evidence.said_by
+    def features(self, evidence: Evidence) -> Floats:
+        """A row for each message, as the ranker reads them."""
+        return np.stack(list(self.columns(evidence).values()), axis=1)
 
 
 def _ranking(scores: Floats, likely: Floats, limit: int | None) -> Ranking:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.memory.text import words
 from pipelines.types import Encoder, Vectors
 
 Floats = NDArray[np.float64]
@@ -22,7 +21,6 @@ class Tokens(NamedTuple):
     vectors: Vectors
 
 
-@runtime_checkable
 class WholeEncoder(Protocol):
     def encode_both(self, texts: Sequence[str]) -> tuple[Vectors, list[Tokens]]: ...
 
@@ -35,29 +33,13 @@ class Encoded(NamedTuple):
 
 
 def encode_both(texts: Sequence[str], encoder: Encoder) -> dict[str, Encoded]:
-    """By text, each text once; in one pass if the encoder can."""
+    """By text, each text once, in one pass."""
     different = list(dict.fromkeys(texts))
-    if not different:
-        return {}
-    if isinstance(encoder, WholeEncoder):
-        sentences, rows = encoder.encode_both(different)
-        tokens = [Tokens(*row) for row in rows]
-    else:
-        sentences, tokens = encoder.encode(different), _words(different, encoder)
+    sentences, tokens = cast(WholeEncoder, encoder).encode_both(different)
     return {
-        text: Encoded(*parts) for text, *parts in zip(different, sentences, tokens, strict=True)
+        text: Encoded(sentence, Tokens(*rows))
+        for text, sentence, rows in zip(different, sentences, tokens, strict=True)
     }
-
-
-def _words(texts: Sequence[str], encoder: Encoder) -> list[Tokens]:
-    """Vectors of the single words, without context."""
-    split = [tuple(words(text)) or ("",) for text in texts]
-    known = {
-        word: at
-        for at, word in enumerate(dict.fromkeys(word for pieces in split for word in pieces))
-    }
-    vectors = encoder.encode(list(known))
-    return [Tokens(pieces, vectors[[known[word] for word in pieces]]) for pieces in split]
 
 
 @dataclass(frozen=True)

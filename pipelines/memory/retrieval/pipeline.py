@@ -6,24 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
 from labeling.domain.encoding import network
 from pipelines.fingerprint import fingerprint
 from pipelines.memory.conversations import LastUsed
-from pipelines.memory.retrieval.floors import BudgetConfig, answer_of
+from pipelines.memory.retrieval.floors import BudgetConfig, answer_of, by_words
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.trained_on import SOURCES
 from pipelines.types import Case, Config, Encoder, Message, Output, Store
 
-METHODS = {
-    "lexical": "lexical",
-    "semantic": "dense",
-    "hybrid": "fusion",
-    "late": "late",
-    "learned": "learned",
-}
-"""Mode → what the index calls it."""
+METHODS = {"semantic": "dense", "hybrid": "fusion", "late": "late", "learned": "learned"}
+"""Mode → what the index calls it; ``lexical`` needs no index."""
 RANKED = 200
 FOLDER = Path(__file__).parent.parent
 """Days, times and floors are read by modules outside this package, which affect results, too."""
@@ -40,7 +35,7 @@ class Retrieval:
 
     def __init__(self, config: RetrievalConfig, encoder: Encoder, store: Store | None) -> None:
         self.config: Config = config.model_dump(mode="json")
-        self._method, self._budget = METHODS[config.mode], config.budget
+        self._mode, self._budget = config.mode, config.budget
         self._encoder, self._store = encoder, store
         self._open: LastUsed[ConversationIndex] = LastUsed()
 
@@ -49,25 +44,24 @@ class Retrieval:
         return f"1+{fingerprint(FOLDER, network.SOURCE, *SOURCES)}"
 
     def prepare(self, case: Case) -> None:
-        if case.messages:
-            self._opened(case.messages)
+        if case.messages and self._mode in METHODS:
+            self._index(case.messages)
 
     def run(self, case: Case) -> Output:
         if not case.messages:
             return answer_of([], ranked=[])
-        index = self._opened(case.messages)
-        ranking = index.rank_by(self._method, case.question or "", limit=max(RANKED, self._budget))
-        return answer_of(
-            ranking.indexes[: self._budget], ranked=ranking.indexes, scores=ranking.scores
-        )
-
-    def _opened(self, messages: Sequence[Message]) -> ConversationIndex:
-        return self._open.get(messages, lambda: self._index(messages))
+        if self._mode not in METHODS:
+            every = by_words(case)
+            order = np.argsort(-every, kind="stable").tolist()
+            scores = every[order].tolist()
+        else:
+            ranking = self._index(case.messages).rank_by(METHODS[self._mode], case.question or "")
+            order, scores = list(ranking.indexes), list(ranking.scores)
+        most = max(RANKED, self._budget)
+        return answer_of(order[: self._budget], ranked=order[:most], scores=scores[:most])
 
     def _index(self, messages: Sequence[Message]) -> ConversationIndex:
-        return ConversationIndex.build(
-            messages,
-            encoder=self._encoder,
-            store=self._store,
-            by_words=self._method == "lexical",
+        encoder, store = self._encoder, self._store
+        return self._open.get(
+            messages, lambda: ConversationIndex.build(messages, encoder=encoder, store=store)
         )

@@ -36,9 +36,9 @@ class Ranker:
     sure: Floats
     """Weights of :func:`standing`, and at last the intercept."""
 
-    def scores(self, columns: Mapping[str, Floats]) -> Floats:
-        """Best where a message is likeliest to be evidence."""
-        rows = (np.stack(list(columns.values()), axis=1) - self.mean) / self.spread
+    def scores(self, features: Floats) -> Floats:
+        """Best where a message is likeliest to be evidence; ``features`` has a row for each."""
+        rows = (features - self.mean) / self.spread
         networks = zip(self.hidden, self.bias, self.out, self.wide, strict=True)
         each = [
             np.tanh(rows @ hidden + bias) @ out + rows @ wide

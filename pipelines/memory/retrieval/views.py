@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache, partial
 
 import numpy as np
 
@@ -30,19 +29,11 @@ class Views:
     lexical: Lexical
     pairs: Lexical
     """Each message together with the one before."""
-    encoded: Callable[[], tuple[Vectors, TokenMatrix]]
-    """Expensive the first time, then kept; a search by words alone doesn't need it."""
+    vectors: Vectors
+    """One row for each message."""
+    tokens: TokenMatrix
     days: tuple[date | None, ...]
     span: Days | None
-
-    @property
-    def vectors(self) -> Vectors:
-        """One row for each message."""
-        return self.encoded()[0]
-
-    @property
-    def tokens(self) -> TokenMatrix:
-        return self.encoded()[1]
 
 
 def look(messages: Sequence[Message], encoder: Encoder, store: Store | None) -> Views:
@@ -53,12 +44,14 @@ def look(messages: Sequence[Message], encoder: Encoder, store: Store | None) -> 
     times = [moment(message) for message in messages]
     days = tuple(time.date() if time else None for time in times)
     known = [day for day in days if day]
+    vectors, tokens = _matrices(texts, encoder, store)
     return Views(
         messages=tuple(messages),
         speakers=people,
         lexical=Lexical(stems),
         pairs=Lexical(pairs),
-        encoded=cache(partial(_matrices, texts, encoder, store)),
+        vectors=vectors,
+        tokens=tokens,
         days=days,
         span=Days(min(known), max(known)) if known else None,
     )

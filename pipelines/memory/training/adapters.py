@@ -290,7 +290,6 @@ def taught_by(gold_talks: Sequence[GoldTalk], encoder: Encoder, store: Store) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train how MiniLM is adapted to questions.")
     add_arguments(parser)
-    parser.add_argument("--write", action="store_true", help="store the adapters")
     asked = parser.parse_args()
     gold_talks = read_for_training(asked.items, kept_back=asked.kept_back)
     adapters = taught_by(gold_talks, MiniLM(), Folder(asked.cache))

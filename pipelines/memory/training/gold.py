@@ -51,25 +51,18 @@ def read_gold(lines: Iterable[str]) -> list[GoldTalk]:
 
 def read_for_training(files: Sequence[Path], *, kept_back: Sequence[Path] = ()) -> list[GoldTalk]:
     """The conversations with questions; ends the program if one is kept for testing."""
-    gold_talks, lines = _lines(files), _lines(kept_back)
+    gold_talks, others = (
+        read_gold(line for file in each for line in file.read_text(encoding="utf-8").split("\n"))
+        for each in (files, kept_back)
+    )
     try:
-        refuse_test_items(map(_text_of, gold_talks), kept_back=map(_kept_back, lines))
+        refuse_test_items(
+            [TrainingText(gold.name, gold.split, gold.texts) for gold in gold_talks],
+            kept_back=[TrainingText(gold.name, TEST, gold.texts) for gold in others],
+        )
     except TestItems as refused:
         sys.exit(str(refused))
     return [gold for gold in gold_talks if gold.questions]
-
-
-def _lines(files: Sequence[Path]) -> list[GoldTalk]:
-    lines = [line for file in files for line in file.read_text(encoding="utf-8").split("\n")]
-    return read_gold(lines)
-
-
-def _text_of(gold: GoldTalk) -> TrainingText:
-    return TrainingText(gold.name, gold.split, gold.texts)
-
-
-def _kept_back(gold: GoldTalk) -> TrainingText:
-    return TrainingText(gold.name, TEST, gold.texts)
 
 
 def note_training(weights: Path, gold_talks: Iterable[GoldTalk]) -> None:
@@ -91,6 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ITEMS.jsonl",
         help="items kept for testing: nothing that is the same conversation is trained on",
     )
+    parser.add_argument("--write", action="store_true", help="store the weights")
 
 
 def _gold_talk(item: Mapping[str, Any]) -> GoldTalk:

@@ -1,7 +1,7 @@
 """Trains ``retrieval/ranker.safetensors``, and says how well it answers unseen conversations.
 
     python -m pipelines.memory.training.ranking ITEMS.jsonl… --cache FOLDER
-        [--not ITEMS.jsonl…] [--other NAME,…] [--report FILE] [--write]
+        [--not ITEMS.jsonl…] [--other NAME,…] [--write]
 
 ITEMS.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
 writes them; those of the split test, and copies of what ``--not`` names, are refused. Each
@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -48,8 +48,6 @@ RATE, DECAY, DROPOUT = 0.004, 0.004, 0.2
 HARD = 300  # messages of a question that take part, by the fused score
 SURE_OF = 80  # the best of a question teach what chance a score means
 RESTRAINT = 0.1
-CUTS = (1, 3, 5, 10, 20, 50)
-Talks = TypeVar("Talks")
 
 
 @dataclass(frozen=True)
@@ -58,8 +56,8 @@ class Pupil:
 
     gold: GoldTalk
     index: ConversationIndex
-    lessons: list[tuple[dict[str, Floats], Any, Any]]
-    """Columns, the messages that take part, and which messages are evidence."""
+    lessons: list[tuple[Floats, Any, Any]]
+    """Features, the messages that take part, and which messages are evidence."""
 
 
 def make_ready(
@@ -72,7 +70,7 @@ def make_ready(
         right = np.isin(np.arange(len(gold.messages)), list(expected))
         hard = np.argsort(-evidence.fused, kind="stable")[:HARD]
         part = np.union1d(hard, np.flatnonzero(right))
-        lessons.append((index.columns(evidence), part, right))
+        lessons.append((index.features(evidence), part, right))
     return Pupil(gold, index, lessons)
 
 
@@ -81,18 +79,18 @@ def make_ready(
 
 def learn(pupils: Sequence[Pupil]) -> Ranker:
     """The order alone: its chances are those of :func:`assured`."""
-    lessons = [
-        (np.stack([column[part] for column in columns.values()], axis=1), right[part])
-        for pupil in pupils
-        for columns, part, right in pupil.lessons
-    ]
-    every = np.concatenate([rows for rows, _ in lessons])
-    mean, spread = every.mean(axis=0), every.std(axis=0)
-    spread[spread < 1e-6] = 1.0
+    lessons = [(rows[part], right[part]) for pupil in pupils for rows, part, right in pupil.lessons]
+    mean, spread = _scale(np.concatenate([rows for rows, _ in lessons]))
     ready = [((rows - mean) / spread, right) for rows, right in lessons]
     networks = [_network(ready, seed) for seed in range(NETWORKS)]
     hidden, bias, out, wide = (np.stack(parts) for parts in zip(*networks, strict=True))
     return Ranker(mean, spread, hidden, bias, out, wide, np.zeros(0))
+
+
+def _scale(rows: Floats) -> tuple[Floats, Floats]:
+    spread = rows.std(axis=0)
+    spread[spread < 1e-6] = 1.0
+    return rows.mean(axis=0), spread
 
 
 def _network(lessons: Sequence[tuple[Floats, Any]], seed: int) -> tuple[Any, Any, Any, Any]:
@@ -128,31 +126,31 @@ def _network(lessons: Sequence[tuple[Floats, Any]], seed: int) -> tuple[Any, Any
     return first_, bias, out, direct
 
 
-Scored = list[tuple[str, Floats, Any]]
-"""Of a conversation, by rankers that it did not teach: question, scores, what is evidence."""
+Scored = list[tuple[Floats, Any]]
+"""Of the questions of a conversation, by rankers that it did not teach: :func:`standing` of the
+best messages, and which of them are evidence."""
 
 
 def scored(pupil: Pupil, learned: Ranker) -> Scored:
-    asked = (question for question, _ in pupil.gold.questions)
-    return [
-        (question, learned.scores(columns), right)
-        for question, (columns, _, right) in zip(asked, pupil.lessons, strict=True)
-    ]
+    rows = []
+    for (question, _), (features, _, right) in zip(
+        pupil.gold.questions, pupil.lessons, strict=True
+    ):
+        scores = learned.scores(features)
+        best = np.argsort(-scores, kind="stable")[:SURE_OF]
+        rows.append((standing(scores, question)[best], right[best]))
+    return rows
 
 
 def assured(learned: Ranker, unseen: Iterable[Scored]) -> Ranker:
     """With chances, which only scores of conversations that did not teach can tell."""
     from sklearn.linear_model import LogisticRegression
 
-    tables, truths = [], []
-    for question, scores, right in (row for rows in unseen for row in rows):
-        best = np.argsort(-scores, kind="stable")[:SURE_OF]
-        tables.append(standing(scores, question)[best])
-        truths.append(right[best])
-    table, truth = np.concatenate(tables), np.concatenate(truths)
-    mean, spread = table.mean(axis=0), table.std(axis=0)
-    spread[spread < 1e-6] = 1.0
-    model = LogisticRegression(C=RESTRAINT, max_iter=2000).fit((table - mean) / spread, truth)
+    tables, truths = zip(*(row for rows in unseen for row in rows), strict=True)
+    table = np.concatenate(tables)
+    mean, spread = _scale(table)
+    model = LogisticRegression(C=RESTRAINT, max_iter=2000)
+    model.fit((table - mean) / spread, np.concatenate(truths))
     weights = model.coef_[0] / spread
     return replace(learned, sure=np.append(weights, model.intercept_[0] - weights @ mean))
 
@@ -179,61 +177,33 @@ def taught_by(pupils: Sequence[Pupil]) -> Taught:
 # --- how well it answers ------------------------------------------------------------------------
 
 
-def answered(pupil: Pupil, learned: Ranker, config: MemoryConfig) -> list[dict[str, float]]:
-    """A row of figures for each question, as the pipeline answers it."""
-    index = pupil.index.with_ranker(learned)
-    deps = Deps(Talk(pupil.gold.messages, index), config, None)
-    rows = []
-    for question, expected in pupil.gold.questions:
-        state: State = {"question": question, "task": "qa"}
-        state = {**state, **plan(state, deps)}
-        state = {**state, **retrieve(state, deps)}
-        rows.append(figures(list(state["ranked"]), list(chosen_of(state, config)), expected))
-    return rows
-
-
-def figures(
-    ranked: Sequence[int], chosen: Sequence[int], expected: frozenset[int]
-) -> dict[str, float]:
-    hits = len(expected.intersection(chosen))
-    places = (place for place, at in enumerate(ranked, start=1) if at in expected)
-    row = {
-        "recall": hits / len(expected),
-        "precision": hits / max(len(chosen), 1),
-        "returned": float(len(chosen)),
-        "MRR": 1.0 / next(places, float("inf")),
-    }
-    for cut in CUTS:
-        row[f"recall@{cut}"] = len(expected.intersection(ranked[:cut])) / len(expected)
-    return row
-
-
-def mean_of(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def report(pupils: Sequence[Pupil], rankers: Sequence[Ranker]) -> dict[str, float]:
+    """Means over all questions, as the pipeline answers them."""
+    config, rows = MemoryConfig(), []
+    for pupil, learned in zip(pupils, rankers, strict=True):
+        deps = Deps(Talk(pupil.gold.messages, pupil.index.with_ranker(learned)), config, None)
+        for question, expected in pupil.gold.questions:
+            state: State = {"question": question, "task": "qa"}
+            state = {**state, **plan(state, deps)}
+            state = {**state, **retrieve(state, deps)}
+            ranked, chosen = list(state["ranked"]), chosen_of(state, config)
+            hits = len(expected.intersection(chosen))
+            places = (place for place, at in enumerate(ranked, start=1) if at in expected)
+            rows.append(
+                {
+                    "recall@10": len(expected.intersection(ranked[:10])) / len(expected),
+                    "MRR": 1.0 / next(places, float("inf")),
+                    "recall": hits / len(expected),
+                    "precision": hits / max(len(chosen), 1),
+                    "returned": float(len(chosen)),
+                }
+            )
     return {name: round(float(np.mean([row[name] for row in rows])), 4) for name in rows[0]}
 
 
-def report(
-    pupils: Sequence[Pupil], rankers: Sequence[Ranker], config: MemoryConfig
-) -> dict[str, dict[str, float]]:
-    """Figures over all questions, and for each conversation."""
-    pairs = zip(pupils, rankers, strict=True)
-    by_talk = {pupil.gold.name: answered(pupil, learned, config) for pupil, learned in pairs}
-    everything = [row for rows in by_talk.values() for row in rows]
-    return {name: mean_of(rows) for name, rows in {"all": everything, **by_talk}.items()}
-
-
-def apart(talks: Sequence[Talks], others: set[int]) -> list[list[Talks]]:
-    """Those at other places than ``others``, and those at these."""
-    return [
-        [talk for at, talk in enumerate(talks) if (at in others) == side] for side in (False, True)
-    ]
-
-
-def by_other_people(
-    talks: Sequence[GoldTalk], others: set[int], store: Store, config: MemoryConfig
-) -> dict[str, dict[str, float]]:
+def by_other_people(talks: Sequence[GoldTalk], others: set[int], store: Store) -> dict[str, float]:
     """Each side answered by what the other side taught: adapters, order and chances."""
-    sides = apart(talks, others)
+    sides = [[talk for at, talk in enumerate(talks) if (at in others) == side] for side in (0, 1)]
     tried: list[Pupil] = []
     rankers: list[Ranker] = []
     for teachers, asked in (sides, sides[::-1]):
@@ -242,11 +212,10 @@ def by_other_people(
             make_ready(gold, Adapted(learned[key_of(gold.messages)]), store, adapted=False)
             for gold in teachers
         ]
-        every = taught_by(ready).every
-        encoder = Adapted(learned[EVERY])
+        every, encoder = taught_by(ready).every, Adapted(learned[EVERY])
         tried += [make_ready(gold, encoder, store, adapted=False) for gold in asked]
         rankers += [every] * len(asked)
-    return report(tried, rankers, config)
+    return report(tried, rankers)
 
 
 def write(pupils: Sequence[Pupil], taught: Taught, path: Path = ranker.WEIGHTS) -> None:
@@ -261,21 +230,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Train how messages are ranked for a question.")
     add_arguments(parser)
     parser.add_argument("--other", default="", help="conversations of other people, by their place")
-    parser.add_argument("--report", type=Path, help="file for the figures; printed anyway")
-    parser.add_argument("--write", action="store_true", help="store the weights")
     asked = parser.parse_args()
     gold_talks = read_for_training(asked.items, kept_back=asked.kept_back)
-    store, config = Folder(asked.cache), MemoryConfig()
+    store = Folder(asked.cache)
     pupils = [make_ready(gold, MiniLM(), store) for gold in gold_talks]
     taught = taught_by(pupils)
-    found = {"left out": report(pupils, taught.without, config)}
+    found = {"left out": report(pupils, taught.without)}
     if asked.other:
         others = {int(place) - 1 for place in asked.other.split(",")}
-        found["other people"] = by_other_people(gold_talks, others, store, config)
-    told = json.dumps(found, indent=1)
-    print(told)
-    if asked.report:
-        asked.report.write_text(told + "\n", encoding="utf-8")
+        found["other people"] = by_other_people(gold_talks, others, store)
+    print(json.dumps(found, indent=1))
     if asked.write:
         write(pupils, taught)
 

@@ -16,7 +16,7 @@ from pipelines.memory.retrieval import adapter, late, question, ranker
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapted, Adapter, Change
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.speakers import learn
-from pipelines.memory.training import adapters, ranking
+from pipelines.memory.training import adapters
 from pipelines.memory.training.adapters import published
 from pipelines.memory.training.gold import GoldTalk, note_training
 from pipelines.types import Message, Vectors
@@ -274,7 +274,3 @@ def test_each_talk_is_taught_by_the_others(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_single_talk_has_nobody_to_be_taught_by() -> None:
     with pytest.raises(ValueError, match="two conversations at least"):
         adapters.taught_by([GOLD], MiniLM(), Kept())
-
-
-def test_conversations_of_other_people_are_taken_apart() -> None:
-    assert ranking.apart("abcd", {1, 2}) == [["a", "d"], ["b", "c"]]
