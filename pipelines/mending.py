@@ -26,7 +26,9 @@ _WORD = re.compile(r"[-+.\w$]+")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", re.A)
 _WORDS = {"true": "true", "false": "false", "null": "null", "none": "null"}
 _NAN = {"nan", "undefined"}
-_SPECIAL = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.|\Z)|[\"\x00-\x1f]", re.S)
+_SPECIAL = re.compile(
+    r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|.|\Z)|[\"\x00-\x1f]", re.S
+)
 _WIDE = {"，": ",", "：": ":"}
 _CLOSING = {'"': '"', "'": "'", "“": "”"}
 _QUOTE_STEPS = {'"': "", "'": "single_quotes", "“": "full_width_punctuation"}
@@ -206,6 +208,11 @@ class _Mender:
         if (kind and kind in '"\\/bfnrt') or (len(said) == 6 and kind == "u"):
             return said
         self.steps["escapes"] = None
+        if kind in ("x", "U") and len(said) > 2:  # as Python writes them
+            number = int(said[2:], 16)
+            if number > 0x10FFFF:
+                raise ValueError("no character")
+            return json.dumps(chr(number))[1:-1]
         if kind in _CLOSING or kind in _CLOSING.values():
             return kind
         return json.dumps(said)[1:-1]

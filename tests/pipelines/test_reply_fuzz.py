@@ -22,30 +22,13 @@ patient = settings(
 )
 
 NASTY = [
-    *('"', "'", "\\", "{", "}", "[", "]", "[]", "{}", ",", ":", "//", "#", "/*", "*/", "\n", "\t"),
-    *(
-        "```",
-        "```json\n[]\n```",
-        "</think>",
-        "<think>",
-        "<thought>x</thought>",
-        "[THINK]",
-        "[/THINK]",
-    ),
-    *(
-        "http://x.org/a#b",
-        "C:\\new",
-        "it's",
-        'say "yes"',
-        "“q”",
-        "é",
-        "e\u0301",
-        "公司，：",
-        "\u200b",
-    ),
-    *("<|channel|>final<|message|>", "assistantfinal", "3.5 km", "[1]", "{sic}", "\\boxed{2}", "…"),
-    *('[{"event_type": "X", "arguments": []}]', "true", "None", "NaN", "\U0001f600", "\xa0", "-5"),
-]
+    *"\"'\\{}[],:#\n\té…\u200b\xa0\U0001f600",
+    *("[]", "{}", "//", "/*", "*/", "```", "```json\n[]\n```", "</think>", "<think>", "[THINK]"),
+    *("<thought>x</thought>", "[/THINK]", "http://x.org/a#b", "C:\\new", "it's"),
+    *('say "yes"', "“q”", "-5"),
+    *("e\u0301", "公司，：", "<|channel|>final<|message|>", "assistantfinal", "3.5 km", "[1]"),
+    *("{sic}", '[{"event_type": "X", "arguments": []}]', "\\boxed{2}", "true", "None", "NaN"),
+]  # fmt: skip
 words = st.lists(st.sampled_from(["Zeus", "sold", "a ship", *NASTY]), max_size=4).map(" ".join)
 arguments = st.lists(
     st.fixed_dictionaries({"role": words, "argument": st.none() | st.integers() | words}),
@@ -130,55 +113,26 @@ FORMS = [
     *(without_commas, unquoted, smart, sloppy, cut_off),
 ]
 FRAMES = [
-    *(
-        "{}",
-        "\n{}\n",
-        "```json\n{}\n```",
-        "```\n{}\n```",
-        "```json\n{}",
-        "~~~\n{}\n~~~",
-        "<answer>{}</answer>",
-    ),
-    *("Answer: {}", "The events [1] are:\n{}", "events = {}", "**Events**\n\n{}", "{}."),
+    *("{}", "\n{}\n", "```json\n{}\n```", "```\n{}\n```", "```json\n{}", "~~~\n{}\n~~~"),
+    *("<answer>{}</answer>", "Answer: {}", "The events [1] are:\n{}", "events = {}"),
+    *("**Events**\n\n{}", "{}."),
 ]
 THOUGHTS = [
-    *(
-        "",
-        "<think>{}</think>",
-        "<think>\n{}\n</think>\n\n",
-        "{}</think>",
-        "<Thinking a='b'>{}</Thinking>",
-    ),
-    *(
-        "<thought>{}</thought>",
-        "[THINK]{}[/THINK]",
-        "◁think▷{}◁/think▷",
-        "<reasoning>{}</reasoning>",
-    ),
-    *("<scratchpad>{}</scratchpad>", "<reflection>{}</reflection>", "<|thinking|>{}<|/thinking|>"),
-    *("<think><think>{}</think>{}</think>", "<|begin_of_thought|>{}<|end_of_thought|>"),
+    *("", "<think>{}</think>", "<think>\n{}\n</think>\n\n", "{}</think>", "<think></think>"),
+    *("<Thinking a='b'>{}</Thinking>", "<thought>{}</thought>", "[THINK]{}[/THINK]"),
+    *("◁think▷{}◁/think▷", "<reasoning>{}</reasoning>", "<scratchpad>{}</scratchpad>"),
+    *("<reflection>{}</reflection>", "<|thinking|>{}<|/thinking|>"),
+    "<think><think>{}</think>{}</think>",
+    *("<|begin_of_thought|>{}<|end_of_thought|>", "<|START_THINKING|>{}<|END_THINKING|>"),
     "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
     *("<|channel>thought\n{}<channel|>", "analysis{}assistantfinal", "First: {}\nBut better:\n"),
-    *("```json\n{}\n```\nNo, rather:\n", "<think></think>", "<|START_THINKING|>{}<|END_THINKING|>"),
+    "```json\n{}\n```\nNo, rather:\n",
 ]
 DOUBTS = ["maybe {}", "{} no {", "I'd say [1] {} or ]", '"{}', "hm\n{}\nbut: {'a", "{}", "x [{} y"]
 NOTES = [
-    *(
-        "",
-        " {sic}",
-        "\n\nSee [1] and {a}.",
-        " \\boxed{2}",
-        "\nNo further events: [].",
-        " [2](http://x)",
-    ),
-    *(
-        "\n\n[^1]: a note, it's all.",
-        '\n{"confidence": 0.9}',
-        "\n| a | {b} |",
-        "\n- [ ] to do",
-        " ]",
-    ),
-    '\n<reflection>Good: [{"event_type": "Y"}]</reflection>',
+    *("", " {sic}", "\n\nSee [1] and {a}.", " \\boxed{2}", "\nNo further events: [].", " ]"),
+    *(" [2](http://x)", "\n\n[^1]: a note, it's all.", '\n{"confidence": 0.9}', "\n| a | {b} |"),
+    *("\n- [ ] to do", '\n<reflection>Good: [{"event_type": "Y"}]</reflection>'),
 ]
 
 
