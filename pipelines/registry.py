@@ -33,9 +33,10 @@ from pipelines.requirements.agent import (
     RequirementsModel,
     RequirementsModelConfig,
 )
-from pipelines.requirements.analyst import Analyst, LocalAnalyst, Team
+from pipelines.requirements.analyst import Analyst, LocalAnalyst
 from pipelines.requirements.config import NODES, AgentConfig, asks_model, means_of
 from pipelines.requirements.extraction import wanted
+from pipelines.requirements.graph import Team
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.requirements.model.analyst import ModelAnalyst
 from pipelines.trained_on import Exposure

@@ -12,12 +12,11 @@ from pipelines import prompting
 from pipelines.errors import NoModel
 from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel
-from pipelines.requirements.analyst import Analyst
 from pipelines.requirements.config import AgentConfig, PartsConfig
+from pipelines.requirements.graph import WHOLE, RequirementsState, Team, run, step_of
 from pipelines.requirements.labels import Requirement, Step
 from pipelines.requirements.language import NOTICE
 from pipelines.requirements.model.analyst import ModelAnalyst
-from pipelines.requirements.nodes import Deps, RequirementsState, step_of
 from pipelines.types import Case, Config, Output
 
 KEYS = ("requirements", "inferred_requirements", "issues", "document", "steps")
@@ -26,10 +25,10 @@ KEYS = ("requirements", "inferred_requirements", "issues", "document", "steps")
 class RequirementsAgent:
     name = "requirements-agent"
 
-    def __init__(self, config: AgentConfig, analyst: Analyst) -> None:
+    def __init__(self, config: AgentConfig, team: Team) -> None:
         self.config: Config = config.model_dump(mode="json")
         self._whole_way = config.whole_way
-        self._deps = Deps(analyst)
+        self._team = team
 
     @property
     def version(self) -> str:
@@ -37,15 +36,13 @@ class RequirementsAgent:
 
     def run(self, case: Case) -> Output:
         """The labels of the layer that is asked for, and of every node on the way there."""
-        from pipelines.requirements.graph import WHOLE, run
-
         state: RequirementsState = {
             "case": replace(case, task=WHOLE) if self._whole_way else case,
             "steps": [],
         }
         if case.requirements is not None and case.task != "extraction":
             state["requirements"] = [cast(Requirement, dict(label)) for label in case.requirements]
-        end = run(state, self._deps)
+        end = run(state, self._team)
         output = {key: end[key] for key in KEYS if key in end}  # type: ignore[literal-required]
         foreign = any(step.get("foreign") for step in end["steps"])
         return output | {"model": _model_of(end["steps"])} | ({"notice": NOTICE} if foreign else {})

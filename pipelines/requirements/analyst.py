@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from pipelines.requirements.config import AgentConfig
@@ -89,25 +88,3 @@ class LocalAnalyst:
 
     def write(self, findings: Findings) -> Written:
         return Written(sections.write(findings), {})
-
-
-@dataclass(frozen=True, slots=True)
-class Team:
-    """Another analyst for each node."""
-
-    extraction: Analyst
-    inference: Analyst
-    validation: Analyst
-    document: Analyst
-
-    def extract(self, case: Case) -> Labeled[Requirement]:
-        return self.extraction.extract(case)
-
-    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Requirement]:
-        return self.inference.infer(case, requirements)
-
-    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Issue]:
-        return self.validation.validate(case, requirements)
-
-    def write(self, findings: Findings) -> Written:
-        return self.document.write(findings)
