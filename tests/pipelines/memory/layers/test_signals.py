@@ -23,119 +23,102 @@ from pipelines.memory.layers.signals import (
 from tests.pipelines.memory.layers.talks import node, talk
 
 CONFIG = LayersConfig()
+BABE = LayersConfig(pet_names=("babe",))
 HOUR = 3600.0
+SHIFT = (("a", 0, "Hi"), ("b", 1, "Hey babe!"), ("b", 2, "How are you"), ("a", 3, "babe, fine"))
 
 
-def values(signals, number=0):
-    return signals.nodes[number].values
+def measured(turns, nodes, *, config=CONFIG):
+    return measure_nodes(nodes, talk(*turns), config=config)
 
 
-def test_a_reply_delay_counts_only_where_the_sender_changes():
-    messages = talk(("a", 0, "x"), ("a", 100, "x"), ("b", 130, "x"), ("a", 220, "x"))
+@pytest.mark.parametrize(
+    ("turns", "config", "measure", "value"),
+    [
+        # a->a is no reply; a->b 130 - 100 = 30; b->a 220 - 130 = 90
+        (list(zip("aaba", (0, 100, 130, 220), "xxxx", strict=True)), CONFIG, "reply_delay_avg", 60),
+        (list(zip("aaba", (0, 100, 130, 220), "xxxx", strict=True)), CONFIG, "reply_delay_max", 90),
+        # a b | b a | b -> 1 of 2 exchanges opened by a, who wrote first
+        ([(who, 10.0 * at, "x") for at, who in enumerate("abbab")], CONFIG, "initiator_ratio", 0.5),
+        # b is the partner: one of two messages has none; a's own message does not count
+        (SHIFT, BABE, "term_shift", 0.5),
+    ],
+)
+def test_a_measure_of_one_node(turns, config, measure, value):
+    signals = measured(turns, [node(1, 1, len(turns))], config=config)
 
-    figures = values(measure_nodes([node(1, 1, 4)], messages, config=CONFIG))
-
-    # a->a is no reply; a->b 130 - 100 = 30; b->a 220 - 130 = 90
-    assert figures["reply_delay_avg"] == 60.0
-    assert figures["reply_delay_max"] == 90.0
-
-
-def test_who_talks_alone_gets_no_reply():
-    messages = talk(("a", 0, "x"), ("a", 100, "x"))
-
-    row = measure_nodes([node(1, 1, 2)], messages, config=CONFIG).nodes[0]
-
-    assert row.values["reply_delay_avg"] is None
-    assert row.values["initiator_ratio"] is None
-    assert row.reasons["reply_delay_max"] == row.reasons["initiator_ratio"] == ONE_SPEAKER
+    assert signals.nodes[0].values[measure] == value
 
 
-def test_without_times_there_are_no_delays_and_no_silences_but_everything_else():
-    messages = talk(("a", None, "x"), ("b", None, "x"), ("a", None, "x"))
+@pytest.mark.parametrize(
+    ("turns", "nodes", "config", "measure", "reason"),
+    [
+        ((("a", 0, "x"), ("a", 1, "x")), [node(1, 1, 2)], CONFIG, "reply_delay_max", ONE_SPEAKER),
+        ((("a", 0, "x"), ("a", 1, "x")), [node(1, 1, 2)], CONFIG, "initiator_ratio", ONE_SPEAKER),
+        (
+            (("a", None, "x"), ("b", None, "x")),
+            [node(1, 1, 2)],
+            CONFIG,
+            "reply_delay_avg",
+            NO_TIMES,
+        ),
+        (
+            (("a", None, "x"), ("b", None, "x")),
+            [node(1, 1, 1), node(2, 2, 2)],
+            CONFIG,
+            "silence_event",
+            NO_TIMES,
+        ),
+        ((("a", 0, "x"),), [node(1, 1, 1)], CONFIG, "silence_event", LAST),
+        (  # inside a burst there are no pauses to compare with
+            (("a", 0, "x"), ("a", 60, "x")),
+            [node(1, 1, 1), node(2, 2, 2)],
+            CONFIG,
+            "silence_event",
+            NO_PAUSES,
+        ),
+        ((("a", 0, "x"), ("b", 1, "x")), [node(1, 1, 2)], CONFIG, "term_shift", NO_PET_NAMES),
+        ((("a", 0, "x"), ("b", 1, "x")), [node(1, 1, 1)], BABE, "term_shift", NO_PARTNER),
+        ((("a", 0, "\n[image: war]"),), [node(1, 1, 1)], CONFIG, "emotional_tone", NO_WORDS),
+        ((("a", 0, "\n[image: war]"),), [node(1, 1, 1)], CONFIG, "conflict_intensity", NO_WORDS),
+    ],
+)
+def test_what_has_no_value_has_a_reason_and_enters_nothing(turns, nodes, config, measure, reason):
+    signals = measured(turns, nodes, config=config)
 
-    rows = measure_nodes([node(1, 1, 2), node(2, 3, 3)], messages, config=CONFIG).nodes
-
-    assert rows[0].reasons["reply_delay_avg"] == NO_TIMES
-    assert rows[0].reasons["silence_event"] == NO_TIMES
-    assert rows[1].reasons["silence_event"] == LAST
-    assert rows[0].values["initiator_ratio"] == 1.0
-
-
-def test_an_exchange_is_two_neighbours_and_shares_none():
-    #                 (a b) opened by a     (b a) opened by b    b alone
-    messages = talk(*((who, 10.0 * at, "x") for at, who in enumerate("abbab")))
-
-    figures = values(measure_nodes([node(1, 1, 5)], messages, config=CONFIG))
-
-    # a b | b a | b -> 1 of 2 exchanges opened by a, who wrote first
-    assert figures["initiator_ratio"] == 0.5
+    assert signals.nodes[0].values[measure] is None
+    assert signals.nodes[0].reasons[measure] == reason
+    assert next(line for line in signals.baselines if line.measure == measure).n == 0
 
 
 def test_topic_frequency_counts_earlier_nodes_of_the_same_name_in_any_case():
-    messages = talk(*(("a", at, "x") for at in range(4)))
-    nodes = [
-        node(at, at, at, topic=name) for at, name in enumerate(["Ski", "pasta", "ski", "SKI"], 1)
-    ]
+    names = enumerate(["Ski", "pasta", "ski", "SKI"], 1)
+    nodes = [node(at, at, at, topic=name) for at, name in names]
 
-    rows = measure_nodes(nodes, messages, config=CONFIG).nodes
+    rows = measured([("a", at, "x") for at in range(4)], nodes).nodes
 
     assert [row.values["topic_frequency"] for row in rows] == [0, 0, 1, 2]
 
 
-def test_a_silence_is_more_than_three_times_the_median_pause_between_bursts():
-    starts = [0, 1 * HOUR, 2 * HOUR, 5 * HOUR, 8 * HOUR + 1]
-    messages = talk(*(("a", start, "x") for start in starts))
-    nodes = [node(at, at, at, burst=at) for at in range(1, 6)]
+@pytest.mark.parametrize(
+    ("starts", "silences", "outliers"),
+    [
+        # pauses 1, 1, 3 and 3 h + 1 s: median 2 h -> threshold 6 h, which none exceeds
+        ([0, HOUR, 2 * HOUR, 5 * HOUR, 8 * HOUR + 1], [0, 0, 0, 0, None], []),
+        # pauses 1, 1, 3 h + 1 s: median 1 h -> threshold 3 h, which 3 h + 1 s exceeds
+        ([0, HOUR, 2 * HOUR, 5 * HOUR + 1], [0, 0, 1, None], [("T003", 1.0)]),
+    ],
+)
+def test_a_silence_is_more_than_three_times_the_median_pause_and_an_anchor(
+    starts, silences, outliers
+):
+    nodes = [node(at, at, at, burst=at) for at in range(1, len(starts) + 1)]
 
-    signals = measure_nodes(nodes, messages, config=CONFIG)
+    signals = measured([("a", start, "x") for start in starts], nodes)
 
-    # pauses 1, 1, 3 and 3 h + 1 s: median 2 h -> threshold 6 h, which none exceeds
-    assert [row.values["silence_event"] for row in signals.nodes] == [0, 0, 0, 0, None]
-    assert not [anchor for anchor in signals.anchors if anchor.signal == "silence_event"]
-
-
-def test_every_silence_is_an_anchor():
-    # pauses 1, 1, 3 h + 1 s: median 1 h -> threshold 3 h, which 3 h + 1 s exceeds
-    starts = [0, 1 * HOUR, 2 * HOUR, 5 * HOUR + 1]
-    messages = talk(*(("a", start, "x") for start in starts))
-    nodes = [node(at, at, at, burst=at) for at in range(1, 5)]
-
-    signals = measure_nodes(nodes, messages, config=CONFIG)
-
-    assert [row.values["silence_event"] for row in signals.nodes] == [0, 0, 1, None]
-    assert [(anchor.node_id, anchor.value) for anchor in signals.anchors] == [("T003", 1.0)]
-
-
-def test_pauses_inside_a_burst_are_nothing_to_compare_with():
-    messages = talk(("a", 0, "x"), ("a", 60, "x"))
-
-    row = measure_nodes([node(1, 1, 1), node(2, 2, 2)], messages, config=CONFIG).nodes[0]
-
-    assert row.reasons["silence_event"] == NO_PAUSES
-
-
-def test_term_shift_is_the_share_of_the_partner_s_messages_without_a_usual_pet_name():
-    messages = talk(
-        ("a", 0, "Hi"), ("b", 1, "Hey babe!"), ("b", 2, "How are you"), ("a", 3, "babe, fine")
-    )
-    config = LayersConfig(pet_names=("babe",))
-
-    figures = values(measure_nodes([node(1, 1, 4)], messages, config=config))
-
-    # b is the partner: one of two messages has none; a's own message does not count
-    assert figures["term_shift"] == 0.5
-
-
-def test_term_shift_is_undefined_without_pet_names_or_without_the_partner():
-    messages = talk(("a", 0, "x"), ("b", 1, "x"))
-
-    plain = measure_nodes([node(1, 1, 2)], messages, config=CONFIG).nodes[0]
-    alone = measure_nodes(
-        [node(1, 1, 1)], messages, config=LayersConfig(pet_names=("babe",))
-    ).nodes[0]
-
-    assert plain.reasons["term_shift"] == NO_PET_NAMES
-    assert alone.reasons["term_shift"] == NO_PARTNER
+    assert [row.values["silence_event"] for row in signals.nodes] == silences
+    silent = [anchor for anchor in signals.anchors if anchor.signal == "silence_event"]
+    assert [(anchor.node_id, anchor.value) for anchor in silent] == outliers
 
 
 def test_usual_pet_names_are_those_of_the_first_part_said_to_somebody():
@@ -155,9 +138,8 @@ def test_an_anchor_lies_above_the_mean_by_two_sample_deviations():
     for delay in [10.0] * 9 + [110.0]:
         turns += [("a", at, "x"), ("b", at + delay, "x")]
         at += 10_000
-    nodes = [node(n, 2 * n - 1, 2 * n, burst=n) for n in range(1, 11)]
 
-    signals = measure_nodes(nodes, talk(*turns), config=CONFIG)
+    signals = measured(turns, [node(n, 2 * n - 1, 2 * n, burst=n) for n in range(1, 11)])
 
     line = next(baseline for baseline in signals.baselines if baseline.measure == "reply_delay_avg")
     assert (line.n, line.mean) == (10, 20.0)
@@ -172,42 +154,29 @@ def test_an_anchor_lies_above_the_mean_by_two_sample_deviations():
 
 def test_a_value_at_the_threshold_does_not_stand_out():
     line = Baseline("topic_frequency", 2, mean=1.0, deviation=0.5, threshold=2.0)
-    rows = [
-        NodeSignals("T001", {"topic_frequency": 2.0}),
-        NodeSignals("T002", {"topic_frequency": 3.0}),
-    ]
+    rows = [NodeSignals(f"T{at}", {"topic_frequency": at}) for at in (2.0, 3.0)]
 
-    assert [anchor.node_id for anchor in anchors(rows, [line])] == ["T002"]
+    assert [anchor.node_id for anchor in anchors(rows, [line])] == ["T3.0"]
 
 
 def test_values_that_are_all_equal_or_single_have_no_anchor():
-    messages = talk(("a", 0, "x"), ("b", 10, "x"), ("a", 20, "x"), ("b", 30, "x"))
+    turns = (("a", 0, "x"), ("b", 10, "x"), ("a", 20, "x"), ("b", 30, "x"))
 
-    both = measure_nodes([node(1, 1, 2), node(2, 3, 4)], messages, config=CONFIG)
-    single = measure_nodes([node(1, 1, 4)], messages, config=CONFIG)
+    both = measured(turns, [node(1, 1, 2), node(2, 3, 4)])
+    single = measured(turns, [node(1, 1, 4)])
 
     assert not both.anchors
     line = next(baseline for baseline in single.baselines if baseline.measure == "reply_delay_avg")
     assert (line.mean, line.deviation, line.threshold) == (pytest.approx(10), None, None)
 
 
-def test_undefined_values_do_not_enter_what_is_usual():
-    messages = talk(("a", 0, "x"), ("b", 10, "x"), ("a", 20, "x"))
-
-    signals = measure_nodes([node(1, 1, 2), node(2, 3, 3)], messages, config=CONFIG)
-
-    line = next(baseline for baseline in signals.baselines if baseline.measure == "reply_delay_avg")
-    assert (line.n, line.mean) == (1, 10.0)
-
-
 def test_tone_is_negative_for_grief_and_positive_for_joy_within_its_range():
-    grief, joy = tone_of(["I am so sad and miserable"]), tone_of(["I am so happy, I love it!"])
+    sad, glad = "I am so sad and miserable", "I am so happy, I love it!"
+    grief, joy = tone_of([sad]), tone_of([glad])
 
     assert -1 <= grief < -0.3
     assert 0.3 < joy <= 1
-    assert tone_of(["I am so sad and miserable", "I am so happy, I love it!"]) == pytest.approx(
-        (grief + joy) / 2, abs=1e-4
-    )
+    assert tone_of([sad, glad]) == pytest.approx((grief + joy) / 2, abs=1e-4)
 
 
 def test_conflict_is_the_mean_of_the_strongest_three_messages():
@@ -218,12 +187,3 @@ def test_conflict_is_the_mean_of_the_strongest_three_messages():
     # one message with both kinds: 1 - .2 * .8 = .84
     assert conflict_of(["Shut up, I disagree."]) == pytest.approx(0.84)
     assert conflict_of(["See you at the gym"]) == 0.0
-
-
-def test_a_node_of_pictures_alone_has_no_mood():
-    messages = talk(("a", 0, "\n[image: an angry man]"))
-
-    row = measure_nodes([node(1, 1, 1)], messages, config=CONFIG).nodes[0]
-
-    assert row.values["emotional_tone"] is row.values["conflict_intensity"] is None
-    assert row.reasons["emotional_tone"] == row.reasons["conflict_intensity"] == NO_WORDS
