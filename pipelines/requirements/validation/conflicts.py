@@ -1,8 +1,8 @@
 """Requirements that contradict each other: they are about the same thing and cannot both hold.
 
 Two are about the same thing when their vectors are near each other once negations and figures are
-taken out. They contradict when one denies what the other asks for, when one allows to all what the
-other allows to few, or when both name the same unit with different figures.
+taken out. They contradict when one denies what the other asks for, or when both name the same unit
+with different figures.
 """
 
 from __future__ import annotations
@@ -18,15 +18,12 @@ from pipelines.types import Encoder
 MOST_AT_ONE = 5
 """Contradictions at one requirement: of many that differ in a figure each names all the others."""
 READ = ("action", "condition", "acceptance_criteria")
-_SPACE = re.compile(r"\s+")
 
 
 class Stand(NamedTuple):
     """What a requirement says beyond what it is about."""
 
     denies: bool
-    few: bool
-    all: bool
     figures: dict[str, frozenset[float]]
 
 
@@ -40,17 +37,23 @@ def contradictions(
     alike = vectors @ vectors.T
     stands = [stand_of(requirement) for requirement in requirements]
     for second, later in enumerate(requirements):
-        near = [first for first in range(second) if alike[first, second] > conflict_above]
-        near.sort(key=lambda first: -alike[first, second])
         reasons: dict[int, str] = {}
-        for first in near:
+        for first in sorted(range(second), key=lambda first: -alike[first, second]):
+            if alike[first, second] <= conflict_above or len(reasons) == MOST_AT_ONE:
+                break
             why = conflict(stands[first], stands[second])
             if why and not _quotes(requirements[first], later):
                 reasons[first] = why
-            if len(reasons) == MOST_AT_ONE:
-                break
         for first in sorted(reasons):
-            yield _issue(requirements[first], later, reasons[first])
+            other = requirements[first]
+            title = f"{other.get('id') or name_of(other)} “{other.get('title') or ''}”"
+            yield issue(
+                later,
+                "contradictory",
+                "action",
+                message=f"It contradicts {title}: {reasons[first]}",
+                fix="Ask which of the two holds, and under which condition",
+            )
 
 
 def _quotes(requirement: Requirement, other: Requirement) -> bool:
@@ -64,8 +67,6 @@ def conflict(stand: Stand, other: Stand) -> str:
     """In words; empty if both can hold."""
     if stand.denies != other.denies:
         return "one denies what the other asks for"
-    if (stand.few and other.all) or (stand.all and other.few):
-        return "one allows to everybody what the other allows to few"
     for unit in sorted(stand.figures.keys() & other.figures.keys()):
         left, right = stand.figures[unit], other.figures[unit]
         if not left & right:
@@ -74,21 +75,16 @@ def conflict(stand: Stand, other: Stand) -> str:
 
 
 def stand_of(requirement: Requirement) -> Stand:
-    action = field_text(requirement, "action")
     text = "\n".join(field_text(requirement, field) for field in READ)
-    return Stand(
-        denies=bool(pattern("negations").search(action)),
-        few=bool(pattern("exclusive").search(action)),
-        all=bool(pattern("everybody").search(action)),
-        figures={unit: numbers for unit, words in units() if (numbers := _numbers(words, text))},
-    )
+    figures = {unit: numbers for unit, words in units() if (numbers := _numbers(words, text))}
+    return Stand(bool(pattern("negations").search(field_text(requirement, "action"))), figures)
 
 
 def topic_of(text: str) -> str:
     """What a text is about, without the words in which two contradicting texts differ."""
     for name in ("negations", "exclusive"):
         text = pattern(name).sub(" ", text)
-    return _SPACE.sub(" ", re.sub(r"\d+(?:[.,]\d+)*", " ", text)).strip()
+    return " ".join(re.sub(r"\d+(?:[.,]\d+)*", " ", text).split())
 
 
 def _numbers(words: re.Pattern[str], text: str) -> frozenset[float]:
@@ -98,14 +94,3 @@ def _numbers(words: re.Pattern[str], text: str) -> frozenset[float]:
 
 def _listed(numbers: frozenset[float]) -> str:
     return ", ".join(f"{number:g}" for number in sorted(numbers))
-
-
-def _issue(first: Requirement, second: Requirement, why: str) -> Issue:
-    other = str(first.get("id") or name_of(first))
-    return issue(
-        second,
-        "contradictory",
-        "action",
-        message=f"It contradicts {other} “{first.get('title') or ''}”: {why}",
-        fix="Ask which of the two holds, and under which condition",
-    )

@@ -185,7 +185,6 @@ def conflicts(*requirements, conflict_above=0.7):
     ("first", "second", "why"),
     [
         ("Show prices in the portal", "Never show prices in the portal", "denies"),
-        ("Only managers see reports", "All managers see reports", "few"),
         ("Answer within 2 seconds", "Answer within 5 seconds", "2 and 5 seconds"),
     ],
 )
