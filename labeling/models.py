@@ -1,4 +1,4 @@
-from labeling.accounts.models import SignIn, Tries, WorkerPulse
+from labeling.accounts.models import Tries, WorkerPulse
 from labeling.agreement.models.discussions import (
     Comment,
     Disagreement,
@@ -87,7 +87,6 @@ __all__ = [
     "Review",
     "Round",
     "RoundConversation",
-    "SignIn",
     "Suggestion",
     "TextVector",
     "Transcript",

@@ -7,8 +7,6 @@ from labeling.accounts.views.account import (
     mail_address,
     mail_address_confirm,
     password_change,
-    session_end,
-    sessions_end,
 )
 from labeling.accounts.views.invitations import (
     invitation,
@@ -223,8 +221,6 @@ urlpatterns = [
     path("account/password/", password_change, name="password-change"),
     path("account/mail/", mail_address, name="mail-address"),
     path("account/mail/<str:token>/", mail_address_confirm, name="mail-address-confirm"),
-    path("account/sessions/end/", sessions_end, name="sessions-end"),
-    path("account/sessions/<int:pk>/end/", session_end, name="session-end"),
     path("language/", login_not_required(set_language), name="set-language"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),

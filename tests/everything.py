@@ -29,7 +29,6 @@ from labeling.models import (
     LintWaiver,
     Membership,
     Project,
-    SignIn,
 )
 from labeling.operation.webhooks import webhooks
 from labeling.screening import checks
@@ -68,7 +67,6 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "invitation": [invited.secret],
         "invitation-revoke": [*of_project, invited.invitation.pk],
         "token-revoke": [tokens.issue(user=people["ana"], name="export").token.pk],
-        "session-end": [SignIn.objects.create(user=people["ana"], session_key="elsewhere").pk],
         "password-set": ["MQ", "spent-0"],
         "mail-address-confirm": ["spent"],
         "password-link": [*of_project, member.pk],

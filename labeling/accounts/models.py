@@ -1,25 +1,8 @@
-"""Where people are signed in, and how often somebody has tried in vain."""
+"""How often somebody has tried in vain, and which workers are at work."""
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
-
-
-class SignIn(models.Model):
-    """A browser in which a person is signed in. Ended sessions leave the table."""
-
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="sign_ins")
-    session_key = models.CharField(max_length=40, unique=True)
-    at = models.DateTimeField(auto_now_add=True)
-    address = models.CharField(max_length=45, blank=True)
-    browser = models.CharField(max_length=60, blank=True)
-
-    class Meta:
-        ordering = ["-pk"]
-
-    def __str__(self) -> str:
-        return f"{self.user} since {self.at:%Y-%m-%d}"
 
 
 class Tries(models.Model):

@@ -40,18 +40,15 @@ def _parts(user: User) -> list[str]:
     return [urlsafe_base64_encode(force_bytes(user.pk)), token]
 
 
-@transaction.atomic
-def changed(user: User, *, session_key: str) -> int:
-    """After a change by the owner: their other sessions end; says how many."""
+def changed(user: User) -> None:
+    """By the owner. Django ends all other sessions, whose hash is of the password before."""
     events.record("password.changed", user, project=None, actor=user, user=user.username)
-    return signing_in.end_others(user, keep=session_key, by=user)
 
 
 @transaction.atomic
 def set_again(user: User) -> None:
-    """After a change by a link: all sessions end, and nobody's tries in vain count."""
+    """By a link: all sessions end, and nobody's tries in vain count."""
     events.record("password.set_again", user, project=None, actor=user, user=user.username)
-    signing_in.end_others(user, keep=None, by=user)
     signing_in.forgive(user)
 
 

@@ -1,4 +1,4 @@
-"""Signing in: how often somebody may try, where people are signed in, and a note of all of it.
+"""Signing in: how often somebody may try, and a note of all of it.
 
 Tries in vain are counted in the database, so by all processes together: of an address with an
 account, of an account, and of an address. After a few of them each further one is followed by a
@@ -20,13 +20,11 @@ from unicodedata import normalize
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from labeling.core import events
-from labeling.models import SignIn, Tries
+from labeling.models import Tries
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +65,6 @@ class Caller:
     """Who asks, as far as it is known before they are signed in."""
 
     address: str
-    browser: str = ""
     is_local: bool = False
     knows: str = ""  # a random id of the browser, if the person has signed in there before
 
@@ -229,60 +226,9 @@ def _seconds(left: timedelta) -> int:
     return max(1, -int(-left.total_seconds() // 1))
 
 
-# --- sessions -------------------------------------------------------------------------------------
+def succeeded_as(user: User, caller: Caller) -> None:
+    events.record("sign_in.succeeded", user, project=None, actor=user, address=caller.address)
 
 
-@transaction.atomic
-def began(user: User, session_key: str, caller: Caller) -> None:
-    of_user(user).exclude(_is_alive()).delete()
-    sign_in = SignIn.objects.create(
-        user=user, session_key=session_key, address=caller.address, browser=caller.browser
-    )
-    events.record("sign_in.succeeded", sign_in, project=None, actor=user, address=caller.address)
-
-
-def moved(user: User, before: str, after: str) -> None:
-    """The same session under a new key."""
-    of_user(user).filter(session_key=before).update(session_key=after)
-
-
-@transaction.atomic
-def signed_out(user: User, session_key: str) -> None:
-    sign_in = SignIn.objects.filter(user=user, session_key=session_key).first()
-    events.record("sign_in.signed_out", sign_in or user, project=None, actor=user)
-    if sign_in is not None:
-        sign_in.delete()
-
-
-def of_user(user: User) -> QuerySet[SignIn]:
-    return SignIn.objects.filter(user=user)
-
-
-def open_of(user: User) -> QuerySet[SignIn]:
-    return of_user(user).filter(_is_alive())
-
-
-@transaction.atomic
-def end(sign_in: SignIn, *, by: User) -> None:
-    Session.objects.filter(session_key=sign_in.session_key).delete()
-    events.record("sign_in.ended", sign_in, project=None, actor=by)
-    sign_in.delete()
-
-
-@transaction.atomic
-def end_others(user: User, *, keep: str | None, by: User | None) -> int:
-    """End all sessions of a person but one."""
-    others = of_user(user).exclude(session_key=keep or "")
-    keys = list(others.values_list("session_key", flat=True))
-    Session.objects.filter(session_key__in=keys).delete()
-    others.delete()
-    if keys:
-        events.record("sign_in.others_ended", user, project=None, actor=by, sessions=len(keys))
-    return len(keys)
-
-
-def _is_alive() -> Exists:
-    alive = Session.objects.filter(
-        session_key=OuterRef("session_key"), expire_date__gt=timezone.now()
-    )
-    return Exists(alive)
+def signed_out(user: User) -> None:
+    events.record("sign_in.signed_out", user, project=None, actor=user)

@@ -111,23 +111,6 @@ def test_figures_of_the_gate_are_written_as_the_language_does(signed_in, project
     assert "nicht bestanden, κ −0,33" in page(client, f"{URL}calibration/")
 
 
-def test_the_gate_names_the_lowest_pair_of_a_failed_round(signed_in, project, rita):
-    fail_calibration(project)
-
-    shown = page(signed_in(rita), URL)
-
-    # 8 messages, 2 marked by each, none by both: p_o = 4/8, p_e = 10/16, κ = −0.125/0.375
-    assert "Round 1 reached κ −0.33 (lowest pair ana–ben), and label F1 0.00 where" in shown
-
-
-def test_the_gate_is_open_after_a_passed_round(signed_in, project, rita):
-    factories.pass_gate(project)
-
-    shown = page(signed_in(rita), URL)
-
-    assert "Open: Round 1 reached κ 1.00 (lowest pair ana–ben), more than 0.75 is needed" in shown
-
-
 def test_an_override_stays_visible_with_its_reason(signed_in, project, rita):
     factories.open_full(project, 2, override_reason="The pilot needs labels by Friday.")
 
@@ -135,16 +118,6 @@ def test_an_override_stays_visible_with_its_reason(signed_in, project, rita):
 
     assert "Overridden:" in shown
     assert "“The pilot needs labels by Friday.”" in shown
-
-
-def test_a_round_shows_the_interval_of_its_lowest_pair(signed_in, project, rita):
-    opened = fail_calibration(project)
-    lowest = opened.agreement["pairs"][0]
-
-    shown = page(signed_in(rita), URL)
-
-    low, high = (f"{lowest[key]:.2f}".replace("-", "−") for key in ("ci_low", "ci_high"))
-    assert f"{low} to {high} (ana–ben)" in shown
 
 
 def test_events_are_told_in_words(signed_in, project, rita):

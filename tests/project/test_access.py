@@ -63,8 +63,6 @@ EXPECTED = {
     "password-change": EVERYBODY,
     "mail-address": EVERYBODY,
     "mail-address-confirm": EVERYBODY,  # the page says that the link is over
-    "session-end": Row(302, 404, 302, 404, 404, post=True),
-    "sessions-end": Row(302, 302, 302, 302, 302, post=True),
     "admin-sign-in": Row(302, 302, 302, 302, 302),
     "sign-out": Row(302, 302, 302, 302, 302, post=True),
     "next-sample": Row(302, 302, 302, 302, 302, post=True),

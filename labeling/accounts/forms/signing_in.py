@@ -32,22 +32,27 @@ def wait_text(seconds: int) -> str:
     ) % {"n": minutes}
 
 
-class SignInForm(AuthenticationForm):
-    """``wait`` is how many seconds no try is looked at, and 0 if this one was."""
+class Throttled:
+    """A form at which somebody tries; ``wait`` is how many seconds no try is looked at."""
 
     caller: Caller
     wait = 0
 
+    def begin(self, counts: tuple[signing_in.Count, ...], username: str) -> signing_in.Ticket:
+        ticket = signing_in.begin(counts, username=username, caller=self.caller)
+        if ticket.wait:
+            self.wait = ticket.wait
+            raise forms.ValidationError(wait_text(ticket.wait), code="throttled")
+        return ticket
+
+
+class SignInForm(Throttled, AuthenticationForm):
     def clean(self) -> dict[str, Any]:
         username = self.cleaned_data.get("username")
         password = self.cleaned_data.get("password")
         if username is None or not password:
             return self.cleaned_data
-        counts = signing_in.counts_of(username, self.caller)
-        ticket = signing_in.begin(counts, username=username, caller=self.caller)
-        if ticket.wait:
-            self.wait = ticket.wait
-            raise forms.ValidationError(wait_text(ticket.wait), code="throttled")
+        ticket = self.begin(signing_in.counts_of(username, self.caller), username)
         if self._is_demo_from_elsewhere(username, password):
             signing_in.refused_demo(username, self.caller)
             raise forms.ValidationError(
@@ -73,24 +78,17 @@ class SignInForm(AuthenticationForm):
         return demo_accounts.is_known(username, password)
 
 
-class OwnPasswordForm(PasswordChangeForm):
+class OwnPasswordForm(Throttled, PasswordChangeForm):
     """Somebody at an open page must not try passwords without end."""
 
-    caller: Caller
-    wait = 0
-
     def clean_old_password(self) -> str:
-        counts = signing_in.counts_of_own(self.user)
-        ticket = signing_in.begin(counts, username=self.user.username, caller=self.caller)
-        if ticket.wait:
-            self.wait = ticket.wait
-            raise forms.ValidationError(wait_text(ticket.wait), code="throttled")
+        ticket = self.begin(signing_in.counts_of_own(self.user), self.user.username)
         password: str = super().clean_old_password()
         signing_in.succeeded(ticket)
         return password
 
 
-class MailAddressForm(forms.Form):
+class MailAddressForm(Throttled, forms.Form):
     email = forms.EmailField(
         label=_("Mail address"),
         required=False,
@@ -105,17 +103,13 @@ class MailAddressForm(forms.Form):
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
-    caller: Caller
-    wait = 0
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user = user
 
     def clean_password(self) -> str:
-        counts = signing_in.counts_of_own(self.user)
-        ticket = signing_in.begin(counts, username=self.user.username, caller=self.caller)
-        self._refuse_while(ticket.wait)
+        ticket = self.begin(signing_in.counts_of_own(self.user), self.user.username)
         password: str = self.cleaned_data["password"]
         if not self.user.check_password(password):
             raise forms.ValidationError(_("This is not your password."), code="wrong")
@@ -133,14 +127,8 @@ class MailAddressForm(forms.Form):
                 )
                 raise forms.ValidationError(text, code="no_mail")
             counts = signing_in.counts_of_confirming(self.user, address)
-            ticket = signing_in.begin(counts, username=self.user.username, caller=self.caller)
-            self._refuse_while(ticket.wait)
+            self.begin(counts, self.user.username)
         return self.cleaned_data
-
-    def _refuse_while(self, seconds: int) -> None:
-        if seconds:
-            self.wait = seconds
-            raise forms.ValidationError(wait_text(seconds), code="throttled")
 
 
 class ForgottenForm(forms.Form):

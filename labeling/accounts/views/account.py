@@ -1,4 +1,4 @@
-"""A person's own page: password, mail address, and where they are signed in."""
+"""A person's own page: password and mail address."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
-from labeling.accounts import mail_addresses, passwords, signing_in
+from labeling.accounts import mail_addresses, passwords
 from labeling.accounts.forms.signing_in import MailAddressForm, OwnPasswordForm
 from labeling.core import tokens
 from labeling.core.links import absolute
@@ -26,12 +25,7 @@ from labeling.core.views.callers import caller_of
 @never_cache
 def account(request: HttpRequest) -> HttpResponse:
     user = person(request)
-    context = {
-        "sign_ins": list(signing_in.open_of(user)),
-        "this": request.session.session_key,
-        "tokens": tokens.of_user(user).count(),
-    }
-    return render(request, "labeling/account.html", context)
+    return render(request, "labeling/account.html", {"tokens": tokens.of_user(user).count()})
 
 
 @sensitive_post_parameters()
@@ -43,11 +37,11 @@ def password_change(request: HttpRequest) -> HttpResponse:
     form.caller = caller_of(request)
     if request.method == "POST" and form.is_valid():
         form.save()
-        before = request.session.session_key
         update_session_auth_hash(request, user)
-        signing_in.moved(user, str(before), str(request.session.session_key))
-        ended = passwords.changed(user, session_key=str(request.session.session_key))
-        messages.success(request, _("Your password is changed.") + " " + _ended(ended))
+        passwords.changed(user)
+        messages.success(
+            request, _("Your password is changed, and you are signed out everywhere else.")
+        )
         return redirect("account")
     return form_page(request, "password_change", form, status=429 if form.wait else 0)
 
@@ -91,29 +85,3 @@ def mail_address_confirm(request: HttpRequest, token: str) -> HttpResponse:
         messages.success(request, _("Your mail address is confirmed."))
         return redirect("account")
     return render(request, "labeling/mail_address_confirm.html", {"address": address})
-
-
-@require_POST
-def session_end(request: HttpRequest, pk: int) -> HttpResponse:
-    user = person(request)
-    sign_in = get_object_or_404(signing_in.of_user(user), pk=pk)
-    signing_in.end(sign_in, by=user)
-    messages.success(request, _("That browser is signed out."))
-    return redirect("account")
-
-
-@require_POST
-def sessions_end(request: HttpRequest) -> HttpResponse:
-    """All but this one."""
-    user = person(request)
-    ended = signing_in.end_others(user, keep=request.session.session_key, by=user)
-    messages.success(request, _ended(ended))
-    return redirect("account")
-
-
-def _ended(sessions: int) -> str:
-    if not sessions:
-        return _("You were signed in nowhere else.")
-    return ngettext(
-        "%(n)d other browser is signed out.", "%(n)d other browsers are signed out.", sessions
-    ) % {"n": sessions}

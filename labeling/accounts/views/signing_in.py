@@ -57,13 +57,13 @@ class SignIn(LoginView):
 def enter(request: HttpRequest, user: User) -> None:
     """Begin a session, and note where."""
     login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
-    signing_in.began(user, str(request.session.session_key), caller_of(request))
+    signing_in.succeeded_as(user, caller_of(request))
 
 
 class SignOut(LogoutView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.user.is_authenticated:
-            signing_in.signed_out(request.user, str(request.session.session_key))
+            signing_in.signed_out(request.user)
         return super().post(request, *args, **kwargs)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -19,27 +18,11 @@ LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
 COOKIE, SALT = "assay_browser", "labeling.browser"
 COOKIE_SECONDS = 365 * 24 * 3600
 MOST_ACCOUNTS = 5
-BROWSERS = (
-    ("Edg", "Edge"),
-    ("OPR", "Opera"),
-    ("Firefox", "Firefox"),
-    ("Chrom", "Chrome"),
-    ("Safari", "Safari"),
-)
-SYSTEMS = (
-    ("Android", "Android"),
-    ("iPhone", "iPhone"),
-    ("iPad", "iPad"),
-    ("Windows", "Windows"),
-    ("Mac OS", "macOS"),
-    ("Linux", "Linux"),
-)
 
 
 def caller_of(request: HttpRequest, username: str = "") -> Caller:
     return Caller(
         address=address_of(request),
-        browser=_browser_of(request.headers.get("User-Agent", "")),
         is_local=is_local(request),
         knows=_accounts_of(request).get(_tag(username), "") if username else "",
     )
@@ -92,11 +75,3 @@ def _accounts_of(request: HttpRequest) -> dict[str, str]:
 
 def _tag(username: str) -> str:
     return signing.Signer(salt=SALT).signature(account_name(username))[:16]
-
-
-def _browser_of(agent: str) -> str:
-    names = [
-        next((name for sign, name in choices if re.search(sign, agent)), "")
-        for choices in (BROWSERS, SYSTEMS)
-    ]
-    return ", ".join(name for name in names if name)

@@ -32,59 +32,47 @@ DRAINED_BYTES = 64 * 1024 * 1024
 
 class Sentence(NamedTuple):
     status: int
-    code: str
     title: Text
     message: Text
 
 
 SENTENCES = {
-    sentence.code: sentence
-    for sentence in (
-        Sentence(
-            400,
-            "bad_request",
-            gettext_lazy("This cannot be read"),
-            gettext_lazy("The request is not one that this server understands: check its address."),
+    "bad_request": Sentence(
+        400,
+        gettext_lazy("This cannot be read"),
+        gettext_lazy("The request is not one that this server understands: check its address."),
+    ),
+    "method_not_allowed": Sentence(
+        405,
+        gettext_lazy("Not in this way"),
+        gettext_lazy("This address cannot be opened, or not be sent to: go back and try again."),
+    ),
+    "too_large": Sentence(
+        413,
+        gettext_lazy("Too much at once"),
+        gettext_lazy("What was sent is larger than this server reads: send less at a time."),
+    ),
+    "server_error": Sentence(
+        500,
+        gettext_lazy("Something broke"),
+        gettext_lazy("It is our fault, and it has been written to the server's log."),
+    ),
+    failures.NO_DATABASE: Sentence(
+        503,
+        gettext_lazy("The database does not answer"),
+        gettext_lazy(
+            "Nothing was stored. Try again in a moment. Labels that the workspace could not "
+            "save are kept in this browser."
         ),
-        Sentence(
-            405,
-            "method_not_allowed",
-            gettext_lazy("Not in this way"),
-            gettext_lazy(
-                "This address cannot be opened, or not be sent to: go back and try again."
-            ),
+    ),
+    failures.DISK_FULL: Sentence(
+        507,
+        gettext_lazy("The server's disk is full"),
+        gettext_lazy(
+            "Nothing was stored. Tell an administrator, and try again when there is "
+            "room. Labels that the workspace could not save are kept in this browser."
         ),
-        Sentence(
-            413,
-            "too_large",
-            gettext_lazy("Too much at once"),
-            gettext_lazy("What was sent is larger than this server reads: send less at a time."),
-        ),
-        Sentence(
-            500,
-            "server_error",
-            gettext_lazy("Something broke"),
-            gettext_lazy("It is our fault, and it has been written to the server's log."),
-        ),
-        Sentence(
-            503,
-            failures.NO_DATABASE,
-            gettext_lazy("The database does not answer"),
-            gettext_lazy(
-                "Nothing was stored. Try again in a moment. Labels that the workspace could not "
-                "save are kept in this browser."
-            ),
-        ),
-        Sentence(
-            507,
-            failures.DISK_FULL,
-            gettext_lazy("The server's disk is full"),
-            gettext_lazy(
-                "Nothing was stored. Tell an administrator, and try again when there is "
-                "room. Labels that the workspace could not save are kept in this browser."
-            ),
-        ),
-    )
+    ),
 }
 
 
