@@ -20,7 +20,6 @@ from labeling.agreement.rules.disagreements import Split, letters
 from labeling.core import events
 from labeling.core.rules.reasons import reason_in
 from labeling.domain.errors import RuleError
-from labeling.jobs import pending
 from labeling.models import Comment, Conversation, Disagreement, Round
 from labeling.schema import DEFAULT_LAYER, LAYERS
 from labeling.work.comments import EmptyComment
@@ -149,18 +148,6 @@ def progress_on(discussed: Round, layer: str) -> Progress:
         "discussed": sum(place in known for place in outcomes),
         "decided": sum(bool(outcome) and place in known for place, outcome in outcomes.items()),
     }
-
-
-def progress(discussed: Round) -> tuple[int | None, int]:
-    """The number of disagreements on all layers, None while a worker finds them, and how many of
-    them are decided.
-    """
-    try:
-        layers = [progress_on(discussed, layer) for layer in discussed.project.layers]
-    except measurements.NotMeasured:
-        pending.request(discussed.project, measure=discussed)
-        return None, 0
-    return sum(each["total"] for each in layers), sum(each["decided"] for each in layers)
 
 
 def split_at(discussed: Round, place: UnitPlace) -> Split | None:
