@@ -39,7 +39,7 @@ admin.site.index_title = "Administration"
 TABLES = {
     msgid("Gold"): "GoldItem Reopening LintReport LintWaiver",
     msgid("Labeling"): "Conversation Guideline Round Assignment Annotation Comment Suggestion"
-    " Review Adjudication Disagreement Measurement AgreementWithGold ImportReport GoldCheck"
+    " Review Adjudication Disagreement Measurement ImportReport GoldCheck"
     " Qualification Pause",
     msgid("Access"): "Project Invitation ApiToken Webhook Look LookBudget Event Admission",
 }

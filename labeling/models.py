@@ -6,7 +6,6 @@ from labeling.agreement.models.discussions import (
     GuidelineReason,
 )
 from labeling.agreement.models.processing import (
-    AgreementWithGold,
     ConversationAgreement,
     Measurement,
     PendingUpdate,
@@ -44,7 +43,6 @@ from labeling.work.models.suggestions import FirstPass, Suggestion
 __all__ = [
     "Adjudication",
     "Admission",
-    "AgreementWithGold",
     "Annotation",
     "AnnotationRevision",
     "ApiToken",

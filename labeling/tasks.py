@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from labeling.agreement import vectors, with_gold
+from labeling.agreement import vectors
 from labeling.gold import gold_requests, verification
 from labeling.jobs import outbox, pending, tasks
 from labeling.jobs.tasks import Task
@@ -32,10 +32,6 @@ def verify_gold(release_id: int, *_: object) -> None:
     verification.check(GoldRelease.objects.get(pk=release_id))
 
 
-def measure_with_gold(project_id: int, *_: object) -> None:
-    with_gold.measure(Project.objects.get(pk=project_id))
-
-
 def score_check(assignment_id: int, *_: object) -> None:
     check_scores.score(assignment_id, ruler=vectors.ruler())
 
@@ -46,5 +42,4 @@ tasks.register(
     Task("checks", score_check, check_turns.due, is_quick=True),
     Task("freeze", gold_requests.work, gold_requests.due, is_apart=True, flows=True),
     Task("verify", verify_gold),
-    Task("with_gold", measure_with_gold),
 )

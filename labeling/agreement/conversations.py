@@ -469,21 +469,6 @@ def units_of(measured: Round, layer: str, selection: Selection) -> dict[str, Uni
     }
 
 
-def marked_units(measured: Round, layer: str, selection: Selection) -> Iterator[tuple[str, Units]]:
-    """The same of messages, from the answers of now: they need no matching."""
-    for chunk in Answered(measured).chunks():
-        for keys in _parts(list(chunk)):
-            submitted, sizes = _submitted(measured, selection, keys), answers.sizes(keys)
-            names = Conversation.objects.filter(pk__in=submitted).order_by("external_id")
-            for pk, name in names.values_list("pk", "external_id"):
-                own = _narrowed(layer, submitted[pk], selection)
-                units = marks_of(layer, own, sizes[pk])
-                if selection.origin == "typed":
-                    everything = _narrowed(layer, submitted[pk], replace(selection, origin=""))
-                    units = own_units(units, marks_of(layer, everything, sizes[pk]))
-                yield name, units
-
-
 class Sums(NamedTuple):
     """Over the rows of a measurement."""
 
@@ -540,32 +525,6 @@ def splits_in(
         position, conversation, _ = chunk[-1]
         behind = rows.filter(position__gte=position)
         behind = behind.exclude(position=position, conversation__lte=conversation)
-
-
-def splits_back_from(measured: Round, layer: str, last: Place) -> Iterator[tuple[int, Split]]:
-    """The same backwards: those of the conversation ``last``, and of the ones before it."""
-    rows = rows_of(measured, layer, EVERYTHING).filter(n_splits__gt=0)
-    rows = rows.order_by("-position", "-conversation")
-    before = rows.filter(position__lte=last.position)
-    before = before.exclude(position=last.position, conversation__gt=last.conversation)
-    while chunk := list(before.values_list("position", "conversation", "splits")[:AT_A_TIME]):
-        for _, conversation, stored in chunk:
-            for split in reversed(stored):
-                yield conversation, Split.from_json(split)
-        if len(chunk) < AT_A_TIME:
-            return
-        position, conversation, _ = chunk[-1]
-        before = rows.filter(position__lte=position)
-        before = before.exclude(position=position, conversation__gte=conversation)
-
-
-def number_before(measured: Round, layer: str, place: Place) -> int:
-    """How many splits the conversations before this one have."""
-    earlier = Q(position__lt=place.position)
-    earlier |= Q(position=place.position, conversation__lt=place.conversation)
-    rows = rows_of(measured, layer, EVERYTHING).filter(earlier).order_by()
-    total: int = rows.aggregate(total=Coalesce(Sum("n_splits"), 0))["total"]
-    return total
 
 
 def place_of(measured: Round, layer: str, conversation: int) -> Place | None:

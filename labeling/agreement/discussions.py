@@ -105,25 +105,6 @@ def _is_not_behind(place: UnitPlace, after: UnitPlace) -> bool:
     return place.conversation == after.conversation and place.unit <= after.unit
 
 
-def walk_back(discussed: Round, *, before: UnitPlace) -> Iterator[tuple[UnitPlace, Split]]:
-    """Those in front of ``before``, the nearest first."""
-    layer = before.layer
-    place = conversations.place_of(discussed, layer, before.conversation)
-    if place is None:
-        return
-    for pk, split in conversations.splits_back_from(discussed, layer, place):
-        if pk != before.conversation or split.unit < before.unit:
-            yield UnitPlace(pk, split.unit, layer), split
-
-
-def number_of(discussed: Round, place: UnitPlace) -> int:
-    """Which of the disagreements on its layer it is, counted from 1."""
-    at = conversations.place_of(discussed, place.layer, place.conversation)
-    own = found_in(discussed, place.layer, among=[place.conversation])
-    earlier = conversations.number_before(discussed, place.layer, at) if at else 0
-    return earlier + sum(other.unit <= place.unit for other in own)
-
-
 class Progress(TypedDict):
     """The disagreements of a round, and how many of them have been spoken of and decided."""
 

@@ -17,7 +17,6 @@ from labeling.domain.errors import RuleError
 from labeling.domain.stored import Stored
 from labeling.jobs import pending
 from labeling.models import Measurement, Round
-from labeling.schema import LAYERS
 from labeling.work import assignments, rounds
 
 VERSION = 3
@@ -86,7 +85,6 @@ def _measured(measured: Round, layer: str, selection: Selection) -> Measurement:
         layer=layer,
         selection=selection.key,
         figures=measurement.figures.as_json(),
-        mean_interval=measurement.figures.intervals.get("mean"),
         records=measurement.records,
         **conversations.sums_of(measured, layer, selection)._asdict(),
     )
@@ -120,7 +118,7 @@ def _publish(measured: Round, rows: Iterable[Measurement], digest: str) -> None:
 
 
 _MEASURED = (
-    *("answers_sha256", "measured_at", "figures", "mean_interval", "records"),
+    *("answers_sha256", "measured_at", "figures", "records"),
     *conversations.Sums._fields,
 )
 
@@ -176,8 +174,6 @@ def is_outdated(row: Measurement) -> bool:
 
 def units_of(measured: Round, layer: str, selection: Selection = EVERYTHING) -> dict[str, Units]:
     """The units behind the figures, as annotators labeled them; none for events."""
-    if LAYERS[layer].by_message:
-        return dict(conversations.marked_units(measured, layer, selection))
     refuse_unmeasured(measured, layer, selection)
     return conversations.units_of(measured, layer, selection)
 

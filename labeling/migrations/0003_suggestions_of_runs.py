@@ -21,6 +21,6 @@ class Migration(migrations.Migration):
     operations = [
         migrations.RunPython(forget, migrations.RunPython.noop),
         migrations.DeleteModel(name="SuggestionRequest"),
-        migrations.RemoveField("agreementwithgold", "answers_sha256"),
-        migrations.RemoveField("agreementwithgold", "measured_at"),
+        migrations.DeleteModel(name="AgreementWithGold"),
+        migrations.RemoveField("measurement", "mean_interval"),
     ]

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 from uuid import UUID, uuid5
 
 from django.contrib.auth.models import User
@@ -13,7 +13,6 @@ from labeling.conversations.conversations import import_files
 from labeling.gold import gold, reopenings
 from labeling.models import Assignment, GoldRelease, Membership, Project, Round
 from labeling.schema import DEFAULT_LAYER, LAYERS
-from labeling.schema.labels import StoredLabel
 from labeling.settling import adjudications, processing
 from labeling.work import annotations, guidelines, rounds
 
@@ -25,53 +24,20 @@ FIRST_ROUND = (
 _NAMES = UUID("6f1d1c5e-5a0e-4c43-8a39-6b1f6a7d0c11")  # for repeatable client ids
 
 
-class DemoPerson(TypedDict):
-    username: str
-    full_name: str
-    password: str
-    is_staff: bool
-    is_superuser: bool
-    roles: list[str]
+Described = dict[str, Any]
+"""What a file of the demo says of a person, the project, a round or an answer."""
 
 
-class DemoRound(TypedDict):
-    kind: str
-    guideline: int
-    conversations: list[str]
-    annotators: list[str]
-
-
-class DemoProject(TypedDict):
-    slug: str
-    name: str
-    layers: list[str]
-    kappa_threshold: float
-    kappa_statistic: str
-    overlap: int
-    rounds: list[DemoRound]
-
-
-class DemoAnswer(TypedDict):
-    """What one person answered; ``skipped`` is the reason for which they did not."""
-
-    id: str
-    round: int
-    requirements: NotRequired[list[StoredLabel]]
-    empty: NotRequired[bool]
-    active_seconds: NotRequired[int]
-    skipped: NotRequired[str]
-
-
-def people(folder: Path) -> list[DemoPerson]:
+def people(folder: Path) -> list[Described]:
     """The demo accounts, with their passwords in plain text: the demo is not secret."""
-    accounts: list[DemoPerson] = json.loads((folder / "people.json").read_text())
+    accounts: list[Described] = json.loads((folder / "people.json").read_text())
     return accounts
 
 
 @transaction.atomic
 def load(folder: Path, *, ruler: Ruler) -> GoldRelease | None:
     """Load everything, or do nothing if the demo project is there already."""
-    described: DemoProject = json.loads((folder / "project.json").read_text())
+    described: Described = json.loads((folder / "project.json").read_text())
     if Project.objects.filter(slug=described["slug"]).exists():
         return None
     users = _accounts(folder)
@@ -138,7 +104,7 @@ def _accounts(folder: Path) -> dict[str, User]:
     return users
 
 
-def _project(folder: Path, described: DemoProject, users: dict[str, User]) -> Project:
+def _project(folder: Path, described: Described, users: dict[str, User]) -> Project:
     project = Project.objects.create(
         slug=described["slug"],
         name=described["name"],
@@ -169,7 +135,7 @@ def _catch_up_guidelines(folder: Path, project: Project, version: int, *, by: Us
         )
 
 
-def _round(project: Project, described: DemoRound, users: dict[str, User]) -> Round:
+def _round(project: Project, described: Described, users: dict[str, User]) -> Round:
     return rounds.open_round(
         project=project,
         kind=described["kind"],
@@ -191,7 +157,7 @@ def _answers(folder: Path, opened: Round) -> None:
                 _answer(assignment, line)
 
 
-def _answer(assignment: Assignment, line: DemoAnswer) -> None:
+def _answer(assignment: Assignment, line: Described) -> None:
     save = annotations.Save(
         base_version=0,
         client=uuid5(_NAMES, str(assignment)),

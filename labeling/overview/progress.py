@@ -14,9 +14,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 
-from labeling.agreement import agreement, with_gold
+from labeling.agreement import agreement
 from labeling.agreement.rules.calibration import Standing, standings
-from labeling.agreement.with_gold import Measured, WithGold
 from labeling.core import events, projects
 from labeling.domain.msgids import msgid
 from labeling.models import (
@@ -57,9 +56,8 @@ class Person:
     """One annotator's work. ``returned`` counts every time an answer was sent back.
 
     ``group`` compares with the others of ``group_round``, the newest measured round that this
-    person was part of; ``gold`` with the newest release, which a worker measures. Both are None
-    while a calibration round is open, and where there is nothing to compare. ``checked`` are the
-    hidden checks.
+    person was part of; None while a calibration round is open, and where there is nothing to
+    compare. ``checked`` are the hidden checks.
     """
 
     pk: int
@@ -74,8 +72,6 @@ class Person:
     last_active: datetime | None
     group: Standing | None
     group_round: int | None
-    gold: WithGold | None
-    gold_awaited: bool
     checked: check_scores.GoldAgreement | None
 
 
@@ -128,9 +124,7 @@ def people(project: Project) -> list[Person]:
     counts = _counts_of_work(project)
     rows, minutes = _work_of_people(project, counts), _median_minutes(counts)
     returned = _returned(project)
-    blind = is_blind(project)
-    group = {} if blind else _against_the_group(project)
-    gold = Measured({}, is_awaited=False) if blind else with_gold.read(project)
+    group = {} if is_blind(project) else _against_the_group(project)
     checked = check_scores.by_person(project)
     persons = []
     for row in rows:
@@ -142,8 +136,6 @@ def people(project: Project) -> list[Person]:
                 minutes=minutes.get(row["pk"]),
                 group=standing,
                 group_round=number,
-                gold=gold.people.get(row["pk"]),
-                gold_awaited=gold.is_awaited,
                 checked=checked.get(row["pk"]),
             )
         )

@@ -171,7 +171,7 @@ def test_a_first_round_proposes_twenty_conversations_and_three_annotators(
 def test_the_next_round_takes_the_same_batch_by_the_second_button(signed_in, project, rita):
     failed = answered(project, 3)
     client = signed_in(rita)
-    assert "Discuss the disagreements Next round: Fresh batch" in page(client, URL)
+    assert "Change the guidelines Next round: Fresh batch" in page(client, URL)
     html = client.get(URL).content.decode()
     assert re.findall(r'class="button primary"[^>]*>([^<]+)', html) == ["Discuss the disagreements"]
 

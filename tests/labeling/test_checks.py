@@ -11,7 +11,6 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from labeling.agreement import with_gold
 from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.errors import RuleError
 from labeling.exchange import label_exports
@@ -137,16 +136,11 @@ def test_a_check_counts_for_nothing(
     round_ = factories.open_full(project, 4, pool=True, overlap=1)
     hidden = take_hidden(newcomer)
 
-    def agreement_with_gold() -> object:
-        with_gold.measure(project)
-        return with_gold.read(project).people
-
     def figures() -> list[object]:
         return [
             assignments.progress(project),
             factories.measure(round_),
             progress.by_state(project),
-            agreement_with_gold(),
             merges.ready(project, "extraction"),
             reviews.ReviewList(project, viewer=rita).page(reviews.Choice(), is_done=False, most=99),
             [one.annotator for one in label_exports.finished(project)],

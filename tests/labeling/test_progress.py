@@ -5,15 +5,9 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
-from labeling import tasks
-from labeling.agreement import with_gold
-from labeling.jobs import queue
 from labeling.models import Event
 from labeling.overview import progress
-from labeling.settling import adjudications
 from labeling.work import annotations, handovers
 from tests import factories
 from tests.pages import page, text_of
@@ -53,8 +47,8 @@ def test_progress_counts_each_annotators_work(signed_in, project, rita, ana):
     shown = page(signed_in(rita), URL)
 
     # assigned, pending, draft, submitted, skipped, returned, minutes
-    assert "ana Move work of ana 4 1 1 1 1 0 1.5 blind blind" in shown
-    assert "ben Move work of ben 4 4 0 0 0 0 – blind blind none answered yet never" in shown
+    assert "ana Move work of ana 4 1 1 1 1 0 1.5 blind none answered yet" in shown
+    assert "ben Move work of ben 4 4 0 0 0 0 – blind none answered yet never" in shown
 
 
 def test_an_annotator_without_work_has_a_row(project):
@@ -96,69 +90,11 @@ def test_agreement_with_the_group_is_of_the_newest_measured_round(project):
     assert person(project, "ana").group_round == 2
 
 
-def test_agreement_with_gold_finds_who_was_overruled(project, rita):
-    opened = factories.open_full(project, 2)
-    for assignment in opened.assignments.select_related("annotator"):
-        factories.answer(assignment, [0, 1] if assignment.annotator.username == "cleo" else [0])
-    for disputed in project.conversations.all():
-        adjudications.decide(
-            conversation=disputed,
-            layer="extraction",
-            payload=factories.labels([0]),
-            reason="Message 1 asks for nothing.",
-            by=rita,
-        )
-    factories.make_release(project, items=1)
-    with_gold.measure(project)
-
-    # 3 conversations of 4 messages; gold marks one of each, Cleo one more in two of them:
-    # p_o = 10/12, p_e = (3·5 + 9·7)/144 = 78/144, κ = (120 − 78)/(144 − 78) = 42/66
-    assert person(project, "cleo").gold.kappa == pytest.approx(42 / 66)
-    assert person(project, "ana").gold.kappa == 1.0
-    assert person(project, "ana").gold.n == 12
-
-
-def test_a_worker_measures_agreement_with_gold_when_a_page_asks(
-    signed_in, project, rita, monkeypatch
-):
-    asked: list[int] = []
-    monkeypatch.setattr(
-        queue, "ask", lambda kind, key, **_: asked.append(key) if kind == "with_gold" else None
-    )
-    factories.answer_all(factories.open_full(project, 2))
-    factories.make_release(project, items=1)
-    client = signed_in(rita)
-
-    assert "being measured: reload in a moment" in page(client, URL)
-    assert asked == [project.pk]
-    tasks.measure_with_gold(project.pk)
-    assert "1.00 12 messages" in page(client, URL)
-    assert asked == [project.pk]
-
-    factories.make_release(project, items=1)
-    assert with_gold.read(project) == ({}, True)
-    assert asked == [project.pk] * 2
-
-
-def test_agreement_with_gold_takes_as_many_statements_for_many_answers(project):
-    def statements() -> int:
-        factories.answer_all(factories.open_full(project, 3))
-        factories.make_release(project, items=1)
-        with CaptureQueriesContext(connection) as context:
-            with_gold.measure(project)
-        return len(context)
-
-    statements()
-    assert statements() == statements()
-
-
 def test_no_agreement_is_shown_while_a_calibration_round_is_open(signed_in, project, rita):
     factories.answer_all(factories.open_calibration(project, 2))
     factories.make_release(project, items=1)
-    with_gold.measure(project)
     client = signed_in(rita)
-    assert "ana 3 0 0 3 0 0 0.0 1.00 round 1 of ana 1.00" in page(client, URL)
-    assert table(client, "people")[0]["gold_n"] == "12"
+    assert "ana 3 0 0 3 0 0 0.0 1.00 round 1 of ana" in page(client, URL)
 
     factories.open_calibration(project, 1)
 
@@ -166,7 +102,6 @@ def test_no_agreement_is_shown_while_a_calibration_round_is_open(signed_in, proj
     assert "it is blind" in shown
     assert "1.00" not in shown.split("By person")[1].split("Targets")[0]
     assert table(client, "people")[0]["group_kappa"] == ""
-    assert table(client, "people")[0]["gold_n"] == ""
 
 
 def test_targets_start_with_defaults_and_say_what_is_missing(signed_in, project, rita):
@@ -181,8 +116,6 @@ def test_targets_start_with_defaults_and_say_what_is_missing(signed_in, project,
 
 def test_generated_gold_reaches_no_target_and_hides_no_gold_of_people(signed_in, project, rita):
     release = factories.make_release(project, items=2)
-    with_gold.measure(project)
-    before = with_gold.read(project).people
     call_command("generate", "conversations", project="orders", count=4, stdout=StringIO())
     assert project.gold_releases.count() == 2
 
@@ -191,9 +124,6 @@ def test_generated_gold_reaches_no_target_and_hides_no_gold_of_people(signed_in,
     assert "Requirements 80 2 2 78" in shown
     assert "Easy 40 2 2 38 Medium 30 0 0 30 Hard 10 0 0 10" in shown
     assert f"2 items in {release}" in page(signed_in(rita), "/projects/orders/")
-    assert before
-    with_gold.measure(project)
-    assert with_gold.read(project).people == before
 
 
 def test_a_lead_changes_the_targets(signed_in, project, rita):

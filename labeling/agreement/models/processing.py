@@ -4,7 +4,6 @@ from django.db import models
 
 from labeling.conversations.models.conversations import Conversation
 from labeling.core.models.projects import Project
-from labeling.gold.models.gold import GoldRelease
 from labeling.work.models.rounds import Round
 
 
@@ -41,7 +40,6 @@ class Measurement(models.Model):
     selection = models.CharField(max_length=200, blank=True, help_text="Empty: all labels")
     answers_sha256 = models.CharField(max_length=64, blank=True)
     figures = models.JSONField(default=dict, help_text="Agreement on the layer")
-    mean_interval = models.JSONField(null=True, help_text="95 % interval of the mean of the pairs")
     records = models.JSONField(null=True, help_text="Labels of each pair matched one to one")
     n_conversations = models.PositiveIntegerField(default=0, help_text="Answered by anybody")
     n_compared = models.PositiveIntegerField(default=0, help_text="Answered by at least two")
@@ -109,19 +107,3 @@ class ConversationAgreement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.conversation}: {self.layer} of {self.round}"
-
-
-class AgreementWithGold(models.Model):
-    """How far each annotator agrees with the newest gold, as a worker measured it when somebody
-    first looked.
-    """
-
-    project = models.OneToOneField(Project, models.CASCADE, related_name="agreement_with_gold")
-    release = models.ForeignKey(GoldRelease, models.CASCADE, null=True, related_name="+")
-    figures = models.JSONField(default=dict, help_text="By the key of the annotator")
-
-    class Meta:
-        ordering = ["project"]
-
-    def __str__(self) -> str:
-        return f"{self.project}: agreement with gold"

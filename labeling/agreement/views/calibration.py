@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from math import fsum
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch
@@ -11,12 +11,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from labeling.agreement import agreement
+from labeling.agreement.rules.agreement import Agreement, read_agreement
 from labeling.agreement.rules.calibration import ENOUGH, passes_within, standings
 from labeling.agreement.rules.intervals import TRUE_FIGURES
-from labeling.agreement.views.gate import gates, lowest_pair
-from labeling.agreement.views.layer_results import layer_results
+from labeling.agreement.views.gate import gates
 from labeling.core import access
-from labeling.models import EmptyLayer, Measurement, Project, Round
+from labeling.models import EmptyLayer, Project, Round
+from labeling.schema import LAYERS
 from labeling.work.round_counts import count_work, seen_before
 
 
@@ -48,7 +49,7 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
         "true": TRUE_FIGURES[0],
         "rows": list(zip(closed, readings, strict=True)),
         "last_closed": closed[-1] if closed else None,
-        "layers": layer_results(closed[-1]) if closed else [],
+        "layers": _layer_results(closed[-1]) if closed else [],
         "standings": [
             (round_, standings(agreement.of_messages(round_.agreement)["pairs"]))
             for round_ in reversed(closed)
@@ -61,43 +62,75 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _rounds(project: Project) -> list[Any]:
     """The calibration rounds, oldest first."""
-    rounds = project.rounds.filter(kind=Round.Kind.CALIBRATION).select_related(
-        "guideline", "project"
-    )
-    everything = Measurement.objects.filter(selection="").only("round", "layer", "mean_interval")
     stated = Prefetch("empty_layers", EmptyLayer.objects.select_related("stated_by"))
-    rounds = rounds.prefetch_related(Prefetch("measurements", everything), stated)
-    counted = list(rounds.defer("guideline__body").order_by("number"))
+    rounds = project.rounds.filter(kind=Round.Kind.CALIBRATION).prefetch_related(stated)
+    rounds = rounds.select_related("guideline", "project").defer("guideline__body")
+    counted = list(rounds.order_by("number"))
     count_work(counted)
     return counted
 
 
 def _reading(measured: Round) -> Reading:
-    figures: Mapping[str, Any] = measured.agreement or {}
-    low, high = _interval(measured, figures)
+    figures = read_agreement(measured.agreement)
+    low, high = _interval(figures)
     return Reading(
         number=measured.number,
-        value=figures["value"],
+        value=figures.value,
         low=low,
         high=high,
-        threshold=figures["threshold"],
-        passed=figures["passed"],
+        threshold=figures.threshold,
+        passed=figures.passed,
     )
 
 
-def _interval(
-    measured: Round, figures: Mapping[str, Any]
-) -> tuple[float, float] | tuple[None, None]:
-    """Of the gate's figure: the lowest pair has one, and a mean got one when it was measured."""
-    if figures["value"] is None:
+def _interval(figures: Agreement) -> tuple[float | None, float | None]:
+    """Of the gate's figure; in figures from before it was stored, that of the lowest pair."""
+    if known := figures.intervals.get("value"):
+        return known
+    pairs = [pair for pair in figures.pairs if pair.kappa is not None]
+    if figures.statistic != "min" or figures.value is None or not pairs:
         return None, None
-    if known := figures.get("intervals", {}).get("value"):
-        return known[0], known[1]
-    if figures["statistic"] == "mean":
-        layer = figures.get("layer") or agreement.first_layer(measured.project)
-        stored = [row for row in measured.measurements.all() if row.layer == layer]
-        return (
-            tuple(stored[0].mean_interval) if stored and stored[0].mean_interval else (None, None)
+    lowest = min(pairs, key=lambda pair: pair.kappa or 0.0)
+    return lowest.ci_low, lowest.ci_high
+
+
+class LayerResult(NamedTuple):
+    """One layer of a closed calibration round.
+
+    ``marked`` is the share of units that people mark; ``stated`` is what a lead has said of a layer
+    that nobody used, and ``can_go``: the project still labels it.
+    """
+
+    name: str
+    title: str
+    figures: Agreement
+    interval: tuple[float | None, float | None]
+    clears: bool
+    marked: float | None
+    stated: EmptyLayer | None
+    can_go: bool
+
+
+def _layer_results(closed: Any) -> list[LayerResult]:
+    """In the order of the gate."""
+    stored = closed.agreement.get("layers") or {}
+    stated = {row.layer: row for row in closed.empty_layers.all()}
+    results = []
+    for name in LAYERS:
+        if name not in stored:
+            continue
+        figures = read_agreement(stored[name])
+        shares = [pair.prevalence for pair in figures.pairs if pair.prevalence is not None]
+        results.append(
+            LayerResult(
+                name=name,
+                title=LAYERS[name].title,
+                figures=figures,
+                interval=_interval(figures),
+                clears=figures.value is not None and figures.value > figures.threshold,
+                marked=fsum(shares) / len(shares) if shares else None,
+                stated=stated.get(name),
+                can_go=name in closed.project.layers,
+            )
         )
-    pair = lowest_pair(figures)
-    return (pair["ci_low"], pair["ci_high"]) if pair else (None, None)
+    return results

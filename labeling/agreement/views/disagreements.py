@@ -69,8 +69,7 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     if opened:
         place, split = opened
         context |= _steps(round_, form, rows, place, shown) | {
-            "entry": entry_of(round_, place, split, rows.get(place), people),
-            "number": None if form.narrows else service.number_of(round_, place),
+            "entry": entry_of(round_, place, split, rows.get(place), people)
         }
     return render(request, "labeling/disagreements.html", context)
 
@@ -180,16 +179,12 @@ def _steps(
     place: UnitPlace,
     shown: Disagreements,
 ) -> dict[str, Any]:
-    """The nearest ones that fit the filter, in the list or beyond its ends."""
+    """The one before it in the list, and the nearest that fits the filter behind it."""
+    listed = list(shown)
+    at = listed.index(place) if place in shown else 0
     behind = service.walk(round_, place.layer, after=place)
-    following = next((at for at, _ in behind if form.fits(rows.get(at))), None)
-    before = service.walk_back(round_, before=place)
-    previous = next((at for at, _ in before if form.fits(rows.get(at))), None)
-    return {
-        "previous": previous,
-        "next": following,
-        "listed": {at for at in (previous, following) if at in shown},
-    }
+    following = next((other for other, _ in behind if form.fits(rows.get(other))), None)
+    return {"previous": listed[at - 1] if at else None, "next": following, "listed": shown.keys()}
 
 
 def _entry_page(

@@ -52,7 +52,6 @@ PersonOut = serializer_with(
     pk=None,
     checked=None,
     group=AgreesOut(allow_null=True, help_text="Against the others of `group_round`"),
-    gold=AgreesOut(allow_null=True, help_text="Against the newest release, as measured last"),
     still_held=serializers.IntegerField(
         help_text="Open work of somebody who no longer annotates: move it"
     ),

@@ -30,9 +30,8 @@ def table(request: HttpRequest, slug: str, name: str) -> StreamingHttpResponse:
 def _people(project: Project, request: HttpRequest) -> Rows:
     work = ["assigned", "pending", "draft", "submitted", "skipped", "returned"]
     group = ["group_round", "group_kappa", "group_raw", "group_n"]
-    gold = ["gold_kappa", "gold_ci_low", "gold_ci_high", "gold_raw", "gold_n"]
     checked = ["checks_f1", "checks_n"]
-    yield ["annotator", *work, "median_minutes", "last_active", *group, *gold, *checked]
+    yield ["annotator", *work, "median_minutes", "last_active", *group, *checked]
     for person in progress.people(project):
         yield [
             person.username,
@@ -41,7 +40,6 @@ def _people(project: Project, request: HttpRequest) -> Rows:
             person.last_active.isoformat() if person.last_active else None,
             person.group_round,
             *_fields(person.group, "kappa", "raw", "n"),
-            *_fields(person.gold, "kappa", "ci_low", "ci_high", "raw", "n"),
             *_fields(person.checked, "value", "n"),
         ]
 

@@ -797,7 +797,6 @@ class PatchedSettingsIn(TypedDict, total=False):
 
 class Person(Record):
     group: Agrees | None
-    gold: Agrees | None
     still_held: int
     username: str
     assigned: int
@@ -809,7 +808,6 @@ class Person(Record):
     minutes: float | None
     last_active: datetime | None
     group_round: int | None
-    gold_awaited: bool
 
 class Pipeline(Record):
     name: str
