@@ -93,39 +93,19 @@ class OpenRound:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a project stands. ``passed`` is a calibration that full labeling may follow."""
+    """Where a project stands. ``passed`` is a calibration that full labeling may follow.
+
+    ``counts`` are of conversations: ``in_work`` lack answers, ``settled`` have an outcome, and
+    ``not_in_gold`` are those of them that are not frozen; ``reopened`` are items of gold and
+    ``invited`` are people.
+    """
 
     project: Project
     discussion: Discussion | None
     passed: Round | None
     open_rounds: list[OpenRound]
-    stages: Mapping[str, int]
-    in_gold: int
-    reopened: int
-    invited: int
+    counts: Mapping[str, int]
     has_rounds: bool
-
-    @property
-    def disputed(self) -> int:
-        return self.stages.get(Stage.DISPUTED, 0)
-
-    @property
-    def in_work(self) -> int:
-        """Conversations in a round that lack answers."""
-        return self.stages.get(Stage.WAITING, 0) + self.stages.get(Stage.BEGUN, 0)
-
-    @property
-    def settled(self) -> int:
-        """Conversations with an outcome, in gold or not."""
-        return self.stages.get(Stage.LABELED, 0) + self.stages.get(Stage.DECIDED, 0)
-
-    @property
-    def not_in_gold(self) -> int:
-        return max(0, self.settled - self.in_gold)
-
-    @property
-    def unplanned(self) -> int:
-        return self.stages.get(Stage.UNPLANNED, 0)
 
 
 def waiting_discussions(user: User) -> list[Discussion]:
@@ -161,14 +141,23 @@ def standings(projects: Collection[Project]) -> list[Standing]:
             discussion=discussions.get(pk),
             passed=_to_follow(held[pk]),
             open_rounds=opened[pk],
-            stages=stages[pk],
-            in_gold=in_gold.get(pk, 0),
-            reopened=reopened.get(pk, 0),
-            invited=invited.get(pk, 0),
+            counts=_counts(stages[pk], in_gold.get(pk, 0))
+            | {"reopened": reopened.get(pk, 0), "invited": invited.get(pk, 0)},
             has_rounds=bool(held[pk]),
         )
         for pk, project in own.items()
     ]
+
+
+def _counts(stages: Mapping[str, int], in_gold: int) -> dict[str, int]:
+    settled = stages.get(Stage.LABELED, 0) + stages.get(Stage.DECIDED, 0)
+    return {
+        "unplanned": stages.get(Stage.UNPLANNED, 0),
+        "in_work": stages.get(Stage.WAITING, 0) + stages.get(Stage.BEGUN, 0),
+        "disputed": stages.get(Stage.DISPUTED, 0),
+        "settled": settled,
+        "not_in_gold": max(0, settled - in_gold),
+    }
 
 
 def _to_follow(rounds: Sequence[Round]) -> Round | None:

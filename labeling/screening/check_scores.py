@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import NamedTuple, TypedDict
 
 from django.contrib.auth.models import User
@@ -15,7 +14,7 @@ from labeling.agreement.matching.similarity import Ruler
 from labeling.core import events
 from labeling.core.projects import synonyms_of
 from labeling.domain.facts import Fact
-from labeling.gold.rules.gold_checks import CheckFigures, compare, kappa_of, mean
+from labeling.gold.rules.gold_checks import CheckFigures, compare, mean
 from labeling.models import (
     Annotation,
     Assignment,
@@ -100,8 +99,7 @@ def _compared(assignment: Assignment, answer: Annotation, ruler: Ruler) -> Check
             for name in (layer, *LAYERS[layer].needs)
             for text in texts_of(name, payload.get(LAYERS[name].key, []))
         )
-        messages = assignment.conversation.n_messages
-        layers[layer] = compare(layer, gold, answer.payload, message_count=messages, rules=rules)
+        layers[layer] = compare(layer, gold, answer.payload, rules=rules)
     return {
         "releases": releases,
         "layers": layers,
@@ -205,34 +203,3 @@ def by_person(project: Project) -> dict[int, GoldAgreement]:
     rows = newest_checks(project).order_by().values(person=F("assignment__annotator"))
     counted = rows.annotate(mean=Avg("value"), n=Count("value"))
     return {row["person"]: GoldAgreement(row["mean"], row["n"]) for row in counted}
-
-
-class LayerFigures(NamedTuple):
-    """One layer over all hidden checks of a person."""
-
-    layer: str
-    f1: float | None
-    kappa: float | None
-    n: int
-    missed: int
-    extra: int
-    by_message: bool
-
-
-def by_layer(checks: list[GoldCheck]) -> list[LayerFigures]:
-    rows: dict[str, list[CheckFigures]] = defaultdict(list)
-    for check in checks:
-        for layer, figures in check.layers.items():
-            rows[layer].append(figures)
-    return [
-        LayerFigures(
-            layer=LAYERS[layer].title,
-            f1=mean(score["f1"] for score in scores),
-            kappa=kappa_of(score["marks"] for score in scores),
-            n=len(scores),
-            missed=sum(len(score["missed"]) for score in scores),
-            extra=sum(len(score["extra"]) for score in scores),
-            by_message=LAYERS[layer].by_message,
-        )
-        for layer, scores in rows.items()
-    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q, QuerySet
@@ -12,7 +12,7 @@ from django.utils import timezone
 from labeling.core import events, projects, transactions
 from labeling.core.rules.reasons import reason_in
 from labeling.domain.errors import RuleError
-from labeling.domain.planning import Planned, plan, shuffled
+from labeling.domain.planning import Planned, check_quotas, plan, shuffled
 from labeling.jobs import pending
 from labeling.models import (
     Annotation,
@@ -52,6 +52,46 @@ def _decision(project: Project) -> round_counts.Decision:
 def unplanned(project: Project) -> QuerySet[Conversation]:
     """Conversations that are in no round yet."""
     return project.conversations.filter(rounds__isnull=True)
+
+
+class Preview(NamedTuple):
+    """What opening a round would hand out; ``quotas`` by user name, None where all get the same."""
+
+    conversations: int
+    annotators: list[str]
+    overlap: int
+    assignments: int
+    quotas: dict[str, int] | None
+
+    @property
+    def each(self) -> str:
+        """How many conversations one annotator gets when all get the same: “5” or “5–6”."""
+        fewest, extra = divmod(self.assignments, len(self.annotators) or 1)
+        return f"{fewest}–{fewest + 1}" if extra else str(fewest)
+
+
+def preview(
+    project: Project,
+    *,
+    kind: str,
+    conversations: int,
+    annotators: Sequence[User] | None,
+    overlap: int | None,
+    quotas: Mapping[int, int] | None,
+) -> Preview:
+    """Of that many conversations; refuses quotas that do not add up."""
+    people = annotators_of(project) if annotators is None else annotators
+    places = len(people) if kind == Round.Kind.CALIBRATION else overlap or project.overlap
+    if quotas is not None:
+        check_quotas(quotas, conversations=conversations, overlap=places)
+    names = {person.pk: person.get_username() for person in people}
+    return Preview(
+        conversations=conversations,
+        annotators=list(names.values()),
+        overlap=places,
+        assignments=conversations * places,
+        quotas=None if quotas is None else {names[pk]: n for pk, n in quotas.items()},
+    )
 
 
 @transactions.atomic

@@ -68,14 +68,6 @@ def test_a_lead_cannot_pin_a_comment_to_a_label_that_is_still_blind(signed_in, r
     assert not Comment.objects.exists()
 
 
-def test_a_remark_on_a_blind_label_is_not_on_the_leads_page(signed_in, rita, blind, ana):
-    on_label(of(blind, ana), "Secret thought")
-
-    assert "Secret thought" not in page(
-        signed_in(rita), conversation_url(blind.conversations.get())
-    )
-
-
 def test_an_open_mention_stands_on_the_first_page_until_it_is_resolved(signed_in, ben, full, mine):
     thread = say(mine, "@ben same here?", Pin(message_index=1))
     client = signed_in(ben)
@@ -88,17 +80,6 @@ def test_an_open_mention_stands_on_the_first_page_until_it_is_resolved(signed_in
     assert "You are mentioned" not in page(client, "/")
     client.post(f"/comments/{thread.pk}/resolve/", {"again": "1"})
     assert "You are mentioned" in page(client, "/")
-
-
-def test_who_is_mentioned_elsewhere_reads_it_on_the_first_page_and_answers(
-    signed_in, people, ben, project
-):
-    opened = factories.open_full(project, 1, annotators=[people["ana"]], overlap=1)
-    thread = say(opened.assignments.get(), "@ben have you seen this?")
-
-    signed_in(ben).post(f"/comments/{thread.pk}/reply/", {"body": "Never."})
-
-    assert Comment.objects.get(parent=thread).author == ben
 
 
 def test_a_form_leads_back_to_our_own_pages_only(signed_in, ana, mine):

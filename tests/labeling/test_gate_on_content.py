@@ -249,12 +249,11 @@ class TestPerhapsTheSame:
         assert "All 3 marked it, and wrote different labels" in shown
         assert "Title differs Track parcels Pay by invoice" in shown
         assert "The same: Type, Actor" in shown
-        assert "0 of 2 decided" in page(signed_in(rita), URL)  # message 0 of two conversations
         signed_in(rita).post(
             f"{address}decide/",
             {"place": f"{closed.conversations.order_by('pk')[0].pk}-0", "outcome": "guideline"},
         )
-        assert "1 of 2 decided" in page(signed_in(rita), URL)
+        assert "1 decided" in page(signed_in(rita), address)
 
     def test_letters_hide_who_wrote_what_in_a_pair_as_well(self, signed_in, rita, project):
         closed = answered(project, number=1)
@@ -267,18 +266,6 @@ class TestPerhapsTheSame:
         assert "Field A B C Label" in shown
         assert f"Title differs {titles['A']} {titles['B']} {titles['C']}" in shown
         assert not {"ana", "ben", "cleo"} & set(shown.split())
-
-    def test_the_filter_of_a_pair_keeps_what_the_two_wrote_differently(
-        self, signed_in, rita, project
-    ):
-        answered(project, number=1)
-        form = signed_in(rita).get("/projects/orders/rounds/1/disagreements/").context["form"]
-        choices = form.fields["pair"].choices
-        choice = next(value for value, words in choices if {"ana", "ben"} <= set(words.split()))
-
-        shown = page(signed_in(rita), f"/projects/orders/rounds/1/disagreements/?pair={choice}")
-
-        assert "Title differs Track parcels Pay by invoice" in shown
 
     def test_the_page_of_a_pair_shows_its_candidates(self, signed_in, noor, project):
         answered(project, number=2)

@@ -49,13 +49,6 @@ def test_each_tab_lists_its_own_conversations(signed_in, ana, round_):
     )
 
 
-def test_the_button_begins_the_next_conversation(signed_in, ana, round_):
-    client = signed_in(ana)
-
-    assert "Understood, start" in page(client, "/")
-    assert client.post("/label/next/").url == f"/label/{of(ana)[0].pk}/"
-
-
 def test_the_button_says_continue_while_there_is_a_draft(signed_in, ana, round_):
     annotations.save_draft(of(ana)[0], factories.save_of(factories.labels([0])))
 
@@ -103,15 +96,6 @@ def test_a_free_place_in_a_pool_is_offered(signed_in, project, ana):
     assert "Understood, start" in shown
 
 
-def test_a_reserved_conversation_says_until_when(signed_in, project, ana):
-    factories.open_full(project, 2, pool=True, overlap=1)
-    taken = assignments.take(ana)
-    until = timezone.now() + timedelta(hours=3)
-    Assignment.objects.filter(pk=taken.pk).update(lease_expires_at=until)
-
-    assert f"reserved until {until:%-d %b %H:%M}" in page(signed_in(ana), "/")
-
-
 def test_what_can_no_longer_be_answered_is_not_pending(signed_in, project, ana, rita):
     rounds.close(factories.open_full(project, 2), by=rita)
 
@@ -135,23 +119,11 @@ def test_an_annotator_sees_no_gate_and_no_figures(signed_in, ana, round_):
     assert "Read the guidelines" in shown
 
 
-def test_who_is_in_no_project_is_told_what_to_do(signed_in, olga):
-    shown = page(signed_in(olga), "/")
-
-    assert "You are not in a project yet" in shown
-    assert "Ask a lead to add the user name olga" in shown
-
-
 def test_who_has_no_project_yet_is_asked_for_one_and_for_nothing_else(signed_in, people):
     html = signed_in(people["admin"]).get("/").content.decode()
 
     assert "Create your first project" in html
     assert "My runs" not in html
-
-
-def test_only_who_reads_results_is_shown_the_runs(signed_in, project, noor, ana):
-    assert "My runs" in page(signed_in(noor), "/")
-    assert "My runs" not in page(signed_in(ana), "/")
 
 
 def test_a_long_queue_is_turned_page_by_page_without_gaps(signed_in, project, ana):
@@ -209,17 +181,6 @@ def test_a_reservation_is_renewed_and_given_back_from_the_queue(signed_in, ana, 
     client.post(f"/label/{taken.pk}/give-back/")
     taken.refresh_from_db()
     assert (taken.slot, taken.lease_expires_at) == (None, None)
-
-
-def test_programs_renew_and_give_back_as_well(signed_in, ana, project):
-    factories.open_full(project, 1, pool=True, overlap=1)
-    taken = assignments.take(ana)
-    client, url = signed_in(ana), f"/api/queue/{taken.pk}/lease/"
-
-    assert client.post(url).json() == {"held": True}
-    assert client.delete(url).json() == {"held": False}
-    taken.refresh_from_db()
-    assert taken.slot is None
 
 
 @pytest.mark.parametrize(("who", "label"), [("ana", "Queue"), ("noor", "Home"), ("olga", "Home")])

@@ -61,7 +61,7 @@ def test_a_preview_counts_and_stores_nothing(signed_in, rita, people, project, c
 
     # 5 conversations by 2 each are 10 assignments: 3 or 4 for each of three annotators
     assert "Conversations 5 Annotators 3 Each conversation by 2 Assignments 10" in shown
-    assert "Each annotator 3 to 4 conversations" in shown
+    assert "Each annotator 3–4 conversations" in shown
     assert not Round.objects.exists()
 
 

@@ -6,13 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from typing import Any, TypedDict
 
-import numpy as np
-
 from labeling.agreement.matching.matchers import Rules, match_labels
 from labeling.agreement.matching.matching import f1
 from labeling.agreement.matching.references import Base, heading_of, in_terms_of
-from labeling.agreement.rules.kappa import defined, kappas
-from labeling.agreement.rules.units import units
 from labeling.schema import LAYERS
 
 Labels = Sequence[Mapping[str, Any]]
@@ -31,9 +27,7 @@ class CheckFigures(TypedDict):
     """One layer of an answer against gold, as plain JSON.
 
     ``f1`` is over the labels by the one matcher, from the counts ``matched``, ``gold`` and
-    ``own``. ``missed`` are labels of gold alone, ``extra`` labels of the answer alone. Of layers
-    whose labels cite messages, ``marks`` counts how many messages both, gold alone, the answer
-    alone and neither cite.
+    ``own``. ``missed`` are labels of gold alone, ``extra`` labels of the answer alone.
     """
 
     f1: float
@@ -42,12 +36,9 @@ class CheckFigures(TypedDict):
     own: int
     missed: list[NamedLabel]
     extra: list[NamedLabel]
-    marks: list[int] | None
 
 
-def compare(
-    layer: str, gold: Payload, own: Payload, *, message_count: int, rules: Rules
-) -> CheckFigures:
+def compare(layer: str, gold: Payload, own: Payload, *, rules: Rules) -> CheckFigures:
     """One layer of an answer against gold.
 
     Parameters
@@ -77,26 +68,7 @@ def compare(
             for label in answered
             if str(label.get("uid")) not in matched_uids
         ],
-        "marks": _marks(layer, gold, own, message_count) if LAYERS[layer].by_message else None,
     }
-
-
-def kappa_of(marks: Iterable[Sequence[int] | None]) -> float | None:
-    """κ over the messages of several answers: their counts are added up first.
-
-    Examples
-    --------
-    p_o = 6/8, p_e = (4·4 + 4·4)/64 = 1/2.
-
-    >>> kappa_of([[2, 1, 1, 0], [1, 0, 0, 3]])
-    0.5
-    >>> kappa_of([[0, 0, 0, 4]]) is None
-    True
-    """
-    rows = [list(row) for row in marks if row is not None]
-    both, gold, own, neither = np.array(rows, dtype=np.float64).reshape(-1, 4).sum(axis=0)
-    tally = [[neither, both], [neither + own, both + gold], [neither + gold, both + own]]
-    return defined(kappas(np.array(tally)))
 
 
 def mean(values: Iterable[float | None]) -> float | None:
@@ -146,9 +118,3 @@ def _named(
     layer: str, label: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]
 ) -> NamedLabel:
     return {"uid": str(label.get("uid", "")), "heading": heading_of(layer, label, named)}
-
-
-def _marks(layer: str, gold: Payload, own: Payload, message_count: int) -> list[int]:
-    labels = units(layer, {"gold": gold, "own": own}, message_count=message_count).labels
-    pairs = list(zip(labels["gold"], labels["own"], strict=True))
-    return [pairs.count(combination) for combination in ((1, 1), (1, 0), (0, 1), (0, 0))]

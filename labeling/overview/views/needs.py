@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from django.urls import reverse
@@ -27,19 +27,8 @@ class Need(NamedTuple):
     project: str = ""
 
 
-class Counted(NamedTuple):
-    """What a lead needs to know the number of; ``name`` is the page that ``action`` opens."""
-
-    number: Callable[[Standing], int]
-    rank: int
-    text: Any
-    action: str
-    name: str
-
-
-COUNTED = (
-    Counted(
-        lambda standing: standing.disputed,
+COUNTED = {
+    "disputed": (
         25,
         ngettext_lazy(
             "{n} conversation is disputed and not decided",
@@ -49,8 +38,7 @@ COUNTED = (
         lazy("Decide them"),
         "adjudication",
     ),
-    Counted(
-        lambda standing: standing.reopened,
+    "reopened": (
         26,
         ngettext_lazy(
             "{n} item of gold is doubted and not settled",
@@ -60,8 +48,7 @@ COUNTED = (
         lazy("Settle them"),
         "reopenings",
     ),
-    Counted(
-        lambda standing: standing.invited,
+    "invited": (
         50,
         ngettext_lazy(
             "{n} invited person has not joined", "{n} invited people have not joined", "n"
@@ -69,8 +56,7 @@ COUNTED = (
         lazy("See who"),
         "members",
     ),
-    Counted(
-        lambda standing: standing.not_in_gold,
+    "not_in_gold": (
         60,
         ngettext_lazy(
             "{n} settled conversation is not in gold yet",
@@ -80,8 +66,7 @@ COUNTED = (
         lazy("Freeze them"),
         "gold",
     ),
-    Counted(
-        lambda standing: standing.unplanned if standing.has_rounds else 0,
+    "unplanned": (
         70,
         ngettext_lazy(
             "{n} conversation is not in a round yet",
@@ -91,7 +76,8 @@ COUNTED = (
         lazy("Open a round"),
         "round-new",
     ),
-)
+}
+"""What a lead needs to know the number of: rank, text, what the link does, and its page."""
 
 
 def of_annotator(user: Any, counts: Mapping[str, int]) -> list[Need]:
@@ -149,10 +135,10 @@ def of_project(standing: Standing) -> list[Need]:
     project = standing.project
     lines = _calibration(standing)
     lines += [line for opened in standing.open_rounds if (line := _round(project, opened))]
-    for kind in COUNTED:
-        if n := kind.number(standing):
-            text = kind.text.format(n=n)
-            lines.append(_need(kind.rank, project, text, str(kind.action), kind.name))
+    for what, (rank, text, action, page) in COUNTED.items():
+        n = standing.counts[what]
+        if n and (standing.has_rounds or what != "unplanned"):
+            lines.append(_need(rank, project, text.format(n=n), str(action), page))
     return sorted(lines, key=lambda line: line.rank)
 
 

@@ -45,18 +45,6 @@ class CheckedPerson(NamedTuple):
     standing: Standing | None
 
 
-class Part:
-    """The checks of one kind that a person has answered: figures of all, the newest on a page."""
-
-    def __init__(
-        self, title: str, place: str, checks: list[GoldCheck], request: HttpRequest
-    ) -> None:
-        self.title = title
-        self.place = place
-        self.layers = check_scores.by_layer(checks)
-        self.page = part_of(checks, start=request.GET.get(place))
-
-
 @require_http_methods(["GET", "POST"])
 def checks(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
@@ -217,8 +205,8 @@ def _person_page(
         "may_write": access.leads(request.user, project),
         "person": person,
         "parts": [
-            Part(_("Hidden checks"), "hidden", hidden, request),
-            Part(_("Qualification test"), "tests", tests, request),
+            (_("Hidden checks"), "hidden", part_of(hidden, start=request.GET.get("hidden"))),
+            (_("Qualification test"), "tests", part_of(tests, start=request.GET.get("tests"))),
         ],
         "pause": project.pauses.filter(user=person, lifted_at__isnull=True).first(),
         "test": _tests(project).filter(user=person).first(),

@@ -16,7 +16,6 @@ from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.paging import ORDERED, ordered_page, page_of
 from labeling.core.api.requests import people, sent, user_of
-from labeling.domain.planning import check_quotas
 from labeling.domain.stored import Stored
 from labeling.models import Project, Round
 from labeling.schema import LAYERS
@@ -49,7 +48,10 @@ class RoundsView(ApiView):
         project = access.led(request.user, slug)
         plan = _plan(project, sent(request, RoundIn))
         if plan.pop("dry_run"):
-            return Response(RoundPlanOut(_preview(project, plan)).data)
+            number = len(plan["conversations"])
+            shares = {name: plan[name] for name in ("kind", "annotators", "overlap", "quotas")}
+            shown = rounds.preview(project, conversations=number, **shares)
+            return Response(RoundPlanOut(shown).data)
         opened = rounds.open_round(project=project, by=user_of(request), **plan)
         return Response(round_out(opened), status=201)
 
@@ -148,22 +150,3 @@ def _plan(project: Project, wanted: dict[str, Any]) -> dict[str, Any]:
 
 def _annotators(project: Project, names: list[str] | None) -> Any:
     return None if names is None else people("annotators", names, assignments.annotators(project))
-
-
-def _preview(project: Project, plan: dict[str, Any]) -> dict[str, Any]:
-    everybody = plan["annotators"]
-    if everybody is None:
-        everybody = rounds.annotators_of(project)
-    is_calibration = plan["kind"] == Round.Kind.CALIBRATION
-    overlap = len(everybody) if is_calibration else plan["overlap"] or project.overlap
-    number, quotas = len(plan["conversations"]), plan["quotas"]
-    if quotas is not None:
-        check_quotas(quotas, conversations=number, overlap=overlap)
-    names = {person.pk: person.get_username() for person in everybody}
-    return {
-        "conversations": number,
-        "annotators": list(names.values()),
-        "overlap": overlap,
-        "assignments": number * overlap,
-        "quotas": quotas and {names[pk]: n for pk, n in quotas.items()},
-    }

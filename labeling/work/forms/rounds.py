@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,41 +11,15 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.core.forms.choices import ANY, offer
 from labeling.domain.numbers import whole_number
-from labeling.domain.planning import UnfairQuotas, check_quotas, shuffled
+from labeling.domain.planning import UnfairQuotas, shuffled
 from labeling.models import Conversation, Membership, Project, Round
 from labeling.words import words
 from labeling.work import assignments, batches
-from labeling.work.rounds import unplanned, working_in
+from labeling.work.rounds import preview, unplanned, working_in
 
 NEW = ""  # conversations that are in no round yet
 SHARE = "share_"  # begins the names of the fields with a number for one person
 CALIBRATORS = 3  # how many annotators are proposed for a first calibration round
-
-
-@dataclass(frozen=True, slots=True)
-class RoundPreview:
-    """What opening the round as asked would hand out."""
-
-    conversations: int
-    unplanned: int
-    annotators: int
-    overlap: int
-    assignments: int
-    pool: bool
-    quotas: Sequence[tuple[str, int]] = ()
-    refusal: str = ""
-
-    @property
-    def each(self) -> str:
-        """How many conversations one annotator gets when all get the same: “5” or “5 to 6”."""
-        if not self.annotators:
-            return "0"
-        fewest, extra = divmod(self.assignments, self.annotators)
-        return (
-            _("{fewest} to {value}").format(fewest=fewest, value=fewest + 1)
-            if extra
-            else str(fewest)
-        )
 
 
 def _as_titles(choices: type[TextChoices]) -> list[tuple[str, str]]:
@@ -214,37 +186,17 @@ class RoundForm(forms.Form):
             return None
         return {pk: share or 0 for pk, share in shares.items()}
 
-    def overlap_wanted(self) -> int:
-        asked = self.cleaned_data
-        if asked["kind"] == Round.Kind.CALIBRATION:
-            return len(asked["annotators"])
-        return asked["overlap"] or self.project.overlap
-
-    def preview(self) -> RoundPreview:
+    def preview(self) -> dict[str, Any]:
         """What a valid form would hand out, or why it cannot be handed out so."""
         asked = self.cleaned_data
-        conversations, overlap = len(self.chosen()), self.overlap_wanted()
-        quotas, refusal = None, ""
+        number = len(self.chosen())
+        shares = {name: asked[name] for name in ("kind", "annotators", "overlap")}
         try:
-            quotas = self.quotas()
-            if quotas is not None:
-                check_quotas(quotas, conversations=conversations, overlap=overlap)
+            shown = preview(self.project, conversations=number, quotas=self.quotas(), **shares)
         except UnfairQuotas as unfair:
-            refusal = words(unfair.fact)
-        return RoundPreview(
-            conversations=conversations,
-            unplanned=unplanned(self.project).count(),
-            annotators=len(asked["annotators"]),
-            overlap=overlap,
-            assignments=conversations * overlap,
-            pool=asked["kind"] == Round.Kind.FULL and asked["pool"],
-            quotas=[
-                (person.get_username(), (quotas or {})[person.pk]) for person in asked["annotators"]
-            ]
-            if quotas is not None
-            else (),
-            refusal=refusal,
-        )
+            return {"refusal": words(unfair.fact)}
+        is_pool = asked["kind"] == Round.Kind.FULL and asked["pool"]
+        return {"shown": shown, "is_pool": is_pool}
 
 
 class BatchForm(forms.Form):
