@@ -401,10 +401,6 @@ WORK: dict[str, Text] = {
         "worker say {here}: that would be another judge. Set them back, or cancel and judge "
         "again."
     ),
-    "memory.other_setup": _(
-        "The layers were asked for when another version, encoder or language model was set up:"
-        " ask for them again."
-    ),
     "suggestions.stopped": _("{text} Suggestions so far are kept: ask again to continue."),
 }
 
@@ -572,7 +568,6 @@ PREDICTIONS: dict[str, Text] = {
 }
 
 REFUSALS: dict[str, Text] = {
-    "memory.setting": _("Setting “{setting}” of the layers: {msg}. Known are: {known}."),
     "launch.model_without_need": _(
         "Pipeline “{pipeline}” asks no language model with these settings: name none."
     ),

@@ -879,6 +879,7 @@ EVENTS: dict[str, Text] = {
     "layer.stated_empty": _("stated for round {round} that nothing was to be found on {layer}"),
     "layer.statement_withdrawn": _("took back that nothing was to be found on {layer}"),
     "layer.taken_off": _("took {layer} off after round {round}"),
+    "layers.failed": _("the layers of conversation {object_id} could not be built"),
     "layers.requested": _("asked for the layers of {conversations} conversations"),
     "member.added": _("gave {user} the role of {role}"),
     "member.changed": _("changed the role of {user} from {before} to {role}"),

@@ -11,7 +11,7 @@ from evaluation.models.gates import (
     GateThresholds,
     PrimaryMetric,
 )
-from evaluation.models.memory_builds import BuiltLayer, LayerBuild
+from evaluation.models.memory_builds import BuiltLayer
 from evaluation.models.notes import RunNote, RunTag
 from evaluation.models.ratings import (
     RatedPlace,
@@ -47,7 +47,6 @@ __all__ = [
     "Judgement",
     "Judging",
     "Kind",
-    "LayerBuild",
     "PrimaryMetric",
     "RatedPlace",
     "Rating",

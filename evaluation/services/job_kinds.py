@@ -12,18 +12,19 @@ from django.urls import reverse
 
 from evaluation.models import (
     CaseRun,
-    LayerBuild,
     Run,
     Slot,
     Work,
 )
 from evaluation.models.runs import RunQuerySet
+from evaluation.services import memory_builds
 from evaluation.services.work import attendance, leases
 from labeling.core import clock
 from labeling.domain.facts import Fact
 from labeling.jobs import jobs
 from labeling.jobs.jobs import Failure, Job, Kind, Scope, of_projects
-from labeling.models import Event
+from labeling.models import Conversation, Event
+from labeling.models import Job as Waiting
 
 
 def register() -> None:
@@ -132,28 +133,25 @@ def _failure_of_run(run: Run, at: datetime, why: Fact) -> Failure:
 
 
 def _builds(scope: Scope) -> Iterator[Job]:
-    rows = of_projects(LayerBuild.objects.unfinished(), scope, "conversation__project")
-    for build in rows.select_related("conversation__project").order_by("pk"):
-        project = build.conversation.project
+    asked = dict(Waiting.objects.filter(kind="layers").values_list("key", "asked_at"))
+    rows = of_projects(Conversation.objects.filter(pk__in=asked), scope)
+    for conversation in rows.select_related("project").order_by("pk"):
+        at, project = asked[conversation.pk], conversation.project
         yield Job(
-            "layers",
-            build.pk,
-            build.requested_at,
-            False,
-            project,
-            build.conversation.external_id,
-            reverse("layers", args=[project.slug, build.conversation_id]),
-            done=build.done if build.total else None,
-            total=build.total or None,
-        )
+            "layers", conversation.pk, at, False, project, conversation.external_id,
+            _page_of(conversation),
+        )  # fmt: skip
 
 
 def _failed_builds(scope: Scope, since: datetime) -> Iterator[Failure]:
-    failed = LayerBuild.objects.filter(failure__isnull=False, requested_at__gt=since)
-    rows = of_projects(failed, scope, "conversation__project")
-    for build in rows.select_related("conversation__project").order_by("-pk")[: jobs.FAILURES]:
-        project = build.conversation.project
-        page = reverse("layers", args=[project.slug, build.conversation_id])
-        assert build.failure is not None
-        at, title = build.requested_at, build.conversation.external_id
-        yield Failure("layers", build.pk, at, build.failure, project, title, page)
+    told = of_projects(Event.objects.filter(verb=memory_builds.FAILED, at__gt=since), scope)
+    failed = {int(event.object_id): event for event in told.order_by("pk")}
+    rows = Conversation.objects.filter(pk__in=failed).select_related("project").order_by("-pk")
+    for conversation in rows[: jobs.FAILURES]:
+        event, title = failed[conversation.pk], conversation.external_id
+        why, page = Fact.from_json(event.data["reason"]), _page_of(conversation)
+        yield Failure("layers", conversation.pk, event.at, why, conversation.project, title, page)
+
+
+def _page_of(conversation: Conversation) -> str:
+    return reverse("layers", args=[conversation.project.slug, conversation.pk])

@@ -1,27 +1,22 @@
-"""Building the layers of conversations: asked for here, done by a worker or by a command.
+"""Building the layers of conversations: a job for a conversation, or what a run does beforehand.
 
 A conversation's text never changes, so each layer is built once for each configuration and kept
-as soon as it is ready. The rows say what is left, so the work may stop and continue anywhere.
+as soon as it is ready: the work may stop and continue anywhere.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import OperationalError, transaction
-from django.db.models import QuerySet
-from django.utils import timezone
-from pydantic import ValidationError
 
 from evaluation import adapters
-from evaluation.models import BuiltLayer, LayerBuild
-from evaluation.services.launch.launch import PipelineRefused
+from evaluation.models import BuiltLayer
 from evaluation.services.stores import FileStore
 from evaluation.services.work import working
 from evaluation.services.work.leases import MAX_ATTEMPTS
@@ -30,7 +25,7 @@ from labeling.core import events
 from labeling.domain.facts import Fact
 from labeling.jobs import queue as jobs
 from labeling.jobs.queue import JobLease, KeepAlive
-from labeling.models import Conversation, Project
+from labeling.models import Conversation, Event, Job
 from pipelines.encoder import MiniLM
 from pipelines.memory.layers.build import KINDS, Kind, build_layers, key_for
 from pipelines.memory.layers.config import LayersConfig
@@ -42,31 +37,24 @@ BUILDING_SECONDS = 6 * 3600.0
 """How long a worker may build the layers of a conversation."""
 RETRY_SECONDS = 20
 TRANSIENT = (TimeoutError, ConnectionError, OperationalError)
+REQUESTED, FAILED = "layers.requested", "layers.failed"
 
 
 @dataclass(frozen=True, slots=True)
 class BuildLease(JobLease):
     def end_late(self) -> None:
-        _end(self, failure=Fact("build.too_long", hours=BUILDING_SECONDS / 3600))
+        _fail(self, Fact("build.too_long", hours=BUILDING_SECONDS / 3600))
 
 
-class LeaseLost(Exception):
-    """Another worker has taken the build over."""
+class Build(NamedTuple):
+    """How far the layers of a conversation are, in one configuration."""
 
-
-def checked_config(settings: Mapping[str, Any]) -> LayersConfig:
-    try:
-        return LayersConfig.model_validate(settings)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        setting = ".".join(str(part) for part in first["loc"])
-        raise PipelineRefused(
-            "memory.setting",
-            setting=setting,
-            msg=first["msg"],
-            known=list(LayersConfig.model_fields),
-            details={"setting": setting},
-        ) from error
+    config: Mapping[str, Any]
+    key: str
+    ready: Mapping[str, BuiltLayer]
+    state: str
+    """``queued``, ``running``, ``finished``, ``failed``; empty: nobody has asked."""
+    failure: Fact | None = None
 
 
 def key_of(config: LayersConfig) -> str:
@@ -74,58 +62,66 @@ def key_of(config: LayersConfig) -> str:
     return key_for(config, _encoder())
 
 
-def request(
-    conversations: Sequence[Conversation],
-    *,
-    project: Project,
-    config: LayersConfig,
-    by: Any,
-    queue: bool = True,
-) -> list[LayerBuild]:
-    """Request the layers of each conversation. Built ones are kept; failed ones are retried."""
-    key = key_of(config)
-    with transaction.atomic():
-        asked = [_asked(conversation, key, config, by) for conversation in conversations]
-        open_ = [build for build in asked if build.finished_at is None]
-        if open_:
-            events.record(
-                "layers.requested", project, project=project, actor=by, conversations=len(open_)
-            )
-        for build in open_ if queue else []:
-            jobs.ask(KIND, build.pk)
-    return asked
-
-
-def work(build_id: int, owner: UUID, *, progress: Callable[[], None] | None = None) -> bool:
-    """Build what is missing; False if there is nothing to do or somebody else is at it."""
-    if not jobs.claim(KIND, build_id, owner):
+def request(conversation: Conversation, *, by: Any) -> bool:
+    """Have a worker build what is missing; False if nothing is."""
+    if builds_of(conversation)[0].state == "finished":
         return False
-    lease = BuildLease(KIND, build_id, owner)
-    unfinished = LayerBuild.objects.unfinished().select_related("conversation")
-    build, attempts = unfinished.filter(pk=build_id).first(), lease.attempts
-    if build is None or attempts >= MAX_ATTEMPTS:
-        _end(lease, failure=Fact("work.given_up", attempts=MAX_ATTEMPTS))
+    with transaction.atomic():
+        _record(REQUESTED, conversation, by, conversations=1)
+        jobs.ask(KIND, conversation.pk)
+    return True
+
+
+def builds_of(conversation: Conversation) -> list[Build]:
+    """That of the configuration that is built now, then those of others that were."""
+    config = LayersConfig()
+    ready: dict[str, dict[str, BuiltLayer]] = {key_of(config): {}}
+    for row in BuiltLayer.objects.filter(conversation=conversation).order_by("-pk"):
+        ready.setdefault(row.config_sha256, {})[row.kind] = row
+    (key, rows), *others = ready.items()
+    state, failure = _state(conversation, rows)
+    return [
+        Build(config.model_dump(mode="json"), key, rows, state, failure),
+        *(Build(next(iter(rows.values())).config, key, rows, "finished") for key, rows in others),
+    ]
+
+
+def _state(conversation: Conversation, ready: Mapping[str, BuiltLayer]) -> tuple[str, Fact | None]:
+    if len(ready) == len(KINDS):
+        return "finished", None
+    job = Job.objects.filter(kind=KIND, key=conversation.pk)
+    if job.exists():
+        return ("running" if job.held().exists() else "queued"), None
+    told = Event.objects.filter(object_type="conversation", object_id=str(conversation.pk))
+    last = told.filter(verb__in=[REQUESTED, FAILED]).order_by("-pk").first()
+    if last is not None and last.verb == FAILED:
+        return "failed", Fact.from_json(last.data["reason"])
+    return "", None
+
+
+def work(conversation_id: int, owner: UUID, *, progress: Callable[[], None] | None = None) -> bool:
+    """Build what is missing; False if there is nothing to do or somebody else is at it."""
+    if not jobs.claim(KIND, conversation_id, owner):
+        return False
+    lease = BuildLease(KIND, conversation_id, owner)
+    conversation, attempts = Conversation.objects.filter(pk=conversation_id).first(), lease.attempts
+    if conversation is None or attempts >= MAX_ATTEMPTS:
+        _fail(lease, Fact("work.given_up", attempts=MAX_ATTEMPTS))
         return False
     try:
         with KeepAlive(lease, seconds=BUILDING_SECONDS):
-            _build(build, lease, progress)
-        _end(lease, finished_at=timezone.now())
-    except LeaseLost:
-        logger.warning("The build %s was taken over; what this one began is dropped.", build_id)
+            _build(conversation, progress)
+        lease.finish()
     except Exception as error:  # the page of the conversation says why
-        working.log_failure(logger, build, error)
+        working.log_failure(logger, f"Layers of {conversation}", error)
         if isinstance(error, TRANSIENT) and attempts + 1 < MAX_ATTEMPTS:
             lease.put_off(RETRY_SECONDS * (attempts + 1))
         else:
-            _end(lease, failure=working.fact_of(error))
+            _fail(lease, working.fact_of(error))
     except BaseException:  # Ctrl-C, or the process is told to end
         lease.give_back()
         raise
     return True
-
-
-def due() -> QuerySet[LayerBuild, int]:
-    return LayerBuild.objects.unfinished().values_list("pk", flat=True)
 
 
 class StoredRows:
@@ -157,69 +153,35 @@ def alone(conversation_id: int, key: str) -> AbstractContextManager[bool]:
     return FileStore().alone(f"layers-{conversation_id}-{key}")
 
 
-def built(conversation: Conversation, key: str) -> dict[str, BuiltLayer]:
-    """The layers that are ready, by kind."""
-    rows = BuiltLayer.objects.filter(conversation=conversation, config_sha256=key)
-    return {row.kind: row for row in rows}
-
-
-def _asked(conversation: Conversation, key: str, config: LayersConfig, by: Any) -> LayerBuild:
-    build, _ = LayerBuild.objects.get_or_create(
-        conversation=conversation,
-        config_sha256=key,
-        defaults={"config": config.model_dump(mode="json"), "requested_by": by},
-    )
-    if build.failure or (build.finished_at and not _complete(build)):
-        build.failure, build.finished_at, build.requested_by = None, None, by
-        build.save()
-    return build
-
-
-def _complete(build: LayerBuild) -> bool:
-    return len(built(build.conversation, build.config_sha256)) == len(KINDS)
-
-
-def _build(build: LayerBuild, lease: JobLease, progress: Callable[[], None] | None) -> None:
-    config = LayersConfig.model_validate(build.config)
-    if key_of(config) != build.config_sha256:
-        raise PipelineRefused("memory.other_setup")
-    rows = StoredRows(build.conversation_id, build.config_sha256, config)
+def _build(conversation: Conversation, progress: Callable[[], None] | None) -> None:
+    """Who has lost the lease meanwhile has built the same as whoever has it."""
+    config, encoder = LayersConfig(), _encoder()
+    key = key_for(config, encoder)
 
     def tell(kind: Kind, done: int, total: int) -> None:
-        if not lease.renew():
-            raise LeaseLost
-        LayerBuild.objects.filter(pk=build.pk).update(step=kind, done=done, total=total)
         if progress:
             progress()
 
-    with alone(build.conversation_id, build.config_sha256):
+    with alone(conversation.pk, key):
         build_layers(
-            adapters.messages_of(build.conversation),
-            encoder=_encoder(),
-            rows=rows,
+            adapters.messages_of(conversation),
+            encoder=encoder,
+            rows=StoredRows(conversation.pk, key, config),
             config=config,
-            progress=_sparing(tell),
+            progress=tell,
         )
 
 
-def _sparing(tell: Callable[[Kind, int, int], None]) -> Callable[[Kind, int, int], None]:
-    """Hundreds of steps a second are reported as one, because each report is a write."""
-    last: dict[str, Any] = {"kind": None, "at": timezone.now()}
-
-    def sometimes(kind: Kind, done: int, total: int) -> None:
-        now = timezone.now()
-        if kind != last["kind"] or now - last["at"] > timedelta(seconds=0.5):
-            last.update(kind=kind, at=now)
-            tell(kind, done, total)
-
-    return sometimes
-
-
-def _end(lease: JobLease, **fields: Any) -> None:
+def _fail(lease: JobLease, reason: Fact) -> None:
     """By its holder alone."""
-    held = LayerBuild.objects.unfinished().filter(jobs.held_by(KIND, lease.owner), pk=lease.key)
-    held.update(**fields)
+    conversation = Conversation.objects.filter(pk=lease.key).first()
+    if conversation is not None and lease.renew():
+        _record(FAILED, conversation, None, reason=reason.as_json())
     lease.finish()
+
+
+def _record(verb: str, conversation: Conversation, by: Any, **data: Any) -> None:
+    events.record(verb, conversation, project=conversation.project, actor=by, **data)
 
 
 def _encoder() -> MiniLM:

@@ -8,19 +8,17 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from evaluation.models import BuiltLayer, LayerBuild
+from evaluation.models import BuiltLayer
 from evaluation.services import memory_builds
+from evaluation.services.memory_builds import Build
 from evaluation.views import layer_charts as charts
 from labeling.core import access
-from labeling.domain.errors import RuleError
 from labeling.models import Conversation
-from labeling.words import words, words_of
-from pipelines.memory.layers.config import LayersConfig
+from labeling.words import words_of
 from pipelines.memory.layers.nodes import MEASURES, Signals, Threads, TopicNode, Topics
 
 PAGE_SIZE = 30
@@ -41,14 +39,14 @@ class NodeCard(NamedTuple):
 @require_GET
 def conversation_layers(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     conversation = _conversation(request, slug, pk)
-    builds = _builds(conversation)
-    build = _chosen(builds, request.GET.get("config", ""))
+    now, builds, build = _builds(conversation, request.GET.get("config", ""))
     context = {
         "project": conversation.project,
         "conversation": conversation,
         "builds": builds,
+        "unasked": not now.state,
         **(_progress(build) if build else {}),
-        **(_built(request, build) if build else {}),
+        **(_built(request, conversation, build) if build else {}),
     }
     return render(request, "evaluation/layers.html", context)
 
@@ -57,7 +55,7 @@ def conversation_layers(request: HttpRequest, slug: str, pk: int) -> HttpRespons
 def conversation_layers_progress(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The part that polls; when the build ends, the page is loaded again, with its layers."""
     conversation = _conversation(request, slug, pk)
-    build = _chosen(_builds(conversation), request.GET.get("config", ""))
+    _, _, build = _builds(conversation, request.GET.get("config", ""))
     context = {"project": conversation.project, "conversation": conversation}
     if build:
         context |= _progress(build)
@@ -71,20 +69,11 @@ def conversation_layers_progress(request: HttpRequest, slug: str, pk: int) -> Ht
 @require_POST
 def conversation_layers_build(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     conversation = _conversation(request, slug, pk)
-    again = _chosen(_builds(conversation), request.POST.get("config", ""))
-    try:
-        config = memory_builds.checked_config(again.config) if again else LayersConfig()
-        (build,) = memory_builds.request(
-            [conversation], project=conversation.project, config=config, by=request.user
-        )
-    except RuleError as error:
-        messages.error(request, words(error.fact))
-        return redirect("layers", slug, pk)
-    if build.finished_at is None:
+    if memory_builds.request(conversation, by=request.user):
         messages.success(request, _("A worker builds the layers; this page follows it."))
     else:
         messages.info(request, _("The layers are built already."))
-    return redirect(f"{reverse('layers', args=[slug, pk])}?config={build.config_sha256[:SHORT]}")
+    return redirect("layers", slug, pk)
 
 
 def _conversation(request: HttpRequest, slug: str, pk: int) -> Conversation:
@@ -92,46 +81,41 @@ def _conversation(request: HttpRequest, slug: str, pk: int) -> Conversation:
     return get_object_or_404(project.conversations.select_related("project"), pk=pk)
 
 
-def _builds(conversation: Conversation) -> list[LayerBuild]:
-    return list(LayerBuild.objects.filter(conversation=conversation))
+def _builds(conversation: Conversation, asked: str) -> tuple[Build, list[Build], Build | None]:
+    """That of now, those that there are, and the one asked for, else the first."""
+    now, *others = memory_builds.builds_of(conversation)
+    builds = [now, *others] if now.state else others
+    chosen = (build for build in builds if len(asked) == SHORT and build.key.startswith(asked))
+    return now, builds, next(chosen, builds[0] if builds else None)
 
 
-def _chosen(builds: list[LayerBuild], asked: str) -> LayerBuild | None:
-    """The configuration asked for, else the newest."""
-    for build in builds:
-        if len(asked) == SHORT and build.config_sha256.startswith(asked):
-            return build
-    return builds[0] if builds else None
-
-
-def _progress(build: LayerBuild) -> dict[str, Any]:
-    ready = memory_builds.built(build.conversation, build.config_sha256)
-    state = build.state
+def _progress(build: Build) -> dict[str, Any]:
+    waiting = [kind for kind in BuiltLayer.Kind if kind not in build.ready]
     return {
         "build": build,
-        "badge": BADGES[state],
-        "short": build.config_sha256[:SHORT],
+        "badge": BADGES[build.state],
+        "short": build.key[:SHORT],
         "steps": [
             {
                 "title": kind.label,
-                "row": ready.get(kind),
-                "working": state == "running" and build.step == kind and kind not in ready,
+                "row": build.ready.get(kind),
+                "working": build.state == "running" and kind == waiting[0],
             }
             for kind in BuiltLayer.Kind
         ],
-        "ready": ready,
+        "ready": build.ready,
     }
 
 
-def _built(request: HttpRequest, build: LayerBuild) -> dict[str, Any]:
+def _built(request: HttpRequest, conversation: Conversation, build: Build) -> dict[str, Any]:
     """What there is so far: each layer is shown as soon as it is ready."""
-    ready = memory_builds.built(build.conversation, build.config_sha256)
+    ready = build.ready
     if "topics" not in ready:
         return {}
     topics = Topics.from_json(ready["topics"].payload)
     signals = Signals.from_json(ready["signals"].payload) if "signals" in ready else None
     threads = Threads.from_json(ready["threads"].payload) if "threads" in ready else None
-    size = build.conversation.n_messages
+    size = conversation.n_messages
     anchors = _anchors(signals)
     problems = [
         problem for layer in (topics, signals, threads) if layer for problem in layer.problems

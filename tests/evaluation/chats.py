@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from uuid import uuid4
 
 from django.utils import timezone
 
-from evaluation.models import LayerBuild
 from evaluation.services import memory_builds
+from evaluation.services.memory_builds import Build
 from labeling.conversations.rules.importing import Turn
 from labeling.models import Conversation, Project
-from pipelines.memory.layers.config import LayersConfig
 from tests.factories import make_talk
 
 START = timezone.now().replace(microsecond=0)
@@ -26,8 +26,7 @@ def make_chat(project: Project, external_id: str) -> Conversation:
     return make_talk(project, external_id, turns)
 
 
-def ask(chat: Conversation, *, config: LayersConfig | None = None) -> LayerBuild:
-    (build,) = memory_builds.request(
-        [chat], project=chat.project, config=config or LayersConfig(), by=None, queue=False
-    )
-    return build
+def build(chat: Conversation) -> Build:
+    """As a worker builds what somebody has asked for."""
+    memory_builds.work(chat.pk, uuid4())
+    return memory_builds.builds_of(chat)[0]

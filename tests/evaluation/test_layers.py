@@ -1,4 +1,4 @@
-"""Layers are built once, go on where they stopped, and are asked for by those who may."""
+"""Layers are built once, go on where they stopped, and say why they could not be built."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from evaluation.models import BuiltLayer, LayerBuild
+from evaluation.models import BuiltLayer
 from evaluation.services import memory_builds
-from evaluation.services.launch.launch import PipelineRefused
 from evaluation.services.stores import FileStore
-from labeling.models import Conversation, Job
-from labeling.models import Event as Logged
+from labeling.models import Conversation, Event, Job
 from labeling.words import in_english
 from pipelines.memory.layers.config import LayersConfig
-from tests.evaluation.chats import ask, make_chat
+from tests.evaluation.chats import build, make_chat
 from tests.fakes import WordOverlap
-from tests.refusals import refused
 
 pytestmark = pytest.mark.postgres
-
-CONFIG = LayersConfig()
 
 
 @pytest.fixture(autouse=True)
@@ -34,82 +29,81 @@ def chat(project) -> Conversation:
     return make_chat(project, "chat-1")
 
 
-def kinds(build: LayerBuild) -> set[str]:
-    return set(memory_builds.built(build.conversation, build.config_sha256))
+def state(chat: Conversation) -> str:
+    return memory_builds.builds_of(chat)[0].state
 
 
-def test_a_build_keeps_each_layer_with_what_made_it(chat):
-    build = ask(chat)
+def test_a_build_keeps_each_layer_with_what_made_it_and_is_done_once(chat):
+    assert state(chat) == ""
 
-    assert memory_builds.work(build.pk, uuid4())
+    built = build(chat)
 
-    build.refresh_from_db()
-    assert build.state == "finished"
-    rows = memory_builds.built(chat, build.config_sha256)
-    assert set(rows) == {"topics", "signals", "threads"}
-    assert rows["topics"].implementation == "local"
-    assert rows["topics"].config == CONFIG.model_dump(mode="json")
-    assert [node["all_message_ids"] for node in rows["topics"].payload["nodes"]] == [
+    assert (built.state, set(built.ready)) == ("finished", {"topics", "signals", "threads"})
+    topics = built.ready["topics"]
+    assert (topics.implementation, topics.config) == (
+        "local",
+        LayersConfig().model_dump(mode="json"),
+    )
+    assert [node["all_message_ids"] for node in topics.payload["nodes"]] == [
         [1, 2, 3, 4],
         [5, 6, 7, 8],
         [9, 10, 11, 12],
     ]
+    assert not memory_builds.request(chat, by=None)
+    assert not Event.objects.filter(verb="layers.requested").exists()
+    build(chat)
+    assert BuiltLayer.objects.count() == 3
 
 
-def test_asking_again_builds_nothing_again(chat):
-    memory_builds.work(ask(chat).pk, uuid4())
-    before = list(BuiltLayer.objects.values_list("pk", "built_at"))
+def test_what_somebody_asks_for_waits_for_a_worker(chat, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        assert memory_builds.request(chat, by=None)
 
-    build = ask(chat)
-
-    assert not memory_builds.work(build.pk, uuid4())
-    assert list(BuiltLayer.objects.values_list("pk", "built_at")) == before
-    assert Logged.objects.filter(verb="layers.requested").count() == 1
+    job = Job.objects.get()
+    assert (job.kind, job.key, state(chat)) == ("layers", chat.pk, "queued")
+    assert Event.objects.filter(verb="layers.requested").count() == 1
 
 
-def test_another_configuration_is_another_build(chat):
-    first, second = ask(chat), ask(chat, config=LayersConfig(window=6))
-    memory_builds.work(first.pk, uuid4())
+def test_layers_of_another_version_stay_beside(chat):
+    first = build(chat)
+    BuiltLayer.objects.update(config_sha256="1" * 64)
 
-    assert kinds(second) == set()
+    now, other = memory_builds.builds_of(chat)
+
+    assert (now.state, other.state, set(other.ready)) == ("", "finished", set(first.ready))
 
 
 def test_a_build_that_was_killed_goes_on_and_keeps_what_was_ready(chat, monkeypatch):
-    build = ask(chat)
-    steps = []
+    put = memory_builds.StoredRows.put
 
-    def stop(progress):
-        def tell(kind, done, total):
-            steps.append(kind)
-            progress(kind, done, total)
-            if kind == "signals":
-                raise KeyboardInterrupt
-
-        return tell
+    def stop(self, kind, *args, **kwargs):
+        if kind == "signals":
+            raise KeyboardInterrupt
+        put(self, kind, *args, **kwargs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(memory_builds, "_sparing", stop)
+        patch.setattr(memory_builds.StoredRows, "put", stop)
         with pytest.raises(KeyboardInterrupt):
-            memory_builds.work(build.pk, uuid4())
+            build(chat)
 
-    assert kinds(build) == {"topics"}
-    topics = BuiltLayer.objects.get().pk
-    build.refresh_from_db()
-    assert (build.state, Job.objects.get().attempts) == ("queued", 0)
-    memory_builds.work(build.pk, uuid4())
-    assert kinds(build) == {"topics", "signals", "threads"}
-    assert BuiltLayer.objects.filter(pk=topics).exists()
+    topics = BuiltLayer.objects.get()
+    assert (topics.kind, state(chat), Job.objects.get().attempts) == ("topics", "queued", 0)
+    assert build(chat).state == "finished"
+    assert BuiltLayer.objects.filter(pk=topics.pk).exists()
 
 
-def test_a_build_that_kills_its_workers_is_given_up_in_words_and_can_be_asked_for_again(chat):
-    build = ask(chat)
-    Job.objects.create(kind="layers", key=build.pk, attempts=3)
+def test_a_build_that_kills_its_workers_is_given_up_in_words_and_can_be_asked_for_again(
+    chat, django_capture_on_commit_callbacks
+):
+    Job.objects.create(kind="layers", key=chat.pk, attempts=3)
 
-    assert not memory_builds.work(build.pk, uuid4())
+    failed = build(chat)
 
-    build.refresh_from_db()
-    assert "Given up after 3 attempts" in in_english(build.failure)
-    assert ask(chat).state == "queued"
+    assert (failed.state, Job.objects.exists()) == ("failed", False)
+    assert "Given up after 3 attempts" in in_english(failed.failure)
+    with django_capture_on_commit_callbacks(execute=True):
+        memory_builds.request(chat, by=None)
+    assert state(chat) == "queued"
 
 
 def test_an_encoder_that_is_away_is_tried_again_later(chat, monkeypatch):
@@ -117,63 +111,40 @@ def test_an_encoder_that_is_away_is_tried_again_later(chat, monkeypatch):
         raise ConnectionError("down")
 
     monkeypatch.setattr(memory_builds, "build_layers", away)
-    build = ask(chat)
 
-    memory_builds.work(build.pk, uuid4())
-
-    build.refresh_from_db()
+    assert build(chat).state == "queued"
     put_off = Job.objects.get()
-    assert (build.state, put_off.attempts) == ("queued", 1)
+    assert put_off.attempts == 1
     assert put_off.lease_expires_at > timezone.now()
     Job.objects.update(attempts=2, lease_expires_at=None)
-    memory_builds.work(build.pk, uuid4())
-    build.refresh_from_db()
-    assert in_english(build.failure) == "ConnectionError: down"
+    assert in_english(build(chat).failure) == "ConnectionError: down"
 
 
-def test_whoever_lost_the_build_changes_nothing(chat, monkeypatch):
-    build = ask(chat)
-    other, went_on = uuid4(), []
+def test_whoever_lost_the_build_says_nothing_of_it(chat, monkeypatch):
+    other = uuid4()
 
-    def taken_over(*args, progress, **kwargs):
+    def taken_over(*args, **kwargs):
         Job.objects.update(owner=other)
-        progress("topics", 0, 0)
-        went_on.append(True)
+        raise ValueError("too late")
 
     monkeypatch.setattr(memory_builds, "build_layers", taken_over)
-    memory_builds.work(build.pk, uuid4())
 
-    build.refresh_from_db()
-    assert (Job.objects.get().owner, build.state) == (other, "running")
-    assert not went_on
+    assert build(chat).state == "running"
+    assert Job.objects.get().owner == other
+    assert not Event.objects.filter(verb="layers.failed").exists()
 
 
 def test_a_build_is_alone_at_what_it_builds(chat, monkeypatch):
-    build, free, build_layers = ask(chat), [], memory_builds.build_layers
+    free, build_layers = [], memory_builds.build_layers
+    key = memory_builds.key_of(LayersConfig())
 
     def look(*args, **kwargs):
-        with FileStore().alone(f"layers-{chat.pk}-{build.config_sha256}", at_most=0) as taken:
+        with FileStore().alone(f"layers-{chat.pk}-{key}", at_most=0) as taken:
             free.append(taken)
         build_layers(*args, **kwargs)
 
     monkeypatch.setattr(memory_builds, "build_layers", look)
 
-    memory_builds.work(build.pk, uuid4())
+    build(chat)
 
     assert free == [False]
-
-
-def test_a_build_asked_for_under_another_version_is_refused_in_words(chat):
-    build = ask(chat)
-    LayerBuild.objects.update(config_sha256="1" * 64)
-
-    memory_builds.work(build.pk, uuid4())
-
-    build.refresh_from_db()
-    assert "ask for them again" in in_english(build.failure)
-
-
-@pytest.mark.parametrize("settings", [{"windw": 3}, {"window": 0}, {"implementation": "model"}])
-def test_wrong_settings_are_refused_by_name(settings):
-    with refused(PipelineRefused, match=next(iter(settings))):
-        memory_builds.checked_config(settings)

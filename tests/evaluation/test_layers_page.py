@@ -7,16 +7,15 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluation.models import LayerBuild
+from evaluation.models import BuiltLayer
 from evaluation.services import memory_builds
 from evaluation.views.layer_charts import signal_charts, time_line
 from labeling.conversations.rules.importing import Turn
-from labeling.domain.facts import Fact
 from labeling.jobs import queue
-from labeling.models import Conversation
+from labeling.models import Conversation, Job
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.signals import measure_nodes
-from tests.evaluation.chats import ask, make_chat
+from tests.evaluation.chats import build, make_chat
 from tests.factories import make_talk
 from tests.fakes import WordOverlap
 from tests.pipelines.memory.layers.talks import node, talk
@@ -42,47 +41,39 @@ def text(response) -> str:
     return " ".join(response.content.decode().split())
 
 
-def test_nobody_asked_yet_and_a_button_asks(chat, signed_in):
+def test_nobody_asked_yet_and_a_button_asks(chat, signed_in, django_capture_on_commit_callbacks):
     client = signed_in("noor")
     assert "Nobody has asked for the layers" in text(client.get(address(chat)))
 
-    response = client.post(address(chat, "layers-build"))
+    with django_capture_on_commit_callbacks(execute=True):
+        response = client.post(address(chat, "layers-build"))
 
-    build = LayerBuild.objects.get()
-    assert response.url == f"{address(chat)}?config={build.config_sha256[:12]}"
-    assert build.requested_by.username == "noor"
+    assert (response.url, Job.objects.get().key) == (address(chat), chat.pk)
     page = text(client.get(address(chat)))
     assert "waiting for a worker" in page
     assert "hx-get" in page
-
-
-def test_what_is_ready_is_shown_while_the_rest_is_built(chat, signed_in):
-    build = ask(chat)
-    memory_builds.work(build.pk, uuid4())
-    memory_builds.built(chat, build.config_sha256)["threads"].delete()
-    LayerBuild.objects.update(finished_at=None, step="threads", done=3, total=7)
-    assert queue.claim("layers", build.pk, uuid4())
-
-    page = text(signed_in("noor").get(address(chat)))
-
-    assert "3 topics in 3 bursts of 12 messages" in page
-    assert "in progress" in page
-    assert '<progress class="progress" max="7" value="3"' in page
-
-
-def test_the_page_stops_asking_when_the_build_has_ended(chat, signed_in):
-    build = ask(chat)
-    client = signed_in("noor")
     assert client.get(address(chat, "layers-progress")).status_code == 200
 
-    memory_builds.work(build.pk, uuid4())
 
+def test_what_is_ready_is_shown_while_the_rest_is_built_and_then_the_page_is_loaded_again(
+    chat, signed_in
+):
+    build(chat).ready["threads"].delete()
+    assert queue.claim("layers", chat.pk, uuid4())
+    client = signed_in("noor")
+
+    page = text(client.get(address(chat)))
+
+    assert "3 topics in 3 bursts of 12 messages" in page
+    assert page.count("in progress") == 1
+    Job.objects.all().delete()
+    build(chat)
     response = client.get(address(chat, "layers-progress"))
     assert (response.status_code, response["HX-Refresh"]) == (286, "true")
 
 
 def test_topics_signals_and_threads_are_linked(chat, signed_in):
-    memory_builds.work(ask(chat).pk, uuid4())
+    build(chat)
 
     page = text(signed_in("rita").get(address(chat)))
 
@@ -93,27 +84,27 @@ def test_topics_signals_and_threads_are_linked(chat, signed_in):
     assert "1 thread by 1 link from an earlier topic" in page
 
 
-def test_a_failed_build_says_why_and_can_be_tried_again(chat, signed_in):
-    build = ask(chat)
-    LayerBuild.objects.update(failure=Fact("model.unreachable", said="down"))
-    client = signed_in("noor")
-    page = text(client.get(address(chat)))
-    assert "server cannot be reached: down" in page
+def test_a_failed_build_says_why_and_can_be_tried_again(chat, signed_in, monkeypatch):
+    def broken(*args, **kwargs):
+        raise ValueError("no luck")
+
+    monkeypatch.setattr(memory_builds, "build_layers", broken)
+    build(chat)
+
+    page = text(signed_in("noor").get(address(chat)))
+
+    assert "no luck" in page
     assert "Try again" in page
-
-    client.post(address(chat, "layers-build"), {"config": build.config_sha256[:12]})
-
-    build.refresh_from_db()
-    assert build.state == "queued"
 
 
 def test_each_configuration_has_its_tab(chat, signed_in):
-    first = ask(chat)
-    second = ask(chat, config=LayersConfig(window=6))
+    build(chat)
+    BuiltLayer.objects.update(config_sha256="1" * 64)
+    key = build(chat).key[:12]
 
-    page = text(signed_in("noor").get(f"{address(chat)}?config={first.config_sha256[:12]}"))
+    page = text(signed_in("noor").get(f"{address(chat)}?config=111111111111"))
 
-    assert f"?config={second.config_sha256[:12]}" in page
+    assert f"?config={key}" in page
     assert page.count('aria-current="page"') >= 1
 
 
@@ -121,14 +112,14 @@ def test_each_configuration_has_its_tab(chat, signed_in):
     "query", ["?config=zzz", "?node=T999", "?page=x", "?page=-1", "?config=%00"]
 )
 def test_odd_addresses_show_the_page(chat, signed_in, query):
-    memory_builds.work(ask(chat).pk, uuid4())
+    build(chat)
 
     assert signed_in("noor").get(address(chat) + query).status_code in (200, 400)
 
 
 def test_a_conversation_s_words_are_never_markup(project, signed_in):
     evil = make_chat(project, "<script>alert(1)</script>")
-    memory_builds.work(ask(evil).pk, uuid4())
+    build(evil)
 
     assert "<script>alert" not in signed_in("noor").get(address(evil)).content.decode()
 
@@ -136,7 +127,7 @@ def test_a_conversation_s_words_are_never_markup(project, signed_in):
 def test_the_page_of_many_topics_asks_the_database_little(project, signed_in):
     turns = [Turn("speaker", f"w{at}", "ab"[at % 2]) for at in range(400)]
     many = make_talk(project, "many", turns)
-    memory_builds.work(ask(many).pk, uuid4())
+    build(many)
     client = signed_in("noor")
     client.get(address(many))
 
