@@ -7,14 +7,9 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-from csp.constants import HEADER
-from csp.middleware import CSPMiddleware
-from csp.utils import build_policy
-from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
-from django.http.response import HttpResponseBase
 from django.middleware.common import CommonMiddleware
 
 from config.logs import request_id
@@ -75,20 +70,3 @@ class WithSlash(CommonMiddleware):
     """
 
     response_redirect_class = SameRequestElsewhere
-
-
-class SamePolicy(CSPMiddleware):
-    """The policy of nearly every answer is the same: it is put together once, not each time."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        super().__init__(get_response)
-        self._policy = build_policy()
-
-    def process_response(
-        self, request: HttpRequest, response: HttpResponseBase
-    ) -> HttpResponseBase:
-        has_own = HEADER in response or any(name.startswith("_csp") for name in vars(response))
-        if has_own or settings.DEBUG:
-            return super().process_response(request, response)
-        response[HEADER] = self._policy
-        return response

@@ -124,7 +124,7 @@ MIDDLEWARE = [
     "config.middleware.refuse_nul",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.middleware.SamePolicy",
+    "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",  # the person's choice, else the browser's
     "labeling.core.views.errors.limited",

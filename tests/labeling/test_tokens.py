@@ -239,9 +239,3 @@ def test_the_form_offers_own_projects_and_makes_what_was_chosen(signed_in, proje
     token = ApiToken.objects.get()
     assert (token.scopes, token.project_ids) == (["read", "label"], [project.pk])
     assert token.expires_at - token.created_at > timedelta(days=29)
-
-
-def test_a_client_that_repeats_what_it_is_sent_with_is_asked_to_be_updated(signed_in, ana):
-    sent = signed_in(ana).post("/api/queue/next/", headers={"Idempotency-Key": "k-1"})
-
-    assert (sent.status_code, sent.json()["code"]) == (400, "keys_are_gone")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from django.utils.translation import gettext as _
-from rest_framework import exceptions, views, viewsets
+from rest_framework import views, viewsets
 from rest_framework.request import Request
 
 from labeling.core import tokens
@@ -43,9 +42,6 @@ class ApiView(views.APIView):
         if isinstance(request.auth, ApiToken) and request.method != "OPTIONS":
             method = "GET" if request.method == "HEAD" else request.method or ""
             tokens.require(request.auth, self.scopes.get(method, ()))
-        if "Idempotency-Key" in request.headers:  # who sends one would repeat what it is sent with
-            said = _("Requests have no keys any more: update assay-client, or send no key.")
-            raise exceptions.ParseError(said, "keys_are_gone")
 
 
 class ApiViewSet(viewsets.ViewSetMixin, ApiView):
