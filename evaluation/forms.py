@@ -1,4 +1,4 @@
-"""The form that launches a run.
+"""The forms that launch runs: on gold, on conversations without it, on predictions.
 
 Every pipeline's settings are generated from its own description, so that a new pipeline or
 setting needs no change here.
@@ -7,9 +7,11 @@ setting needs no change here.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from io import BytesIO
+from typing import Any, ClassVar, NamedTuple, cast
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
@@ -21,7 +23,6 @@ from evaluation.layers import GOLD_LAYERS
 from evaluation.models import EVERY, OPEN, Judging, Kind, Run
 from evaluation.services.judging import answers, judgings
 from evaluation.services.language_models import endpoints
-from evaluation.services.language_models.budgets import Estimate
 from evaluation.services.launch import cloning, launch, predictions
 from evaluation.services.launch.launch import (
     LONGEST_NAME,
@@ -30,15 +31,22 @@ from evaluation.services.launch.launch import (
     LaunchRefused,
     LaunchRequest,
 )
-from evaluation.services.run import kept
+from evaluation.services.run import foreseeing, kept
+from evaluation.services.run.foreseeing import Foreseen
+from evaluation.services.unmeasured import launching, predicting, reading
+from evaluation.services.unmeasured.predicting import Task, TrialRefused
 from evaluation.services.work.steering import MOST_CONCURRENCY
-from labeling.domain.errors import RuleError
+from labeling.conversations.formats.conversations import AUTO
+from labeling.conversations.formats.talks import HowToRead
+from labeling.conversations.forms.uploads import SeveralFilesField
+from labeling.conversations.rules.importing import Record
+from labeling.domain.errors import FileFault, RuleError
 from labeling.domain.numbers import whole_number
-from labeling.models import Conversation, GoldItem, GoldRelease
+from labeling.models import Conversation, GoldItem, GoldRelease, Membership, Project
 from labeling.translation import lazy
 from labeling.words import words
 from pipelines.chat.endpoint import DEFAULT, JUDGE
-from pipelines.registry import PipelineRow, SettingRow, describe
+from pipelines.registry import MEMORY, Entry, PipelineRow, SettingRow, describe
 from pipelines.types import Config
 
 
@@ -76,15 +84,6 @@ class ReleaseSelect(forms.Select):
             if release.has_test_items:
                 option["attrs"]["data-test-items"] = ""
         return option
-
-
-def _release_field() -> forms.ModelChoiceField:
-    return forms.ModelChoiceField(
-        GoldRelease.objects.none(),
-        label=_("Gold release"),
-        empty_label=_("Choose…"),
-        widget=ReleaseSelect,
-    )
 
 
 class PipelineSelect(forms.Select):
@@ -132,70 +131,200 @@ class KeptField(forms.Field):
             raise forms.ValidationError(words(error.fact)) from error
 
 
-class PipelineForm(forms.Form):
-    """A form with a field ``pipeline`` and the settings of each pipeline that can be chosen."""
+def _text(**attrs: str) -> forms.TextInput:
+    return forms.TextInput({"dir": "auto", **attrs})
 
-    pipelines: list[PipelineRow]
 
-    def add_settings(self, pipelines: list[PipelineRow]) -> None:
-        self.pipelines = pipelines
-        for row in pipelines:
+class StartingForm(forms.Form):
+    """A form that launches a run; ``reader`` limits what can be chosen."""
+
+    name = forms.CharField(
+        label=_("Name"),
+        required=False,
+        widget=_text(maxlength=str(LONGEST_NAME)),
+        help_text=_("What is tried, for the log of experiments."),
+    )
+    names: ClassVar[Mapping[str, str]] = {}
+    """What a field of the request, or the first part of its name, is called here."""
+
+    @classmethod
+    def start(cls, asked: Mapping[str, str], reader: Any) -> dict[str, Any]:
+        """What the address asks for."""
+        return {}
+
+    def _begin(self, reader: Any) -> Run:
+        raise NotImplementedError
+
+    def launch(self, *, by: Any) -> Run | None:
+        """The run, or None with what is wrong written on the form."""
+        try:
+            return self._begin(by)
+        except LaunchRefused as error:
+            for fault in error.faults:
+                group, _, setting = fault.field.partition(".")
+                name = f"{self.names.get(group, group)}{setting}"
+                self.add_error(name if name in self.fields else None, words(fault.fact))
+        except (RuleError, FileFault) as error:
+            self.add_error(None, words(error.fact))
+        return None
+
+
+class BudgetForm(forms.Form):
+    """A new budget for a run that used up its budget; empty fields stay as they are."""
+
+    budget_cost = forms.FloatField(
+        label=_("Budget in money"),
+        required=False,
+        widget=_number(0, None, whole=False),
+        help_text=_(
+            "What language models may cost; empty: no limit. The run pauses when it is used up."
+        ),
+    )
+    budget_tokens = forms.IntegerField(
+        label=_("Budget in tokens"),
+        required=False,
+        widget=_number(1, None),
+        help_text=_("The same in tokens of prompts and replies together."),
+    )
+
+
+class PipelineForm(BudgetForm, StartingForm):
+    """A pipeline, and the settings of each that can be chosen."""
+
+    pipeline = forms.ChoiceField(label=_("Pipeline"))
+    layers: frozenset[str] = frozenset()
+    """What the pipeline has to make."""
+    more_names: tuple[str, ...] = ("budget_cost", "budget_tokens")
+
+    def __init__(self, *args: Any, entries: Iterable[Entry] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.has_model = bool(endpoints.choices())
+        self.pipelines = describe(entries)
+        self.fields["pipeline"] = forms.ChoiceField(
+            label=_("Pipeline"),
+            choices=_grouped(self.pipelines),
+            widget=PipelineSelect(self.pipelines),
+        )
+        for row in self.pipelines:
             for setting in row["config"]:
                 self.fields[setting_name(row["name"], setting["name"])] = setting_field(setting)
 
-    def settings_fields(self, row: PipelineRow) -> list[forms.BoundField]:
-        return [self[setting_name(row["name"], setting["name"])] for setting in row["config"]]
+    def of_layers(self, layers: Iterable[str]) -> None:
+        self.layers = frozenset(layers)
+        select: Any = self.fields["pipeline"].widget
+        select.layers = self.layers
+
+    @property
+    def settings(self) -> list[PipelineFields]:
+        """Each pipeline with the bound fields of its settings, for the template."""
+        chosen = self["pipeline"].value()
+        rows: list[PipelineFields] = []
+        for row in self.pipelines:
+            fields = [self[setting_name(row["name"], each["name"])] for each in row["config"]]
+            is_chosen = row["name"] == chosen if chosen else self.layers <= {*row["layers"]}
+            unfold = any(map(self.differs, fields))
+            rows.append({**row, "fields": fields, "chosen": is_chosen, "unfold": unfold})
+        return rows
 
     def config(self) -> Config:
         """The settings of the chosen pipeline; an empty one takes its default."""
-        chosen = self.cleaned_data.get("pipeline", "")
-        names = [
-            setting["name"]
-            for row in self.pipelines
-            if row["name"] == chosen
-            for setting in row["config"]
-        ]
-        values = {name: self.cleaned_data.get(setting_name(chosen, name)) for name in names}
-        return {name: value for name, value in values.items() if value not in (None, "")}
+        start = setting_name(self.cleaned_data.get("pipeline", ""), "")
+        return {
+            name.removeprefix(start): value
+            for name, value in self.cleaned_data.items()
+            if name.startswith(start) and value not in (None, "")
+        }
+
+    def differs(self, field: forms.BoundField) -> bool:
+        if self.is_bound:
+            return bool(field.errors) or field.name in self._changed
+        return bool(self.initial.get(field.name, field.field.initial) != field.field.initial)
+
+    @cached_property
+    def _changed(self) -> set[str]:
+        return {*self.changed_data}
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        """What most runs leave as it is. A budget only where a language model can be asked."""
+        of_models = () if self.has_model else BudgetForm.base_fields
+        return [self[name] for name in self.more_names if name not in of_models]
+
+    @property
+    def unfold_more(self) -> bool:
+        return any(map(self.differs, self.more))
 
 
-class MeasuringForm(forms.Form):
-    """On which gold something is measured; ``releases`` limits what can be chosen."""
+class MeasuringForm(StartingForm):
+    """On which gold something is measured."""
 
-    release = _release_field()
+    release = forms.ModelChoiceField(
+        GoldRelease.objects.none(),
+        label=_("Gold release"),
+        empty_label=_("Choose…"),
+        widget=ReleaseSelect,
+    )
     split = forms.ChoiceField(label=_("Split"), choices=SPLITS, initial=OPEN, required=False)
     reason = forms.CharField(
         label=_("Reason"),
         required=False,
         max_length=500,
-        widget=forms.TextInput({"dir": "auto"}),
+        widget=_text(),
         help_text=_(
             "Needed for test items, once: why you look at them. It is printed with the result."
         ),
     )
-    name = forms.CharField(
-        label=_("Name"),
-        required=False,
-        widget=forms.TextInput({"maxlength": LONGEST_NAME, "dir": "auto"}),
-        help_text=_("What is tried, for the log of experiments."),
-    )
 
-    def __init__(self, *args: Any, releases: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, reader: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.reader = reader
         tests = GoldItem.objects.filter(release=OuterRef("pk"), split=Conversation.Split.TEST)
-        tested = releases.annotate(has_test_items=Exists(tests))
+        tested = _releases(reader).annotate(has_test_items=Exists(tests))
         self.fields["release"].queryset = tested  # type: ignore[attr-defined]
         number = whole_number(str(self["release"].value() or ""))
         self.chosen = tested.filter(pk=number).first()
+
+    @classmethod
+    def start(cls, asked: Mapping[str, str], reader: Any) -> dict[str, Any]:
+        """The gold by its name."""
+        name, _, version = asked.get("release", "").rpartition("@")
+        named = _releases(reader).filter(name=name, version=whole_number(version) or 0)
+        return {"release": named.values_list("pk", flat=True).first()} if name else {}
+
+    @property
+    def can_begin(self) -> bool:
+        return bool(self.fields["release"].queryset.exists())  # type: ignore[attr-defined]
 
     @property
     def needs_reason(self) -> bool:
         has_tests = self.chosen is None or self.chosen.has_test_items
         return has_tests and self["split"].value() in (EVERY, Conversation.Split.TEST)
 
+    def request(self, release: GoldRelease, *, by: Any = None) -> LaunchRequest:
+        """Of a form that has faults, what is right in it: what it takes is shown all the same."""
+        data = self.cleaned_data
+        named = {name: data.get(name) or "" for name in ("split", "reason", "name")}
+        return LaunchRequest(release=release, requested_by=by, **named)
+
+    def foreseen(self) -> Foreseen | None:
+        """What the run would take and could show; None without gold."""
+        form = self
+        if not self.is_bound:
+            start = {name: value for name, value in self.initial.items() if value is not None}
+            form = type(self)(start | {"split": self["split"].value()}, reader=self.reader)
+        form.is_valid()
+        release = form.cleaned_data.get("release")
+        return foreseeing.foresee(form.request(release), by=self.reader) if release else None
+
+    def _begin(self, reader: Any) -> Run:
+        return launch.launch(self.request(self.cleaned_data["release"], by=reader))
+
+
+def _releases(reader: Any) -> Any:
+    return GoldRelease.objects.visible_to(reader).light()
+
 
 class LaunchForm(PipelineForm, MeasuringForm):
-    pipeline = forms.ChoiceField(label=_("Pipeline"))
     repetitions = forms.IntegerField(
         label=_("Repetitions"), initial=1, required=False, widget=_number(1, MOST_REPETITIONS)
     )
@@ -225,103 +354,47 @@ class LaunchForm(PipelineForm, MeasuringForm):
         required=False,
         help_text=_("Which of the declared ones is asked."),
     )
-    budget_cost = forms.FloatField(
-        label=_("Budget in money"),
-        required=False,
-        widget=_number(0, None, whole=False),
-        help_text=_(
-            "What language models may cost; empty: no limit. The run pauses when it is used up."
-        ),
-    )
-    budget_tokens = forms.IntegerField(
-        label=_("Budget in tokens"),
-        required=False,
-        widget=_number(1, None),
-        help_text=_("The same in tokens of prompts and replies together."),
-    )
-
     kept = KeptField(required=False)
+    more_names = ("model", "repetitions", "seed", "concurrency", *PipelineForm.more_names)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        pipelines = describe()
-        self.fields["pipeline"] = forms.ChoiceField(
-            label=_("Pipeline"), choices=_grouped(pipelines), widget=PipelineSelect(pipelines)
-        )
-        self.fields["model"].choices = [(name, name) for name in endpoints.choices()]  # type: ignore[attr-defined]
-        self.add_settings(pipelines)
+        declared = endpoints.choices()
+        self.fields["model"].choices = [(name, name) for name in declared]  # type: ignore[attr-defined]
+        if len(declared) < 2:
+            self.more_names = self.more_names[1:]
         for kind in judge.KINDS:
             self.fields[setting_name(PROMPTS, kind)] = _prompt_field(kind, judge.shipped(kind).text)
-        self.chosen_layers = {self.chosen.layer} if self.chosen else set[str]()
-        select: Any = self.fields["pipeline"].widget
-        select.layers = self.chosen_layers
+        self.of_layers({self.chosen.layer} if self.chosen else ())
+
+    @classmethod
+    def start(cls, asked: Mapping[str, str], reader: Any) -> dict[str, Any]:
+        """Also everything as it was in a run."""
+        number = whole_number(asked.get("like", ""))
+        run = Run.objects.visible_to(reader).filter(pk=number).first() if number else None
+        like = cls.as_in(run) if run and run.pipeline != predictions.NAME else {}
+        return like | super().start(asked, reader)
 
     @classmethod
     def as_in(cls, run: Run) -> dict[str, Any]:
         """What somebody would have chosen for this run, to begin another from it."""
-        settings = {setting_name(run.pipeline, name): value for name, value in run.config.items()}
+        same = ("pipeline", "name", "repetitions", "seed", "concurrency", *BudgetForm.base_fields)
+        prompts = answers.judge_prompts_of(run).items()
         return {
+            **{name: getattr(run, name) for name in same},
             "release": run.release_id,
-            "pipeline": run.pipeline,
             "split": run.split or cloning.every(run),
-            "name": run.name,
-            "repetitions": run.repetitions,
-            "seed": run.seed,
             "evaluate_answers": run.spec.asks_for_answers,
-            **{
-                setting_name(PROMPTS, kind): text
-                for kind, text in answers.judge_prompts_of(run).items()
-            },
             "model": endpoints.name_in(run.spec.model) if run.spec.model else DEFAULT,
-            "budget_cost": run.budget_cost,
-            "budget_tokens": run.budget_tokens,
-            "concurrency": run.concurrency,
             "kept": kept.lines_of(run),
-            **settings,
+            **{setting_name(PROMPTS, kind): text for kind, text in prompts},
+            **{setting_name(run.pipeline, name): value for name, value in run.config.items()},
         }
 
     @property
     def kept_lines(self) -> list[KeptLine]:
         """Of the run that this one begins with; what is not ticked any more is not kept."""
         return [KeptLine(line, words(kept.fact_of(line))) for line in self["kept"].value() or []]
-
-    @property
-    def settings(self) -> list[PipelineFields]:
-        """Each pipeline with the bound fields of its settings, for the template."""
-        chosen = self["pipeline"].value()
-        rows: list[PipelineFields] = []
-        for row in self.pipelines:
-            fields = self.settings_fields(row)
-            unfold = any(map(self._differs, fields))
-            fits = self.chosen_layers <= {*row["layers"]}
-            is_chosen = row["name"] == chosen if chosen else fits
-            rows.append({**row, "fields": fields, "chosen": is_chosen, "unfold": unfold})
-        return rows
-
-    def _differs(self, field: forms.BoundField) -> bool:
-        if self.is_bound:
-            return bool(field.errors) or field.name in self._changed
-        return bool(self.initial.get(field.name, field.field.initial) != field.field.initial)
-
-    @cached_property
-    def _changed(self) -> set[str]:
-        return {*self.changed_data}
-
-    @property
-    def unfold_more(self) -> bool:
-        return any(self._differs(self[name]) for name in self.MORE)
-
-    @property
-    def more(self) -> list[forms.BoundField]:
-        """What most runs leave as it is. A budget only where a language model can be asked."""
-        names = self.MORE if self.has_model else self.MORE[:3]
-        if len(endpoints.choices()) > 1:
-            names = ("model", *names)
-        return [self[name] for name in names]
-
-    @property
-    def has_model(self) -> bool:
-        return bool(endpoints.choices())
 
     @property
     def can_judge(self) -> bool:
@@ -334,7 +407,7 @@ class LaunchForm(PipelineForm, MeasuringForm):
 
     @property
     def unfold_prompts(self) -> bool:
-        return any(map(self._differs, self.judge_prompts))
+        return any(map(self.differs, self.judge_prompts))
 
     def _edited_prompts(self) -> dict[str, str]:
         """What differs from what is shipped; an empty field is the shipped prompt."""
@@ -354,65 +427,32 @@ class LaunchForm(PipelineForm, MeasuringForm):
     @property
     def may_have_answers(self) -> bool:
         """Of the gold that is chosen; of any, where none is."""
-        return self.chosen_layers <= {*self.asking_layers}
-
-    def estimate(self, release: GoldRelease) -> Estimate | None:
-        """What the run will probably cost, or None with the faults written on the form."""
-        try:
-            return launch.estimate(self.request(release))
-        except LaunchRefused as error:
-            self._show(error)
-            return None
-
-    def launch(self, *, by: Any) -> Run | None:
-        """The run, or None with the faults written on the form."""
-        try:
-            return launch.launch(self.request(self.cleaned_data["release"], by=by))
-        except LaunchRefused as error:
-            self._show(error)
-            return None
+        return self.layers <= {*self.asking_layers}
 
     def request(self, release: GoldRelease, *, by: Any = None) -> LaunchRequest:
-        """Of a form that has faults, what is right in it: what it takes is shown all the same."""
         data = self.cleaned_data
         repetitions = data.get("repetitions")
-        return LaunchRequest(
-            release=release,
+        return replace(
+            super().request(release, by=by),
             pipeline=data.get("pipeline", ""),
             config=self.config(),
-            split=data.get("split", OPEN),
-            reason=data.get("reason", ""),
             repetitions=1 if repetitions is None else repetitions,
             seed=data.get("seed") or 0,
-            name=data.get("name", ""),
             evaluate_answers=data.get("evaluate_answers", False),
             # of gold without questions the page hides them, like the settings of other pipelines
             judge_prompts=self._edited_prompts() if release.layer in self.asking_layers else {},
             model=data.get("model") or DEFAULT,
-            budget_cost=data.get("budget_cost"),
-            budget_tokens=data.get("budget_tokens"),
-            concurrency=data.get("concurrency"),
+            **{name: data.get(name) for name in ("budget_cost", "budget_tokens", "concurrency")},
             **(data.get("kept") or {}),
-            requested_by=by,
         )
 
-    MORE = ("repetitions", "seed", "concurrency", "budget_cost", "budget_tokens")
-
-    def _show(self, error: LaunchRefused) -> None:
-        """Each fault at the field that it is about."""
-        names = {
+    @property
+    def names(self) -> Mapping[str, str]:  # type: ignore[override]
+        return {
             "config": setting_name(self.cleaned_data["pipeline"], ""),
             "judge_prompts": setting_name(PROMPTS, ""),
             **dict.fromkeys(("size", "metrics", "thresholds"), "kept"),
         }
-        _show_faults(self, error, names)
-
-
-class BudgetForm(forms.Form):
-    """A new budget for a run that used up its budget; empty fields stay as they are."""
-
-    budget_cost = LaunchForm.base_fields["budget_cost"]
-    budget_tokens = LaunchForm.base_fields["budget_tokens"]
 
 
 class JudgeForm(BudgetForm):
@@ -456,21 +496,14 @@ def _prompt_field(kind: str, text: str, *, required: bool = False) -> forms.Char
     )
 
 
-def _show_faults(form: forms.Form, error: LaunchRefused, names: Mapping[str, str]) -> None:
-    """``names`` says what a field of the request, or the first part of its name, is called here."""
-    for fault in error.faults:
-        group, _, setting = fault.field.partition(".")
-        name = f"{names.get(group, group)}{setting}"
-        form.add_error(name if name in form.fields else None, words(fault.fact))
-
-
 def _grouped(pipelines: Sequence[PipelineRow]) -> list[Any]:
     """Those that are tried, then the floors that show what a score is worth."""
     choices = [
         [(row["name"], lazy(row["title"])) for row in pipelines if row["floor"] == floor]
         for floor in (False, True)
     ]
-    return [("", _("Choose…")), *choices[0], (_("Floors"), choices[1])]
+    floors = [(_("Floors"), choices[1])] if choices[1] else []
+    return [("", _("Choose…")), *choices[0], *floors]
 
 
 def setting_name(pipeline: str, setting: str) -> str:
@@ -529,9 +562,7 @@ class PredictionsForm(MeasuringForm):
         help_text=_('For events, as JSON: {"cot": {"enabled": true}}. Empty: the defaults.'),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{"auto_id": "predictions_%s"} | kwargs)
+    names: ClassVar[Mapping[str, str]] = {"predictions": "file"}
 
     @property
     def layers_with_settings(self) -> list[str]:
@@ -554,21 +585,166 @@ class PredictionsForm(MeasuringForm):
             )
         return settings or {}
 
-    def launch(self, *, by: Any) -> Run | None:
-        """The run, or None with what is wrong written on the form."""
-        data = self.cleaned_data
-        file = data["file"]
-        request = LaunchRequest(
-            release=data["release"],
-            predictions=predictions.from_file(file, file.name or "file"),
-            metrics=data["metrics"],
-            split=data["split"],
-            reason=data["reason"],
-            name=data["name"],
-            requested_by=by,
-        )
-        try:
-            return launch.launch(request)
-        except LaunchRefused as error:
-            _show_faults(self, error, {"predictions": "file"})
+    def _begin(self, reader: Any) -> Run:
+        data, file = self.cleaned_data, self.cleaned_data["file"]
+        source = predictions.from_file(file, file.name or "file")
+        asked = self.request(data["release"], by=reader)
+        return launch.launch(replace(asked, predictions=source, metrics=data["metrics"]))
+
+
+# --- conversations without gold -------------------------------------------------------------------
+
+PREFERRED = "requirements-agent"
+"""What most people come for; it writes a document, too."""
+PASTED = _("Pasted transcript")
+LISTED = 200
+
+
+class ConversationsForm(PipelineForm):
+    """Files, a transcript, or conversations of a project that the reader leads or researches."""
+
+    file = SeveralFilesField(
+        label=_("Files"),
+        required=False,
+        help_text=_("JSON, CSV, Parquet, text, WebVTT or SRT; up to 20 MB together."),
+    )
+    text = forms.CharField(
+        label=_("Or paste a transcript"),
+        required=False,
+        strip=False,
+        max_length=reading.MOST_BYTES,
+        widget=forms.Textarea({"rows": 8, "dir": "auto", "spellcheck": "false"}),
+        help_text=_("A line for each message: “Ana: What do you need?”. WebVTT works as well."),
+    )
+    roles = forms.CharField(
+        label=_("Who is who"),
+        required=False,
+        max_length=2000,
+        widget=_text(placeholder="Ana=analyst, *=user"),
+        help_text=_("Which name is the analyst's and which the user's, where names do not say it."),
+    )
+    project = forms.ModelChoiceField(
+        Project.objects.none(),
+        label=_("Project"),
+        required=False,
+        to_field_name="slug",
+        empty_label=_("None: only you see the results"),
+        help_text=_("Its leads see the results, too. Events are looked for by its event types."),
+    )
+    questions = forms.CharField(
+        label=_("Questions"),
+        required=False,
+        widget=forms.Textarea({"rows": 4, "dir": "auto"}),
+        help_text=_("One a line; each is asked of every conversation."),
+    )
+    can_begin = True
+    days = launching.KEPT_DAYS
+    most_conversations, most_messages = launching.MOST_CONVERSATIONS, launching.MOST_MESSAGES
+
+    def __init__(self, *args: Any, reader: Any, **kwargs: Any) -> None:
+        super().__init__(*args, entries=predicting.offered(), **kwargs)
+        roles = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
+        projects = Project.objects.with_role(reader, *roles).order_by("name")
+        self.fields["project"].queryset = projects  # type: ignore[attr-defined]
+        self.reader = reader
+
+    @classmethod
+    def start(cls, asked: Mapping[str, str], reader: Any) -> dict[str, Any]:
+        named = {name: asked[name] for name in ("project", "pipeline") if name in asked}
+        return {"pipeline": PREFERRED} | named
+
+    @property
+    def asking(self) -> list[str]:
+        """The pipelines that answer questions."""
+        return [row["name"] for row in self.pipelines if {*row["layers"]} & {*MEMORY}]
+
+    @property
+    def of_project(self) -> Project | None:
+        """Also of a form that nobody has sent yet."""
+        field: Any = self.fields["project"]
+        slug = str(self["project"].value() or "").replace("\x00", "")
+        return cast("Project | None", field.queryset.filter(slug=slug).first())
+
+    @property
+    def listed(self) -> list[Conversation]:
+        """Conversations of the project that can be chosen, the first of them."""
+        project = self.of_project
+        return list(launching.choosable(project)[:LISTED]) if project else []
+
+    @property
+    def ticked(self) -> set[str]:
+        sent = self.data.getlist("conversation") if self.is_bound else []  # type: ignore[attr-defined]
+        return {id.replace("\x00", "") for id in sent}
+
+    def foreseen(self) -> dict[str, Any] | None:
+        """How many cases there are, and what a language model will cost; None before anything is
+        given. Raises what is wrong."""
+        if not self.is_bound or not self.is_valid():
             return None
+        stored, records = self._sources()
+        sizes = [
+            *((sum(len(turn.content) for turn in each.turns), len(each.turns)) for each in records),
+            *(
+                (sum(len(said.content) for said in each.messages), each.n_messages)
+                for each in stored
+            ),
+        ]
+        task = self._task()
+        return {
+            "conversations": len(sizes),
+            "cases": len(sizes) * max(1, len(task.questions)),
+            "repetitions": 1,
+            "cost": launching.estimate(task, sizes),
+            "cost_known": True,
+        }
+
+    def _begin(self, reader: Any) -> Run:
+        data, (stored, records) = self.cleaned_data, self._sources()
+        wish = launching.Wish(
+            by=reader,
+            task=self._task(),
+            name=data["name"] or self._name(stored),
+            project=data["project"],
+            budget_cost=data["budget_cost"],
+            budget_tokens=data["budget_tokens"],
+        )
+        if stored:
+            return launching.on_conversations(wish, stored)
+        return launching.on_records(wish, records)
+
+    def _task(self) -> Task:
+        project, pipeline = self.cleaned_data["project"], self.cleaned_data["pipeline"]
+        asked = self.cleaned_data["questions"] if pipeline in self.asking else ""
+        return predicting.checked_task(
+            pipeline,
+            self.config(),
+            questions=predicting.questions_in(asked),
+            event_schema=project.event_schema if project else None,
+        )
+
+    @property
+    def _files(self) -> list[UploadedFile]:
+        return [file for file in self.cleaned_data.get("file") or [] if file]
+
+    def _sources(self) -> tuple[Sequence[Conversation], Sequence[Record]]:
+        text, files, ticked = self.cleaned_data["text"], self._files, self.ticked
+        if sum(map(bool, (files, text.strip(), ticked))) != 1:
+            raise TrialRefused("trial.one_source")
+        if ticked:
+            return launching.chosen(self.cleaned_data["project"], ticked), []
+        if sum(file.size or 0 for file in files) > reading.MOST_BYTES:
+            raise TrialRefused("trial.file_too_large", most=reading.MOST_BYTES // 1024**2)
+        how = HowToRead.written("", self.cleaned_data["roles"])
+        return [], reading.records_of(self._opened(), format=AUTO, how=how)
+
+    def _opened(self) -> Iterator[tuple[str, Any]]:
+        for file in self._files:
+            file.seek(0)
+            yield file.name or "file", file.file
+        if not self._files:
+            name = self.cleaned_data["name"] or str(PASTED)
+            yield name, BytesIO(self.cleaned_data["text"].encode("utf-8", "replace"))
+
+    def _name(self, stored: Sequence[Conversation]) -> str:
+        named = [talk.external_id for talk in stored[:3]] + (["…"] if stored[3:] else [])
+        return ", ".join(named or [str(file.name) for file in self._files] or [str(PASTED)])

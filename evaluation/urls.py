@@ -19,7 +19,6 @@ from evaluation.views.launch import (
     run_again,
     run_new,
     run_planning,
-    run_predictions,
 )
 from evaluation.views.live import run_progress
 from evaluation.views.memory_builds import (
@@ -49,8 +48,6 @@ from evaluation.views.unmeasured import (
     run_labels,
     run_outputs,
     run_suggest,
-    unmeasured_cost,
-    unmeasured_new,
 )
 
 urlpatterns = [
@@ -76,11 +73,10 @@ urlpatterns = [
     path("runs/", run_list, name="runs"),
     path("runs/mine/", runs_mine, name="runs-mine"),
     path("runs/views/", run_views, name="run-views"),
-    path("runs/new/", run_new, name="run-new"),
-    path("runs/new/conversations/", unmeasured_new, name="unmeasured-new"),
-    path("runs/new/conversations/cost/", unmeasured_cost, name="unmeasured-cost"),
+    path("runs/new/", run_new, {"on": "gold"}, name="run-new"),
+    path("runs/new/conversations/", run_new, {"on": "conversations"}, name="unmeasured-new"),
+    path("runs/new/predictions/", run_new, {"on": "predictions"}, name="run-predictions"),
     path("runs/new/planning/", run_planning, name="run-planning"),
-    path("runs/new/predictions/", run_predictions, name="run-predictions"),
     path("runs/compare/", run_compare, name="run-compare"),
     path(
         "runs/compare/<int:baseline>/<int:run>/cases/<int:pk>/",

@@ -1,8 +1,8 @@
-"""The form that launches a run, and the one that measures predictions made elsewhere."""
+"""One page launches runs: on gold, on conversations without it, on predictions made elsewhere."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -11,69 +11,48 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation.access import require_reader
-from evaluation.forms import LaunchForm, PredictionsForm
+from evaluation.forms import ConversationsForm, LaunchForm, PredictionsForm
 from evaluation.models import Run, selected
 from evaluation.services import plugins
 from evaluation.services.language_models import bills
-from evaluation.services.launch import cloning, launch, predictions
-from evaluation.services.launch.launch import LaunchRequest
-from evaluation.services.run import foreseeing, planning
+from evaluation.services.language_models.budgets import Estimate
+from evaluation.services.launch import cloning, launch
+from evaluation.services.run import planning
 from evaluation.services.run.foreseeing import Foreseen
 from evaluation.services.run.planning import Plan
 from evaluation.views.plots import planning_plot
 from labeling.core.views.errors import expects_files
-from labeling.domain.errors import RuleError
-from labeling.domain.numbers import whole_number
+from labeling.domain.errors import FileFault, RuleError
 from labeling.gold.views.gold import release_of
-from labeling.models import GoldRelease
 from labeling.translation import translated
 from labeling.words import words
 
-
-@require_http_methods(["GET", "POST"])
-def run_new(request: HttpRequest) -> HttpResponse:
-    require_reader(request.user)
-    releases = GoldRelease.objects.visible_to(request.user).light()
-    form = LaunchForm(request.POST or None, releases=releases, initial=_start(request, releases))
-    asked = request.method == "POST" and form.is_valid()
-    if asked and "estimate" in request.POST:
-        form.estimate(form.cleaned_data["release"])  # writes faults on the form
-    elif asked:
-        run = form.launch(by=request.user)
-        if run is not None:
-            messages.success(request, _("Run {number} is queued.").format(number=run.pk))
-            return redirect(run)
-    context = {
-        "form": form,
-        "has_releases": releases.exists(),
-        "query": _query(request),
-        "plugin_faults": plugins.faults(),
-        **_foreseen_by(form, request.user),
-    }
-    return render(request, "evaluation/run_new.html", context, status=422 if form.errors else 200)
+FORMS: dict[str, type[LaunchForm | PredictionsForm | ConversationsForm]] = {
+    "gold": LaunchForm,
+    "conversations": ConversationsForm,
+    "predictions": PredictionsForm,
+}
+"""By what a run is launched on."""
 
 
 @expects_files
 @require_http_methods(["GET", "POST"])
-def run_predictions(request: HttpRequest) -> HttpResponse:
+def run_new(request: HttpRequest, on: str) -> HttpResponse:
     require_reader(request.user)
-    releases = GoldRelease.objects.visible_to(request.user).light()
-    posted = (request.POST, request.FILES) if request.method == "POST" else ()
-    form = PredictionsForm(*posted, releases=releases, initial=_start(request, releases))
-    if request.method == "POST" and form.is_valid():
-        run = form.launch(by=request.user)
-        if run is not None:
-            message = _("The predictions were read; run {number} scores them.")
-            messages.success(request, message.format(number=run.pk))
-            return redirect(run)
+    sent = (request.POST, request.FILES) if request.method == "POST" else ()
+    start = FORMS[on].start(request.GET, request.user)
+    form = FORMS[on](*sent, reader=request.user, initial=start)
+    run = form.launch(by=request.user) if sent and form.is_valid() else None
+    if run is not None:
+        messages.success(request, _("Run {number} is queued.").format(number=run.pk))
+        return redirect(run)
     context = {
         "form": form,
-        "has_releases": releases.exists(),
-        "query": _query(request),
-        **_of_predictions(form, releases, request.user),
+        "query": f"?{request.GET.urlencode()}" if request.GET else "",  # stays on another tab
+        "plugin_faults": plugins.faults(),
+        **_foreseen(form, on),
     }
-    status = 422 if form.errors else 200
-    return render(request, "evaluation/run_predictions.html", context, status=status)
+    return render(request, "evaluation/run_new.html", context, status=422 if form.errors else 200)
 
 
 @require_POST
@@ -91,19 +70,15 @@ def run_again(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect(again)
 
 
+@expects_files
 @require_http_methods(["GET", "POST"])
 def run_planning(request: HttpRequest) -> HttpResponse:
     """What the run on the form would take and could show: asked for at each choice."""
     require_reader(request.user)
-    chosen = request.POST or request.GET
-    releases = GoldRelease.objects.visible_to(request.user).light()
-    form = LaunchForm(chosen, releases=releases)
-    form.is_valid()
-    context = {
-        **_foreseen_by(form, request.user),
-        "is_part": True,
-        "is_predictions": "predictions" in chosen,
-    }
+    asked = request.GET.get("on", "")
+    on = asked if asked in FORMS else "gold"
+    form = FORMS[on](request.POST or request.GET, request.FILES, reader=request.user)
+    context = {**_foreseen(form, on), "is_part": True}
     return render(request, "evaluation/_launch_planning.html", context)
 
 
@@ -133,69 +108,23 @@ def rows(plan: Plan) -> list[tuple[int, str]]:
     return [(count, planning.figure(effect)) for count, effect in effects if effect is not None]
 
 
-def _start(request: HttpRequest, releases: Any) -> dict[str, Any]:
-    """What the address asks for: the gold by its name, or everything as it was in a run."""
-    start = _as_in(request) if "like" in request.GET else {}
-    if "release" in request.GET:
-        start["release"] = _named(releases, request.GET["release"])
-    return start
-
-
-def _as_in(request: HttpRequest) -> dict[str, Any]:
-    number = whole_number(request.GET["like"])
-    if number is None:
-        return {}
-    run = Run.objects.visible_to(request.user).filter(pk=number).first()
-    if run is None or run.pipeline == predictions.NAME:
-        return {}
-    return LaunchForm.as_in(run)
-
-
-def _named(releases: Any, text: str) -> int | None:
-    """The release that an address calls by its name and version."""
-    name, _, version = text.rpartition("@")
-    chosen = releases.filter(name=name, version=whole_number(version) or 0)
-    return cast("int | None", chosen.values_list("pk", flat=True).first())
-
-
-def _query(request: HttpRequest) -> str:
-    """The gold stays when somebody changes to the other tab."""
-    chosen = request.GET.urlencode()
-    return f"?{chosen}" if chosen else ""
-
-
-def _foreseen_by(form: LaunchForm, reader: Any) -> dict[str, Any]:
-    if not form.is_bound:
-        form = LaunchForm(
-            {name: value for name, value in form.initial.items() if value is not None}
-            | {"split": form["split"].value()},
-            releases=form.fields["release"].queryset,  # type: ignore[attr-defined]
-        )
-        form.is_valid()
-    release = form.cleaned_data.get("release")
-    if release is None:
-        return {"foreseen": None}
-    return _shown(foreseeing.foresee(form.request(release), by=reader))
-
-
-def _of_predictions(form: PredictionsForm, releases: Any, reader: Any) -> dict[str, Any]:
-    number = whole_number(str(form["release"].value() or ""))
-    release = releases.filter(pk=number).first()
-    if release is None:
-        return {"foreseen": None, "is_predictions": True}
-    asked = LaunchRequest(release=release, split=form["split"].value() or "")
-    return {**_shown(foreseeing.foresee(asked, by=reader)), "is_predictions": True}
-
-
-def _shown(foreseen: Foreseen) -> dict[str, Any]:
-    plan = foreseen.plan
+def _foreseen(form: Any, on: str) -> dict[str, Any]:
+    try:
+        foreseen = form.foreseen()
+    except (RuleError, FileFault) as error:
+        return {"on": on, "faults": [words(error.fact)]}
+    if not isinstance(foreseen, Foreseen):
+        cost = foreseen and foreseen["cost"]
+        price = {"price": _price(cost), "price_basis": bills.estimate(cost) if cost else ""}
+        return {"on": on, "foreseen": foreseen, **(price if foreseen else {})}
+    plan, cost = foreseen.plan, foreseen.cost
     effect = plan.effect if plan else None
-    cost = foreseen.cost
     return {
+        "on": on,
         "foreseen": foreseen,
         "standing": foreseen.standing,
         "known_reason": foreseen.known_reason,
-        "price": _price(foreseen),
+        "price": _price(cost) if foreseen.cost_known else "",
         "price_basis": bills.estimate(cost) if cost else "",
         "faults": [words(fault) for fault in foreseen.faults],
         "effect": planning.figure(effect) if effect is not None else "",
@@ -204,8 +133,5 @@ def _shown(foreseen: Foreseen) -> dict[str, Any]:
     }
 
 
-def _price(foreseen: Foreseen) -> str:
-    """In one word where it can be; empty where nothing is chosen that could cost anything."""
-    if not foreseen.cost_known:
-        return ""
-    return _("nothing") if foreseen.cost is None else bills.price(foreseen.cost)
+def _price(cost: Estimate | None) -> str:
+    return _("nothing") if cost is None else bills.price(cost)

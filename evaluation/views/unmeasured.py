@@ -10,68 +10,21 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from evaluation import adapters
-from evaluation.access import require_reader
 from evaluation.forms import BudgetForm
 from evaluation.models import CaseRun, Run
-from evaluation.services.language_models import bills
 from evaluation.services.unmeasured import adopting, files, launching, predicting
 from evaluation.views.live import progress_of
 from evaluation.views.opening import opened_unmeasured
 from evaluation.views.unmeasured_case import context_of
-from evaluation.views.unmeasured_form import UnmeasuredForm
 from labeling.core import access
-from labeling.core.views.errors import expects_files
-from labeling.domain.errors import FileFault, RuleError
+from labeling.domain.errors import RuleError
 from labeling.models import Membership, Project
 from labeling.words import words
 
 SHOWN_CASES = 200
-ROLES = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
-
-
-@expects_files
-@require_http_methods(["GET", "POST"])
-def unmeasured_new(request: HttpRequest) -> HttpResponse:
-    require_reader(request.user)
-    form = _form(request)
-    if request.method == "POST" and form.is_valid():
-        run = form.begin(by=request.user)
-        if run is not None:
-            return redirect(run)
-    context = {
-        "form": form,
-        "days": launching.KEPT_DAYS,
-        "most_conversations": launching.MOST_CONVERSATIONS,
-        "most_messages": launching.MOST_MESSAGES,
-    }
-    status = 422 if form.errors else 200
-    return render(request, "evaluation/unmeasured_new.html", context, status=status)
-
-
-@expects_files
-@require_POST
-def unmeasured_cost(request: HttpRequest) -> HttpResponse:
-    """What the run on the form would cost: asked for at each choice."""
-    require_reader(request.user)
-    form = _form(request)
-    problem, cost = "", ""
-    if form.is_valid():
-        try:
-            cost = bills.estimate(form.estimate())
-        except (RuleError, FileFault) as error:
-            problem = words(error.fact)
-    context = {"cost": cost, "problem": problem}
-    return render(request, "evaluation/_unmeasured_cost.html", context)
-
-
-def _form(request: HttpRequest) -> UnmeasuredForm:
-    projects = Project.objects.with_role(request.user, *ROLES).order_by("name")
-    start = {name: request.GET[name] for name in ("project", "pipeline") if name in request.GET}
-    posted = (request.POST, request.FILES) if request.method == "POST" else ()
-    return UnmeasuredForm(*posted, projects=projects, initial=start)
 
 
 def unmeasured_page(request: HttpRequest, run: Run) -> HttpResponse:

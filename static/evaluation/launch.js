@@ -41,6 +41,7 @@ function showChosen() {
     for (const part of all("[data-layers]:not(option)")) showIf(part, fits(part.dataset.layers));
   }
   for (const part of all("[data-pipeline]")) showIf(part, part.dataset.pipeline === pipelines?.value);
+  for (const part of all("[data-pipelines]")) showIf(part, listOf(part.dataset.pipelines).includes(pipelines?.value ?? ""));
   const takesTests = ["all", "test"].includes(splits?.value ?? "");
   const hasTests = !releases || chosenRelease()?.dataset.testItems !== undefined;
   for (const part of all("[data-needs-reason]")) showIf(part, takesTests && hasTests);

@@ -187,7 +187,6 @@ EXPECTED = {
     "judge": READERS,
     "rating-store": Row(302, 404, 404, 302, 302, post=True),
     "unmeasured-new": READERS,
-    "unmeasured-cost": Row(302, 404, 404, 200, 200, post=True),
     "run-suggest": Row(302, 404, 404, 404, 404, post=True),  # no project is named
     "run-outputs": READERS,
     "run-labels": READERS,

@@ -6,7 +6,7 @@ run goes with its results when it expires.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -104,6 +104,16 @@ def on_all(wish: Wish, conversations: Sequence[Conversation]) -> Run:
 def choosable(project: Project) -> QuerySet[Conversation]:
     """The conversations of a project that a pipeline may be tried on."""
     return allowed(project.conversations.all())
+
+
+def chosen(project: Project | None, ids: Collection[str]) -> list[Conversation]:
+    """Those of a project that somebody named; refused if one is not there."""
+    if project is None:
+        raise TrialRefused("trial.no_project")
+    rows = project.conversations.filter(external_id__in=ids).select_related("transcript")
+    if len(rows) != len(ids):
+        raise TrialRefused("trial.conversation_gone")
+    return list(rows)
 
 
 def _check_size(conversations: int, messages: int) -> None:
