@@ -14,7 +14,7 @@ from evaluation.metrics.registry import Metric
 from evaluation.models import CaseRun, Run, Score
 from evaluation.templatetags.present import Cell, score_cell
 from evaluation.views.compared_case import OwnUnit, own_units
-from evaluation.views.drilldown import current_scores
+from evaluation.views.pairs import current_scores
 from labeling.gold.rules.content import GoldMessage
 from labeling.models import Conversation
 

@@ -25,13 +25,11 @@ from evaluation.models import (
     RatingPanel,
     Run,
 )
-from evaluation.services import looks
 from evaluation.services.judging import certificates, corrections, judgings
 from evaluation.services.judging.answers import shown
 from evaluation.services.run.answer_scoring import JUDGED
-from labeling.models import Conversation
+from evaluation.views.opening import opened_case
 from labeling.words import words
-from labeling.work import blindness
 
 
 class JudgingRow(NamedTuple):
@@ -145,11 +143,7 @@ def answer_of(case: CaseRun) -> dict[str, Any] | None:
 @require_GET
 def case_answer(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     """The answer alone, for the list of cases."""
-    cases = CaseRun.objects.filter(run__in=Run.objects.visible_to(request.user))
-    related = ("item", "run__release__project")
-    case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
-    blindness.refuse(request.user, Conversation.objects.filter(pk=case.item.conversation_id))
-    looks.require_case(request.user, case)
+    case = opened_case(request, run_pk, pk)
     return render(request, "evaluation/_answer.html", {"written": answer_of(case), "run": case.run})
 
 

@@ -11,8 +11,8 @@ from evaluation.layers.events import Events
 from evaluation.layers.memory import Memory
 from evaluation.models import Answer, CaseRun, Score
 from evaluation.templatetags import present
-from evaluation.views.drilldown import PairRow, current_scores, rows_of
 from evaluation.views.events import events_of
+from evaluation.views.pairs import PairRow, current_scores, rows_of
 from labeling.agreement.matching.diffing import Part, word_parts
 from labeling.translation import lazy as _
 from labeling.words import words_of

@@ -13,15 +13,13 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from evaluation.models import CaseRun, Run
-from evaluation.services import looks
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.run import baselines
 from evaluation.services.run.pace import Pace, pace_of
-from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.work import attendance, steering
 from evaluation.templatetags import present
 from evaluation.views.answers import answers_progress
-from evaluation.views.opening import any_run
+from evaluation.views.opening import any_run, opened
 from evaluation.views.run_cases import table_of
 from labeling.operation import health
 from labeling.templatetags.figures import percent
@@ -55,11 +53,9 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Header, progress and, if they are in sight, the rows of cases."""
     run = any_run(request, pk)
     context = progress_of(run)
-    if run.is_measured and request.GET.get("tab") == "cases":
-        looks.require(request.user, run)
-        primary = primary_of(run.release.project, run.release.layer).metric
-        total: int = context["n_cases"]
-        context |= table_of(request, run, primary=primary, total=total) | {"tab": "cases"}
+    if request.GET.get("tab") == "cases":
+        opened(request.user, run)
+        context |= table_of(request, run, total=context["n_cases"]) | {"tab": "cases"}
     return render(request, "evaluation/_live.html", context)
 
 
@@ -85,7 +81,7 @@ def progress_of(run: Run) -> dict[str, Any]:
             )
         ),
         "figures_before": run.scored_at is None and run.first_scored_at is not None,
-        "can_repeat": _has_pipeline(run),
+        "can_repeat": run.is_measured and _has_pipeline(run),
         "is_baseline": is_over and run.is_measured and baselines.choice_of(run) is not None,
         "most_concurrency": steering.MOST_CONCURRENCY,
         "silence": attendance.silence(run),

@@ -1,4 +1,4 @@
-"""The run that an address names, for readers who may see it."""
+"""The run, or the case of one, that an address names, for readers who may see it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
-from evaluation.access import require_reader
-from evaluation.models import Run
+from evaluation.models import CaseRun, Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.services import looks
 from evaluation.services.unmeasured import launching
 from evaluation.services.unmeasured.predicting import TrialRefused
+from labeling.models import Conversation
 from labeling.words import words
+from labeling.work import blindness
 
 
 def opened_run(request: HttpRequest, pk: int) -> Run:
@@ -34,16 +35,36 @@ def any_run(request: HttpRequest, pk: int) -> Run:
     return _found(Run.objects.with_unmeasured(request.user), pk)
 
 
-def opened_unmeasured(user: Any, pk: int, *, reading: bool = True) -> Run:
-    """``reading``: what has become blind or a test item since is closed."""
-    require_reader(user)
-    run = _found(Run.objects.with_unmeasured(user).filter(release__isnull=True), pk)
-    if reading:
-        try:
-            launching.refuse_hidden(user, run)
-        except TrialRefused as error:
-            raise PermissionDenied(words(error.fact)) from error
+def opened(user: Any, run: Run) -> Run:
+    """The same run, for who may read what came out of it. Without gold: what has become blind or a
+    test item since is closed."""
+    if run.is_measured:
+        looks.require(user, run)
+        return run
+    try:
+        launching.refuse_hidden(user, run)
+    except TrialRefused as error:
+        raise PermissionDenied(words(error.fact)) from error
     return run
+
+
+def opened_unmeasured(request: HttpRequest, pk: int) -> Run:
+    run = _found(Run.objects.with_unmeasured(request.user).filter(release__isnull=True), pk)
+    return opened(request.user, run)
+
+
+def opened_case(request: HttpRequest, run_pk: int, pk: int) -> CaseRun:
+    """Of conversations that the reader labels blind, and of test items without a reason, nothing
+    is shown."""
+    cases = CaseRun.objects.filter(run__in=Run.objects.with_unmeasured(request.user).values("pk"))
+    related = ("item", "talk__conversation__transcript", "run__release__project", "run__project")
+    case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
+    if case.item is None:
+        opened(request.user, case.run)
+    else:
+        blindness.refuse(request.user, Conversation.objects.filter(pk=case.item.conversation_id))
+        looks.require_case(request.user, case)
+    return case
 
 
 def _found(runs: RunQuerySet, pk: int) -> Run:

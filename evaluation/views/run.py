@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.forms import BudgetForm
-from evaluation.layers import gold_layer
 from evaluation.models import Aggregate, Run
 from evaluation.services import looks
 from evaluation.services.language_models import bills, budgets, endpoints
@@ -26,9 +25,8 @@ from evaluation.templatetags.present import told
 from evaluation.views import run_tabs
 from evaluation.views.answers import called_off
 from evaluation.views.live import progress_of
-from evaluation.views.opening import any_run, opened_run
+from evaluation.views.opening import any_run, opened, opened_run
 from evaluation.views.plots import picture_of
-from evaluation.views.unmeasured import unmeasured_page
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
@@ -40,20 +38,29 @@ from labeling.work import blindness
 
 @require_GET
 def run_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """What came out, in one picture and one sentence, above the tabs that explain it."""
-    run = any_run(request, pk)
-    if not run.is_measured:
-        return unmeasured_page(request, run)
-    looks.require(request.user, run)
+    """What came out, in one picture and one sentence, above the tabs that explain it. Of a run
+    without gold there are its cases and how it was run."""
+    run = opened(request.user, any_run(request, pk))
     progress = progress_of(run)
     aggregates = run_tabs.aggregates_of(run)
-    primary = primary_of(run.release.project, gold_layer(run.release.layer).name).metric
     tabs = run_tabs.tabs_of(run, aggregates, n_cases=progress["n_cases"])
     tab = run_tabs.open_tab(request, tabs)
     context = {
         **progress,
         "tabs": tabs,
         "tab": tab,
+        **(_measured(run, aggregates) if run.is_measured else {}),
+        **_model(run, shown=tab == "provenance" or run.status != Run.Status.FINISHED),
+        **run_tabs.content_of(
+            tab, request, run, aggregates=aggregates, n_cases=progress["n_cases"]
+        ),
+    }
+    return render(request, "evaluation/run.html", context)
+
+
+def _measured(run: Run, aggregates: run_tabs.Aggregates) -> dict[str, Any]:
+    primary = primary_of(run.release.project, run.spec.layer).metric
+    return {
         **_answer(run, aggregates.get(primary.id)),
         "predictions": run.spec.predictions,
         "synthetic": results.synthetic_cases(run),
@@ -64,17 +71,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         "retried": Fact("report.retried", n=n) if (n := results.retried_cases(run)) else None,
         "carried": run.spec.carried,
         "newer_gold": _newer_gold(run),
-        **_model(run, shown=tab == "provenance" or run.status != Run.Status.FINISHED),
-        **run_tabs.content_of(
-            tab,
-            request,
-            run,
-            aggregates=aggregates,
-            primary=primary,
-            n_cases=progress["n_cases"],
-        ),
     }
-    return render(request, "evaluation/run.html", context)
 
 
 def _answer(run: Run, row: Aggregate | None) -> dict[str, Any]:

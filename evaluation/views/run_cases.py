@@ -8,13 +8,16 @@ from collections.abc import Container
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Concat
+from django.db.models.functions import Coalesce, Concat
 from django.http import HttpRequest
 
 from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run, Score
+from evaluation.services.run.primary_metrics import primary_of
+from evaluation.services.unmeasured.predicting import counted
 from evaluation.templatetags import present
 from labeling.core.searching import containing
 from labeling.domain.numbers import whole_number
@@ -27,14 +30,16 @@ LONGEST_TEXT = 100
 MOST_COUNTED = 20_000
 """Cases of a run among which a filter counts: of more that takes longer than a page should."""
 FAILED, UNDEFINED, BEST, FAILURE = "failed", "undefined", "best", "failure"
-OUTCOMES = (
-    ("", _("Every case")),
-    (FAILURE, _("Failures: failed, or in the lower half of the primary figure")),
-    (FAILED, _("The pipeline failed")),
-    (UNDEFINED, _("Primary figure undefined")),
-    (BEST, _("Best possible value")),
-    ("waiting", _("Waiting or in work")),
-)
+OUTCOMES = {
+    "": _("Every case"),
+    FAILURE: _("Failures: failed, or in the lower half of the primary figure"),
+    FAILED: _("The pipeline failed"),
+    UNDEFINED: _("Primary figure undefined"),
+    BEST: _("Best possible value"),
+    "waiting": _("Waiting or in work"),
+}
+OF_FIGURES = (FAILURE, UNDEFINED, BEST)
+"""Nothing of a run without gold."""
 STATES = CaseRun.State
 FILTERS = ("text", "outcome", "error", "metric", "least", "most", "split", "exposure")
 """Any of them together: the address is the view, and can be kept or sent."""
@@ -55,6 +60,7 @@ class CaseRow(NamedTuple):
     failed: bool
     badge: str
     cells: list[present.Cell]
+    question: str
 
 
 class Asked(NamedTuple):
@@ -95,7 +101,7 @@ def asked_of(request: HttpRequest) -> Asked:
     return Asked(
         order=chosen("sort", [f"{sign}{name}" for name in METRICS for sign in ("", "-")]),
         text=request.GET.get("text", "").strip()[:LONGEST_TEXT],
-        outcome=chosen("outcome", [name for name, _title in OUTCOMES]),
+        outcome=chosen("outcome", OUTCOMES),
         error=chosen("error", CaseRun.ErrorClass.values),
         metric=chosen("metric", METRICS),
         least=number("least"),
@@ -115,23 +121,30 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def table_of(request: HttpRequest, run: Run, *, primary: Metric, total: int) -> dict[str, Any]:
+def table_of(request: HttpRequest, run: Run, *, total: int) -> dict[str, Any]:
     """One page of the cases that fit. The next one is found by the last case, never by counting."""
-    asked = asked_of(request)
-    metrics = present.case_columns(gold_layer(run.release.layer), answered=run.spec.has_answers)
-    cases = CaseRun.objects.filter(run=run).select_related("item")
-    cases = cases.defer("output", "usage", "item__canonical")
+    asked, primary = asked_of(request), primary_metric(run)
+    metrics: list[Metric] = []
+    cases = CaseRun.objects.filter(run=run).select_related("item", "talk")
+    cases = cases.defer("usage", "item__canonical", "talk__text")
+    if primary:
+        cases = cases.defer("output", "usage", "item__canonical", "talk__text")
+        layer = gold_layer(run.spec.layer)
+        metrics = present.case_columns(layer, answered=run.spec.has_answers)
+    elif asked.outcome in OF_FIGURES:
+        asked = asked._replace(outcome="")
     if asked.text:
         cases = _with_text(cases, asked.text, blindness.again(request.user))
     fitting = _that_fit(cases, asked, primary)
     page = _page(fitting, asked)
     filtered = any(asked.filters.values())
+    outcomes = OUTCOMES.items()
     return {
         "columns": [_column(metric, asked) for metric in metrics],
-        "cases": _rows(page.cases, metrics),
+        "cases": _rows(run, page.cases, metrics),
         "asked": asked,
         "unsorted": asked.address(sort=""),
-        "outcomes": OUTCOMES,
+        "outcomes": [each for each in outcomes if primary or each[0] not in OF_FIGURES],
         "filtered": filtered,
         "n_fitting": fitting.count() if filtered and total <= MOST_COUNTED else None,
         "error_classes": CaseRun.ErrorClass.choices,
@@ -142,8 +155,12 @@ def table_of(request: HttpRequest, run: Run, *, primary: Metric, total: int) -> 
         "first_page": asked.address(),
         "n_all": total,
         "repeats": run.repetitions > 1,
-        "half": present.exact(half_of(primary)),
     }
+
+
+def primary_metric(run: Run) -> Metric | None:
+    """That of the run's project and layer; nothing decides about a run without gold."""
+    return primary_of(run.release.project, run.release.layer).metric if run.is_measured else None
 
 
 def half_of(metric: Metric) -> float:
@@ -151,8 +168,10 @@ def half_of(metric: Metric) -> float:
     return (metric.lower + metric.upper) / 2
 
 
-def failures(cases: Any, primary: Metric) -> Any:
+def failures(cases: Any, primary: Metric | None) -> Any:
     """Cases of which the pipeline failed, or whose primary figure is in the lower half."""
+    if primary is None:
+        return cases.filter(state=STATES.FAILED)
     middle = half_of(primary)
     low = Q(by_primary__lt=middle) if primary.direction == "higher" else Q(by_primary__gt=middle)
     return _with_value(cases, primary, "by_primary").filter(Q(state=STATES.FAILED) | low)
@@ -162,11 +181,12 @@ def _with_text(cases: Any, text: str, blind: QuerySet[Conversation]) -> Any:
     """Gold that the reader must not see is not searched either: what fits would tell it."""
     in_json = json.dumps(text, ensure_ascii=False)[1:-1].replace('\\"', '"')
     in_gold = containing("item__canonical", in_json) & ~Q(item__conversation__in=blind)
-    shown = cases.annotate(shown_id=Concat("item__item_id", Value(":"), "part_id"))
+    name = Coalesce("item__item_id", "talk__external_id")
+    shown = cases.annotate(shown_id=Concat(name, Value(":"), "part_id"))
     return shown.filter(containing("shown_id", text) | containing("part", text) | in_gold)
 
 
-def _that_fit(cases: Any, asked: Asked, primary: Metric) -> Any:
+def _that_fit(cases: Any, asked: Asked, primary: Metric | None) -> Any:
     if asked.error:
         cases = cases.filter(state=STATES.FAILED, error_class=asked.error)
     same = {"item__split": asked.split, "exposure": asked.exposure}
@@ -182,13 +202,15 @@ def _in_range(cases: Any, asked: Asked) -> Any:
     return _with_value(cases, METRICS[asked.metric], "by_asked").filter(**limits)
 
 
-def _with_outcome(cases: Any, outcome: str, primary: Metric) -> Any:
-    if outcome == FAILURE:
-        return failures(cases, primary)
+def _with_outcome(cases: Any, outcome: str, primary: Metric | None) -> Any:
     if outcome == FAILED:
         return cases.filter(state=STATES.FAILED)
     if outcome == "waiting":
         return cases.filter(state__in=[STATES.QUEUED, STATES.RUNNING])
+    if primary is None:
+        return cases
+    if outcome == FAILURE:
+        return failures(cases, primary)
     if outcome == UNDEFINED:
         scored = _with_value(cases, primary, "by_primary")
         return scored.filter(state=STATES.DONE, by_primary__isnull=True)
@@ -262,23 +284,22 @@ def _column(metric: Metric, asked: Asked) -> Column:
     return Column(metric, directions.get(asked.order), asked.address(sort=following))
 
 
-def _rows(cases: list[CaseRun], metrics: list[Metric]) -> list[CaseRow]:
-    scores = Score.objects.filter(case__in=cases).defer("detail", "by_person")
-    by_case: dict[int, dict[tuple[str, int], Score]] = {case.pk: {} for case in cases}
-    for score in scores:
-        by_case[score.case_id][score.metric, score.metric_version] = score
-    return [
-        CaseRow(
-            case=case,
-            failed=case.state == STATES.FAILED,
-            badge=present.color(case.state),
-            cells=[
-                present.score_cell(
-                    by_case[case.pk].get((metric.id, metric.version)),
-                    failed=case.state == STATES.FAILED,
-                )
-                for metric in metrics
-            ],
-        )
-        for case in cases
-    ]
+def _rows(run: Run, cases: list[CaseRun], metrics: list[Metric]) -> list[CaseRow]:
+    scores = Score.objects.filter(case__in=cases if metrics else []).defer("detail", "by_person")
+    by_key = {(row.case_id, row.metric, row.metric_version): row for row in scores}
+    rows = []
+    for case in cases:
+        failed = case.state == STATES.FAILED
+        cells = [
+            present.score_cell(by_key.get((case.pk, metric.id, metric.version)), failed=failed)
+            for metric in metrics
+        ]
+        if case.talk is not None:
+            counts = counted(case.output, run.spec.layer).values() if case.output else None
+            labels = present.UNDEFINED if counts is None else intcomma(sum(counts))
+            seconds = present.figure(case.seconds, 1)
+            texts = (intcomma(case.talk.n_messages), labels, seconds)
+            cells = [present.Cell(text) for text in texts]
+        question = run.spec.questions.get(case.part, "") if case.talk else ""
+        rows.append(CaseRow(case, failed, present.color(case.state), cells, question))
+    return rows

@@ -10,19 +10,21 @@ from typing import Any, NamedTuple
 from django.db.models import Count
 from django.http import HttpRequest
 
-from evaluation.layers import GoldLayer, gold_layer
+from evaluation.layers import gold_layer
 from evaluation.layers.breakdown import Breakdown, tables_in
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.metrics.trace import RankBand
 from evaluation.metrics.yardsticks import Yardsticks
 from evaluation.models import Aggregate, RatingPanel, Run
 from evaluation.services.run import baselines, gates, repetitions, results
+from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.run.repetitions import Repetitions, Tries
 from evaluation.templatetags import present
 from evaluation.views import plots
 from evaluation.views.answers import answers_context
 from evaluation.views.evidence import FATES
 from evaluation.views.run_cases import ADDRESSED, table_of
+from evaluation.views.unmeasured import projects_for
 from labeling.domain.facts import Fact
 from labeling.translation import lazy as _
 from labeling.work import blindness
@@ -70,36 +72,30 @@ def open_tab(request: HttpRequest, tabs: Sequence[Tab]) -> str:
 
 
 def content_of(
-    name: str,
-    request: HttpRequest,
-    run: Run,
-    *,
-    aggregates: Aggregates,
-    primary: Metric,
-    n_cases: int,
+    name: str, request: HttpRequest, run: Run, *, aggregates: Aggregates, n_cases: int
 ) -> dict[str, Any]:
     """What the open tab shows."""
+    if name == "cases":
+        adoptable = {} if run.is_measured else {"projects": projects_for(request.user, run)}
+        return {**table_of(request, run, total=n_cases), **adoptable}
+    if name == "provenance":
+        return {}
+    primary = primary_of(run.release.project, run.spec.layer).metric
     match name:
         case "summary":
             failures = reasons_of_failures(run, request.user) if run.n_failed else []  # type: ignore[attr-defined]
             return {**summary(run, aggregates), **_standing(run), "failures": failures}
-        case "cases":
-            return table_of(request, run, primary=primary, total=n_cases)
         case "slices":
             return {"groups": slices_of(aggregates)}
         case "curves":
-            return {
-                **curves(run, aggregates),
-                "scores_plot": plots.scores_plot(run, primary, aggregates.get(primary.id)),
-            }
+            scores = plots.scores_plot(run, primary, aggregates.get(primary.id))
+            return {**curves(run, aggregates), "scores_plot": scores}
         case "repetitions":
             return repetitions_of(request, run, primary)
         case "funnel":
             return funnel_of(run, aggregates)
-        case "answers":
-            return answers_context(run, aggregates)
         case _:
-            return {}
+            return answers_context(run, aggregates)
 
 
 # --- summary --------------------------------------------------------------------------------------
@@ -233,8 +229,7 @@ def funnel_of(run: Run, aggregates: Aggregates) -> dict[str, Any]:
 
 
 def _headline_detail(run: Run, aggregates: Aggregates) -> dict[str, Any]:
-    layer: GoldLayer = gold_layer(run.release.layer)
-    return _detail(aggregates, layer.headline[0])
+    return _detail(aggregates, gold_layer(run.spec.layer).headline[0])
 
 
 # --- what several tries of each case say ---------------------------------------------------------

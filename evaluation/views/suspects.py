@@ -5,24 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluation import adapters
 from evaluation.layers import gold_layer
 from evaluation.layers.memory import Memory
-from evaluation.models import CaseRun, Run
-from evaluation.services import looks
+from evaluation.models import CaseRun
 from evaluation.services.run import suspects as service
 from evaluation.templatetags.present import SUSPICIONS
-from evaluation.views.opening import opened_run
+from evaluation.views.opening import opened_case, opened_run
 from labeling.core.views.paging import part_of
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.gold.models.reopenings import ReopeningSource
 from labeling.gold.views.reopenings import doubting_page
-from labeling.models import Conversation
 from labeling.schema.labels import StoredLabel
 from labeling.settling.settling import stages_of
 from labeling.words import words
@@ -62,11 +60,9 @@ def case_reopen(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
 
     ``label`` names the label of gold, ``predicted`` the place of what was returned.
     """
-    cases = CaseRun.objects.filter(run__in=Run.objects.visible_to(request.user))
-    related = ("item__release__project", "run__release__project")
-    case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
-    blindness.refuse(request.user, Conversation.objects.filter(pk=case.item.conversation_id))
-    looks.require_case(request.user, case)
+    case = opened_case(request, run_pk, pk)
+    if not case.run.is_measured:
+        raise Http404
     layers = stages_of(case.run.release.layer)
     layer = request.GET.get("layer") or layers[0]
     if layer not in layers:

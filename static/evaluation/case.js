@@ -1,10 +1,12 @@
-// Lights up the messages that a pair cites, and the pairs that cite a message; and leads to other
-// cases and from pair to pair by keys.
+// Lights up the messages that a pair cites, and the pairs that cite a message; leads to other cases
+// and from pair to pair by keys; and hides labels that the pipeline is less sure of.
 
-import { all, byId, focused, readJson } from "../labeling/dom.js";
+import { all, byId, focused, readJson, showIf } from "../labeling/dom.js";
 import { Keys } from "../labeling/keys.js";
+import { t } from "../labeling/texts.js";
 
 const page = document.querySelector("[data-case]");
+let place = 0;
 
 function sourcesOf(pair) {
   return pair.dataset.sources.split(" ").filter(Boolean);
@@ -37,11 +39,52 @@ function follow(step) {
 
 /** @param {number} by */
 function walk(by) {
-  const pairs = all(".pair");
+  const pairs = all(".pair").filter((pair) => !pair.hidden);
   const at = pairs.findIndex((pair) => pair.contains(focused()));
   const pair = pairs[at < 0 && by < 0 ? pairs.length - 1 : at + by];
-  pair?.focus();
+  if (!pair) return false;
+  pair.focus();
+  return nextSource(0);
+}
+
+// Only the list of messages scrolls: the page stays where the pair is.
+/** @param {number} by */
+function nextSource(by) {
+  const pair = all(".pair").find((each) => each.contains(focused()));
+  const sources = pair ? sourcesOf(pair) : [];
+  place = by ? (place + by) % Math.max(1, sources.length) : 0;
+  const message = document.getElementById(`message-${sources[place]}`);
+  const list = message?.parentElement;
+  if (message && list) {
+    list.scrollTop += message.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 3;
+  }
   return pair !== undefined;
+}
+
+function toggle() {
+  const fold = all(".pair").find((each) => each.contains(focused()))?.querySelector("details");
+  if (!fold) return false;
+  fold.open = !fold.open;
+  return true;
+}
+
+/** @type {any} */
+const least = document.getElementById("least-confidence");
+if (least) {
+  least.closest("label").hidden = false;
+  const filter = () => {
+    const number = Number(least.value);
+    byId("least-shown").textContent = number.toFixed(2);
+    let hidden = 0;
+    for (const label of all(".pair[data-confidence]")) {
+      const isShown = Number(label.dataset.confidence) >= number;
+      showIf(label, isShown);
+      hidden += isShown ? 0 : 1;
+    }
+    byId("hidden-labels").textContent = hidden ? t("{n} labels are hidden.", { n: hidden }) : "";
+  };
+  least.addEventListener("input", filter);
+  filter();
 }
 
 new Keys(
@@ -53,6 +96,8 @@ new Keys(
     "previous-failure": () => follow("previous-failure"),
     "next-pair": () => walk(1),
     "previous-pair": () => walk(-1),
+    source: () => nextSource(1),
+    open: toggle,
   },
   byId("case-keys").dataset.user,
 );

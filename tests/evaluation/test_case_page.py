@@ -41,8 +41,8 @@ def test_a_case_shows_gold_and_prediction_aligned_with_the_people_behind_the_gol
     differing = {field.title for field in near.fields if field.differs}
     assert differing == {"Type", "Source messages"}
     first, second = response.context["conversation"]
-    assert (first["gold"], first["predicted"]) == ([1], [2])
-    assert (second["gold"], second["predicted"]) == ([], [1])
+    assert (first.gold, first.predicted) == ([1], [2])
+    assert (second.gold, second.predicted) == ([], [1])
     assert "ana" in page
     assert "by ana; in other words by ana;" in page
     assert "not by ben<" in page

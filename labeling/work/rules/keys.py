@@ -120,16 +120,10 @@ CASE_KEYS = (
     Key("Shift+F", "previous-failure", "Previous failure", "Read"),
     Key("x", "next-pair", "Next pair of gold and prediction", "Read"),
     Key("Shift+X", "previous-pair", "Previous pair of gold and prediction", "Read"),
+    Key("s", "source", "Next message that the label cites", "Read"),
+    Key("o", "open", "Open or close what else the label says", "Read"),
 )
 """The keys of the page of a case of a run."""
-
-TRIAL_KEYS = (
-    Key("j", "next", "Next label and its messages", "Read"),
-    Key("k", "previous", "Previous label and its messages", "Read"),
-    Key("o", "open", "Open or close what else the label says", "Read"),
-    Key("s", "source", "Next message that the label cites", "Read"),
-)
-"""The keys of the page where what a pipeline returned is read next to the conversation."""
 
 
 def adjudication_keys(letters: Sequence[str]) -> list[Key]:
