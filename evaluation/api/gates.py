@@ -13,6 +13,7 @@ from evaluation.services.run import gates
 from labeling.core.api.base import RUNNING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.records import serializer_of
+from labeling.core.api.requests import sent
 
 
 class GateIn(serializers.Serializer[Any]):
@@ -53,9 +54,7 @@ class RunGateView(ApiView):
         ``passed`` says whether it may be let through; each answer is kept.
         """
         run = _run(request, pk)
-        fields = GateIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        asked = fields.validated_data
+        asked = sent(request, GateIn)
         number = asked["baseline"]
         result = gates.ask(
             run,

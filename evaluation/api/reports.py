@@ -5,7 +5,6 @@ from typing import Any
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -16,6 +15,7 @@ from evaluation.report.reading import FORMS, Reading
 from evaluation.services import looks
 from labeling.core.api.base import READING, ApiView
 from labeling.core.api.described import extend_schema
+from labeling.core.api.requests import asked
 
 
 class ReportIn(serializers.Serializer[Any]):
@@ -29,12 +29,7 @@ class RunReportView(ApiView):
     scopes = READING
 
     @extend_schema(
-        parameters=[
-            OpenApiParameter("form", OpenApiTypes.STR, enum=list(FORMS)),
-            OpenApiParameter("baseline", OpenApiTypes.INT),
-            OpenApiParameter("cases", OpenApiTypes.INT),
-            OpenApiParameter("repetition", OpenApiTypes.INT),
-        ],
+        parameters=[ReportIn],
         responses={
             (200, "application/json"): OpenApiTypes.OBJECT,
             (200, "text/html"): OpenApiTypes.STR,
@@ -49,10 +44,8 @@ class RunReportView(ApiView):
         runs = Run.objects.visible_to(request.user).select_related("release__project", "look")
         run = get_object_or_404(runs.select_related("requested_by").with_progress(), pk=pk)
         looks.require(request.user, run)
-        fields = ReportIn(data=request.query_params)
-        fields.is_valid(raise_exception=True)
-        asked = fields.validated_data
-        form, number = FORMS[asked["form"]], asked["baseline"]
+        wanted = asked(request, ReportIn)
+        form, number = FORMS[wanted["form"]], wanted["baseline"]
         baseline = None if number is None else get_object_or_404(runs, pk=number)
-        reading = Reading(run, request.user, baseline, asked["cases"], asked["repetition"])
+        reading = Reading(run, request.user, baseline, wanted["cases"], wanted["repetition"])
         return reading.response(form, address=request.build_absolute_uri(run.get_absolute_url()))

@@ -12,7 +12,6 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation import judge
 from evaluation.access import require_reader
 from evaluation.forms import small_enough
 from evaluation.metrics.summary import FIGURES
@@ -21,80 +20,52 @@ from evaluation.services import job_kinds, looks
 from evaluation.services.judging import corrections
 from evaluation.services.language_models import budgets
 from evaluation.services.launch import launch, predictions
-from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
+from evaluation.services.launch.launch import LaunchRequest
 from evaluation.services.run import exposures, lists, planning, results
 from evaluation.services.unmeasured import launching, predicting
-from evaluation.services.unmeasured.predicting import TrialRefused
 from evaluation.services.work import steering
 from labeling.core import access
 from labeling.core.api.base import ASKING, READING, RUNNING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.paging import NEWEST_FIRST, OLDEST_FIRST, page, page_of
 from labeling.core.api.parsing import ShallowJSONParser
-from labeling.core.api.records import FactField, computed, row_of, serializer_of, username
-from labeling.core.api.requests import asked, sent
+from labeling.core.api.records import FactField, body_of, computed, row_of, serializer_of, username
+from labeling.core.api.requests import asked, checked_by, sent
 from labeling.gold import gold
 from labeling.models import Conversation, GoldRelease
 from labeling.operation import health
 from labeling.work import blindness
-from pipelines.chat.endpoint import DEFAULT
-
-_SPLITS = f"{', '.join(Conversation.Split.values)}; open or empty: all but test; all: every one"
 
 
-class RunIn(serializers.Serializer[Any]):
+class RunIn(
+    body_of(  # type: ignore[misc]
+        LaunchRequest,
+        *("pipeline", "config", "metrics", "split", "reason", "repetitions", "seed", "name"),
+        *("evaluate_answers", "judge_prompts", "model"),
+        *("budget_cost", "budget_tokens", "concurrency"),
+        gold=serializers.CharField(default="", allow_blank=True, help_text="name, or name@version"),
+        project=serializers.CharField(
+            default="", allow_blank=True, help_text="Without gold: whose conversations"
+        ),
+        conversations=serializers.ListField(
+            child=serializers.CharField(max_length=200),
+            default=list,
+            help_text="In place of gold: ids in the project; nothing is measured",
+        ),
+        questions=serializers.ListField(
+            child=serializers.CharField(max_length=predicting.LONGEST_QUESTION),
+            default=list,
+            help_text="Without gold, for pipelines that answer: asked of every conversation",
+        ),
+        predictions=serializers.ListField(
+            child=serializers.DictField(),
+            default=None,
+            allow_null=True,
+            help_text="Made elsewhere, {case_id, output} each: no pipeline is run",
+        ),
+    )
+):
     """The shape of a request; what makes no sense is refused by ``launch.check``."""
-
-    gold = serializers.CharField(default="", allow_blank=True, help_text="name, or name@version")
-    project = serializers.CharField(
-        default="", allow_blank=True, help_text="Without gold: whose conversations"
-    )
-    conversations = serializers.ListField(
-        child=serializers.CharField(max_length=200),
-        default=list,
-        help_text="In place of gold: ids in the project; nothing is measured",
-    )
-    questions = serializers.ListField(
-        child=serializers.CharField(max_length=predicting.LONGEST_QUESTION),
-        default=list,
-        help_text="Without gold, for pipelines that answer: each is asked of every conversation",
-    )
-    pipeline = serializers.CharField(default="", help_text="Left out with predictions")
-    predictions = serializers.ListField(
-        child=serializers.DictField(),
-        default=None,
-        allow_null=True,
-        help_text="Made elsewhere, {case_id, output} each: no pipeline is run",
-    )
-    metrics = serializers.DictField(default=dict, help_text="Settings of the metrics")
-    config = serializers.DictField(default=dict)
-    split = serializers.CharField(default="", allow_blank=True, help_text=_SPLITS)
-    reason = serializers.CharField(
-        default="", allow_blank=True, max_length=500, help_text="Needed for test items, once"
-    )
-    repetitions = serializers.IntegerField(default=1, help_text=f"1 to {MOST_REPETITIONS}")
-    seed = serializers.IntegerField(default=0, help_text=f"0 to {MAX_SEED}")
-    name = serializers.CharField(
-        default="", allow_blank=True, help_text="For the log of experiments"
-    )
-    evaluate_answers = serializers.BooleanField(
-        default=False, help_text="Have answers written from what was found, and judged"
-    )
-    judge_prompts = serializers.DictField(
-        child=serializers.CharField(max_length=judge.MOST_CHARACTERS),
-        default=dict,
-        help_text="By kind of judgement the prompt in place of the shipped one",
-    )
-    model = serializers.CharField(
-        default=DEFAULT, max_length=50, help_text="Which of the declared language models is asked"
-    )
-    budget_cost = serializers.FloatField(
-        default=None, allow_null=True, help_text="Money that a language model may cost"
-    )
-    budget_tokens = serializers.IntegerField(default=None, allow_null=True)
-    concurrency = serializers.IntegerField(
-        default=None, allow_null=True, help_text="Cases at a time; null: as the settings say"
-    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs["pipeline"] and attrs["predictions"] is None:
@@ -323,16 +294,17 @@ class RunCaseView(ApiView):
         return Response(CaseDetailOut(shown).data)
 
 
-class PredictionsIn(serializers.Serializer[Any]):
-    file = serializers.FileField(help_text="JSON Lines: case_id and output")
-    gold = serializers.CharField(help_text="name, or name@version")
-    split = serializers.CharField(default="", allow_blank=True, help_text=_SPLITS)
-    reason = serializers.CharField(default="", allow_blank=True, max_length=500)
-    name = serializers.CharField(default="", allow_blank=True)
-    metrics = serializers.JSONField(default=dict, help_text="Settings of the metrics, an object")
-
+class PredictionsIn(
+    body_of(  # type: ignore[misc]
+        LaunchRequest,
+        *("split", "reason", "name"),
+        file=serializers.FileField(help_text="JSON Lines: case_id and output"),
+        gold=serializers.CharField(help_text="name, or name@version"),
+        metrics=serializers.JSONField(default=dict, help_text="Settings of the metrics, an object"),
+    )
+):
     def validate_file(self, file: UploadedFile) -> UploadedFile:
-        return small_enough(file)
+        return checked_by(small_enough, file)
 
     def validate_metrics(self, settings: Any) -> dict[str, Any]:
         if not isinstance(settings, dict):
@@ -351,15 +323,7 @@ class RunPredictionsView(ApiView):
     def post(self, request: Request) -> Response:
         """Launch a run on the predictions of a file, of at most 100 MB."""
         require_reader(request.user)
-        fields = sent(request, PredictionsIn)
-        visible = GoldRelease.objects.visible_to(request.user).select_related("project")
-        release = gold.find(fields.pop("gold"), among=visible)
-        file = fields.pop("file")
-        source = predictions.from_file(file, file.name or "file")
-        wish = LaunchRequest(
-            release=release, predictions=source, requested_by=request.user, **fields
-        )
-        run = launch.launch(wish)
+        run = launch.launch(_asked(request, sent(request, PredictionsIn)))
         return Response(_detail(request, run.pk), status=status.HTTP_201_CREATED)
 
 
@@ -375,9 +339,7 @@ class RunControlView(ApiView):
         scores again from the stored outputs."""
         run = get_object_or_404(_runs(request), pk=pk)
         looks.require(request.user, run)  # the answer has its figures
-        fields = ControlIn(data=request.data)
-        fields.is_valid(raise_exception=True)
-        values = dict(fields.validated_data)
+        values = sent(request, ControlIn)
         action = values.pop("action")
         steering.control(run, action, by=request.user, **values)
         return Response(_detail(request, pk))
@@ -385,18 +347,13 @@ class RunControlView(ApiView):
 
 def _fields(request: Request) -> dict[str, Any]:
     require_reader(request.user)
-    fields = RunIn(data=request.data)
-    fields.is_valid(raise_exception=True)
-    return dict(fields.validated_data)
+    return sent(request, RunIn)
 
 
 def _launch_unmeasured(request: Request, fields: Mapping[str, Any]) -> Run:
     """Fields that only gold has a use for are left alone, as on the page."""
     project = access.readable(request.user, fields["project"])
-    ids = set(fields["conversations"])
-    rows = project.conversations.filter(external_id__in=ids).select_related("transcript")
-    if len(rows) != len(ids):
-        raise TrialRefused("trial.conversation_gone")
+    talks = launching.chosen(project, set(fields["conversations"]))
     task = predicting.checked_task(
         fields["pipeline"],
         fields["config"],
@@ -405,22 +362,22 @@ def _launch_unmeasured(request: Request, fields: Mapping[str, Any]) -> Run:
     )
     budget = {name: fields[name] for name in ("budget_cost", "budget_tokens")}
     wish = launching.Wish(request.user, task, fields["name"], project, **budget)
-    return launching.on_conversations(wish, list(rows))
+    return launching.on_conversations(wish, talks)
 
 
-def _asked(request: Request, asked: dict[str, Any]) -> LaunchRequest:
+def _asked(request: Request, fields: dict[str, Any]) -> LaunchRequest:
+    """A run of a pipeline, or on the predictions that came with the request."""
+    asked = dict(fields)
     for name in ("project", "conversations", "questions"):
-        asked.pop(name)
+        asked.pop(name, None)
     visible = GoldRelease.objects.visible_to(request.user).select_related("project")
     release = gold.find(asked.pop("gold"), among=visible)
-    return _request(release, asked, by=request.user)
-
-
-def _request(release: GoldRelease, fields: dict[str, Any], *, by: Any) -> LaunchRequest:
-    """A run of a pipeline, or on the predictions that came with the request."""
-    lines = fields.pop("predictions")
-    source = None if lines is None else predictions.from_list(lines)
-    return LaunchRequest(release=release, predictions=source, requested_by=by, **fields)
+    given = asked.pop("predictions", None)
+    if file := asked.pop("file", None):
+        source = predictions.from_file(file, file.name or "file")
+    else:
+        source = None if given is None else predictions.from_list(given)
+    return LaunchRequest(release=release, predictions=source, requested_by=request.user, **asked)
 
 
 def _wanted(request: Request) -> lists.Asked:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from django.conf import settings
 from django.db import transaction
@@ -65,28 +65,25 @@ class LaunchRequest:
     config: Mapping[str, Any] = field(default_factory=dict)
     predictions: Source | None = None
     """Made elsewhere: no pipeline is run."""
-    split: str = ""
-    """``open`` or none: all but test items; ``all``: every item. Test items need a reason."""
-    reason: str = ""
-    """Why test items are looked at; empty: what the person said before about measuring on them."""
-    size: int | None = None
-    """Only the first n items."""
-    repetitions: int = 1
-    seed: int = 0
-    name: str = ""
-    metrics: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of the metrics."""
+    split: Annotated[str, "open or empty: all but test; all: every one; or train, dev, test"] = ""
+    reason: Annotated[str, "Why test items are looked at; empty: as was said before"] = ""
+    size: Annotated[int | None, "Only the first n items"] = None
+    repetitions: Annotated[int, f"1 to {MOST_REPETITIONS}"] = 1
+    seed: Annotated[int, f"0 to {MAX_SEED}"] = 0
+    name: Annotated[str, "For the log of experiments"] = ""
+    metrics: Annotated[Mapping[str, Any], "Settings of the metrics"] = field(default_factory=dict)
     thresholds: Mapping[str, float] = field(default_factory=dict)
     """Of the gate for this run alone, above those of the project."""
-    evaluate_answers: bool = False
-    judge_prompts: Mapping[str, str] = field(default_factory=dict)
-    """By kind of judgement, where it differs from the shipped prompt."""
-    model: str = DEFAULT
-    """The name of the language model, where one is asked."""
-    budget_cost: float | None = None
+    evaluate_answers: Annotated[bool, "Have answers written from what was found, and judged"] = (
+        False
+    )
+    judge_prompts: Annotated[
+        Mapping[str, str], "By kind of judgment the prompt in place of the shipped one"
+    ] = field(default_factory=dict)
+    model: Annotated[str, "Which of the declared language models is asked"] = DEFAULT
+    budget_cost: Annotated[float | None, "Money that a language model may cost"] = None
     budget_tokens: int | None = None
-    concurrency: int | None = None
-    """Cases at a time; empty: as the settings say."""
+    concurrency: Annotated[int | None, "Cases at a time; null: as the settings say"] = None
     cloned_from: int | None = None
     """The run that this one repeats, with changes."""
     configuration: Mapping[str, str] | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from typing import (
@@ -60,8 +60,8 @@ def serializer_of(record: type) -> type[serializers.Serializer[Any]]:
     True
     """
     hints = get_type_hints(record, include_extras=True)
-    fields = {name: _field(hint) for name, hint in hints.items() if not name.startswith("_")}
-    members = {**fields, "__doc__": record.__doc__, "__module__": __name__}
+    own = {name: _field(hint) for name, hint in hints.items() if not name.startswith("_")}
+    members = {**own, "__doc__": record.__doc__, "__module__": __name__}
     return type(f"{record.__name__}Out", (serializers.Serializer,), members)
 
 
@@ -76,6 +76,24 @@ def serializer_with(
     shown = {key: field for key, field in (own | more).items() if field is not None}
     members = {**shown, "__doc__": record.__doc__, "__module__": __name__}
     return type(name, (serializers.Serializer,), members)
+
+
+def body_of(
+    record: type, /, *names: str, **more: serializers.Field[Any, Any, Any, Any]
+) -> type[serializers.Serializer[Any]]:
+    """What a request says of a record that is made from it: these of its fields, with the same
+    defaults, and what the API asks for beside them."""
+    hints, own = get_type_hints(record, include_extras=True), {}
+    for each in fields(record):
+        if each.name in names:
+            factory = each.default_factory
+            default = each.default if factory is MISSING else factory()
+            said: dict[str, Any] = {"default": default}
+            if isinstance(default, str):
+                said["allow_blank"] = True
+            own[each.name] = _field(hints[each.name], **said)
+    members = {**own, **more, "__doc__": record.__doc__, "__module__": __name__}
+    return type(f"{record.__name__}In", (serializers.Serializer,), members)
 
 
 def row_of(

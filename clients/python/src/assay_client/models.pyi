@@ -833,10 +833,10 @@ class PlanJson(Record):
 class PredictionsIn(TypedDict, total=False):
     file: str
     gold: str
+    metrics: Any
     split: str
     reason: str
     name: str
-    metrics: Any
 
 class PrimaryJson(Record):
     metric: str
@@ -1083,15 +1083,15 @@ class RunIn(TypedDict, total=False):
     project: str
     conversations: list[str]
     questions: list[str]
-    pipeline: str
     predictions: list[dict[str, Any]] | None
-    metrics: dict[str, Any]
+    pipeline: str
     config: dict[str, Any]
     split: str
     reason: str
     repetitions: int
     seed: int
     name: str
+    metrics: dict[str, Any]
     evaluate_answers: bool
     judge_prompts: dict[str, str]
     model: str
