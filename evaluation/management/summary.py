@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from evaluation.layers import gold_layer
@@ -21,7 +20,6 @@ from labeling.words import in_english
 
 YARDSTICKS = ("floor", "people", "skill")
 CHANCE = ("chance", "over chance")
-WIDTH = 160  # of a table
 
 
 def summary_tables(run: Run) -> Iterator[Table]:
@@ -99,13 +97,6 @@ def yardstick_cells(row: Aggregate) -> list[str]:
 def usage_line(run: Run) -> str:
     usage = bills.usage_line(budgets.spent(run.pk))
     return f"Model {run.spec.model_label}: {usage}."
-
-
-def rendered(table: Table) -> str:
-    console = Console(width=WIDTH, no_color=True)
-    with console.capture() as captured:
-        console.print(table)
-    return captured.get()
 
 
 def case_lines(run: Run) -> Iterator[str]:

@@ -20,7 +20,6 @@ from evaluation.services.launch import cloning, launch
 from evaluation.services.run import planning
 from evaluation.services.run.foreseeing import Foreseen
 from evaluation.services.run.planning import Plan
-from evaluation.views.plots import planning_plot
 from labeling.core.views.errors import expects_files
 from labeling.domain.errors import FileFault, RuleError
 from labeling.gold.views.gold import release_of
@@ -91,7 +90,6 @@ def release_planning(request: HttpRequest, slug: str, name: str, version: int) -
         "release": release,
         "plan": plan,
         "said": planning.sentences(plan) if plan else [],
-        "chart": planning_plot(plan) if plan else None,
         "rows": rows(plan) if plan else [],
     }
     return render(request, "evaluation/_gold_planning.html", context)

@@ -22,7 +22,6 @@ from evaluation.services import looks
 from evaluation.services.run import lists
 from evaluation.services.run.comparisons import Compared, MetricComparison
 from evaluation.services.run.lists import PrimaryOf
-from evaluation.services.run.planning import Plan
 from evaluation.templatetags.present import exact, figure
 from labeling.models import GoldRelease
 from labeling.translation import lazy as _
@@ -433,64 +432,3 @@ def _paths(dots: list[Measured]) -> list[str]:
 
     groups = [list(group) for _cases, group in groupby(sorted(dots, key=cases_of), key=cases_of)]
     return [" ".join(f"{dot.x},{dot.y}" for dot in group) for group in groups if len(group) > 1]
-
-
-# --- what a gold release can show: effect against number of conversations -------------------------
-
-SMALL = Frame(340, 230, 44, 330, 28, 180)
-POINTS = 40
-FEWEST = 3
-"""With fewer conversations almost nothing can be shown."""
-TALLEST = 2.5
-"""How many times the effect of now the chart reaches."""
-
-
-@dataclass(frozen=True, slots=True)
-class Planning:
-    line: str
-    now_x: float
-    now_y: float
-    reach_y: float | None
-    x_ticks: list[Tick]
-    y_ticks: list[Tick]
-    frame: Frame = SMALL
-
-
-def planning_plot(plan: Plan) -> Planning | None:
-    """None where nothing can be shown with the conversations there are."""
-    now = plan.effect
-    if now is None:
-        return None
-    # to where the difference of interest is reached, if that is not far away
-    there = max(plan.conversations, FEWEST + 1)
-    most = min(max(2 * there, plan.needed or 0), 6 * there)
-    # denser where the curve is steep
-    counts = sorted(
-        {round(FEWEST + (most - FEWEST) * (step / POINTS) ** 2) for step in range(POINTS + 1)}
-    )
-    pairs = [(count, plan.effect_with(count)) for count in counts]
-    shown = [(count, effect) for count, effect in pairs if effect and effect <= TALLEST * now]
-    tallest = max(effect for _, effect in shown)
-    reach = plan.primary.reach
-
-    def x(count: float) -> float:
-        return SMALL.x((count - FEWEST) / (most - FEWEST))
-
-    def y(effect: float) -> float:
-        return SMALL.y(effect / tallest)
-
-    return Planning(
-        line=" ".join(f"{x(count)},{y(effect)}" for count, effect in shown),
-        now_x=x(plan.conversations),
-        now_y=y(now),
-        reach_y=y(reach) if reach is not None and reach <= tallest else None,
-        x_ticks=[Tick(x(count), f"{count:g}") for count in _round_ones(most) if count >= FEWEST],
-        y_ticks=_ticks(_round_ones(tallest), y),
-    )
-
-
-def _round_ones(most: float) -> list[float]:
-    """At most six round numbers up to there."""
-    power = 10.0 ** math.floor(math.log10(most))
-    step = next(part * power for part in (0.2, 0.5, 1, 2) if most / (part * power) <= 6)
-    return [round(number * step, 10) for number in range(1, math.floor(most / step) + 1)]

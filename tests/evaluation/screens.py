@@ -7,8 +7,11 @@ from typing import Any
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from rich.console import Console
+from rich.table import Table
 
 from evaluation.models import Run
+from labeling.management.base import WIDTH
 
 
 def queries(client: Any, url: str) -> int:
@@ -29,3 +32,11 @@ def page(client: Any, run: Run, name: str = "run-case", case: int = 0) -> str:
     response = client.get(reverse(name, args=[run.pk, row.pk]))
     assert response.status_code == 200
     return str(response.content.decode())
+
+
+def printed(table: Table) -> str:
+    """As a command prints it where nobody looks."""
+    console = Console(width=WIDTH, no_color=True)
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get()

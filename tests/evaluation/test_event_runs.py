@@ -15,6 +15,7 @@ from evaluation.models import Run
 from evaluation.services.run import results
 from labeling.models import Project
 from tests.evaluation.events import GOLD, TEXTS, event, make_events_release
+from tests.evaluation.screens import printed
 from tests.llm_server import MODEL, SERVED, LanguageServer
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +65,7 @@ def means(run: Run) -> dict[str, float | None]:
 
 def tables(run: Run) -> list[str]:
     counted = Run.objects.with_progress().get(pk=run.pk)
-    return [summary.rendered(table) for table in summary.summary_tables(counted)]
+    return [printed(table) for table in summary.summary_tables(counted)]
 
 
 def coverage(run: Run) -> dict[str, int]:

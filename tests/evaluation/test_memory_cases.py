@@ -18,7 +18,7 @@ from labeling.words import in_english
 from pipelines.types import Case, Output
 from tests.evaluation.chat_gold import answer, where_and_when
 from tests.evaluation.figures import aggregate, value
-from tests.evaluation.screens import text
+from tests.evaluation.screens import printed, text
 
 pytestmark = pytest.mark.django_db
 
@@ -253,7 +253,7 @@ def test_a_figure_stands_next_to_its_chance_level_everywhere(
     assert shown["evidence_recall"]["over_chance"] == recall.over_chance
     assert "chance" not in shown["hallucinated_id_rate"]  # a random answer invents nothing
     counted = Run.objects.with_progress().get(pk=run.pk)
-    (table,) = map(summary.rendered, summary.summary_tables(counted))
+    (table,) = map(printed, summary.summary_tables(counted))
     (line,) = (line for line in table.splitlines() if "evidence_recall" in line)
     assert "0.125" in line
     assert "0.143" in line

@@ -36,6 +36,7 @@ from labeling.settling import adjudications
 from pipelines.registry import PIPELINES
 from tests import factories
 from tests.evaluation import launching
+from tests.evaluation.screens import printed
 from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db
@@ -368,7 +369,7 @@ def test_results_page_and_command_show_them_without_more_queries(
     assert set(shown["floors"]) == {"nothing", "everything"}
     assert shown["floors"]["everything"]["mean"] == shown["mean"]
     assert {"mean", "ci_low", "ci_high"} <= shown["skill"].keys() or shown["skill"]["reason"]
-    table = "".join(map(summary.rendered, summary.summary_tables(run)))
+    table = "".join(map(printed, summary.summary_tables(run)))
     assert "0.833 (n 2)" in table
 
     client.force_login(annotators["noor"])

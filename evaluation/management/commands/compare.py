@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from evaluation.management.base import RunCommand
 from evaluation.management.looks import state_comparison
@@ -39,7 +39,6 @@ FIGURES = (
     "undefined",
     "conversations",
 )
-WIDTH = 170
 
 
 class Command(RunCommand):
@@ -66,27 +65,19 @@ class Command(RunCommand):
         if options["format"] == "json":
             document = conclusions.document(baseline, compared, splits)
             text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+            self.stdout.write(text)
         else:
-            text = _rendered(compared, splits)
-        self.stdout.write(text)
+            self.print(*map(_split_table, splits))
+            for comparison in compared:
+                self.print(*_tables(comparison))
+                self.print(*map(Text, _sentences(comparison)), soft_wrap=True)
 
 
-def _rendered(compared: Sequence[Compared], splits: Sequence[SplitDifference]) -> str:
-    console = Console(width=WIDTH, no_color=True)
-    with console.capture() as captured:
-        for difference in splits:
-            console.print(_split_table(difference))
-        for comparison in compared:
-            for table in _tables(comparison):
-                console.print(table)
-            said = conclusions.whole_sentence(comparison)
-            console.print(said, highlight=False, markup=False, soft_wrap=True)
-            for name, (old, new) in comparison.changed.items():
-                change = f"{name}: {value_text(old)} → {value_text(new)}"
-                console.print(change, highlight=False, markup=False)
-            for note in _notes(comparison):
-                console.print(note)
-    return captured.get()
+def _sentences(comparison: Compared) -> Iterator[str]:
+    yield conclusions.whole_sentence(comparison)
+    for name, (old, new) in comparison.changed.items():
+        yield f"{name}: {value_text(old)} → {value_text(new)}"
+    yield from _notes(comparison)
 
 
 def _tables(comparison: Compared) -> Iterator[Table]:

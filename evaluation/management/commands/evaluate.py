@@ -32,6 +32,7 @@ from labeling.words import in_english
 from pipelines.chat.endpoint import DEFAULT
 
 GATE_FAILED, NOT_MEASURABLE = 1, 2  # exit statuses
+SPLITS = ("train", "dev", "test")
 
 
 class Command(RunCommand):
@@ -76,51 +77,74 @@ class Command(RunCommand):
                 self._estimate(options, file)
                 return
             launched = batches.launch(file) if file else []
-            started = [launched_run.run for launched_run in launched] or _started(options)
+            started = [each.run for each in launched] or self._started(options)
             resumed = started if options["resume"] or options["retry"] else []
             others = [run for run in resumed if not _is_own(run) or run.scored_at]
             state_results(others, options["reason"], self.stderr)
-            self._work([run.pk for run in started])
+            self.work([run.pk for run in started])
         except LaunchRefused as error:
             raise self.problem(_all_faults(error)) from error
         except OSError as error:
-            raise self.problem(_file_problem(error)) from error
+            said = f"{error.filename}: {error.strerror}." if error.filename else str(error)
+            raise self.problem(said) from error
         done = [foreground.reload(run.pk) for run in started]
         if file:
-            named = [
-                launched_run._replace(run=run)
-                for launched_run, run in zip(launched, done, strict=True)
-            ]
+            named = [each._replace(run=run) for each, run in zip(launched, done, strict=True)]
             self._report_all(named, file, folder)
         else:
             self._report(done, folder, verbose=options["verbose"])
         self._judge(done)
 
     def _estimate(self, options: dict[str, Any], file: config_files.ConfigFile | None) -> None:
-        if file is None:
-            for line in _foreseen(_request(options)):
-                self.stdout.write(line)
-            return
-        for asked in batches.requests(file):
-            for line in _foreseen(asked.request):
-                self.stdout.write(f"{asked.name}: {line}")
+        """What each run would probably cost, and the smallest difference that it could show."""
+        asked = [(each.name, each.request) for each in batches.requests(file)] if file else []
+        for name, request in asked or [("", _request(options))]:
+            left_out = looks.left_out(request.release, request.selection)
+            lines = [
+                bills.estimate(launch.estimate(request)),
+                *planning.said(request.release, split=request.selection, size=request.size),
+                *([in_english(left_out)] if left_out else []),
+            ]
+            for line in lines:
+                self.stdout.write(f"{name}: {line}" if name else line)
 
-    def _work(self, run_ids: Sequence[int]) -> None:
-        with foreground.kept(run_ids):
-            for at, run_id in enumerate(run_ids):
-                try:
-                    with foreground.progress_bar(run_id) as show:
-                        foreground.work_until_done(run_id, show)
-                except KeyboardInterrupt:
-                    raise _stopped(run_ids[at:]) from None
+    def _started(self, options: dict[str, Any]) -> list[Run]:
+        if options["resume"]:
+            return [self._resumed(number, options) for number in options["resume"]]
+        if options["retry"]:
+            return [self._retried(number) for number in options["retry"]]
+        if options["predictions"]:
+            with options["predictions"].open("rb") as file:
+                source = from_file(file, options["predictions"].name)
+                return [launch.launch(_request(options, source), queue=False)]
+        if options["clone"]:
+            run = self.run_numbered(options["clone"])
+            request = cloning.request(run, _changes(options), by=acting.person())
+        else:
+            request = _request(options)
+        return [launch.launch(request, queue=False)]
+
+    def _retried(self, number: int) -> Run:
+        run = self.run_numbered(number)
+        slots.keep_for_command([run.pk])
+        steering.retry(run, by=acting.person())
+        return run
+
+    def _resumed(self, number: int, options: dict[str, Any]) -> Run:
+        budget = {name: options[OPTIONS[name]] for name in ("budget_cost", "budget_tokens")}
+        run = self.run_numbered(number)
+        slots.keep_for_command([run.pk])
+        if run.scored_at is None and (
+            run.paused or any(each is not None for each in budget.values())
+        ):
+            steering.resume(run, by=acting.person(), **budget)
+        return run
 
     def _report(self, done: Sequence[Run], folder: Path | None, *, verbose: bool) -> None:
         for run in done:
-            if verbose:
-                for line in summary.case_lines(run):
-                    self.stdout.write(line)
-            for table in summary.summary_tables(run):
-                self.stdout.write(summary.rendered(table))
+            for line in summary.case_lines(run) if verbose else ():
+                self.stdout.write(line)
+            self.print(*summary.summary_tables(run))
             for line in [*summary.notes(run), *results.ids_report(run)]:
                 self.stdout.write(line)
             self._say_more(run)
@@ -134,13 +158,11 @@ class Command(RunCommand):
         file: config_files.ConfigFile,
         folder: Path | None,
     ) -> None:
-        self.stdout.write(summary.rendered(summary.batch_table(launched)))
-        for launched_run in launched:
-            self._say_more(launched_run.run)
+        self.print(summary.batch_table(launched))
+        for each in launched:
+            self._say_more(each.run)
             if folder:
-                self._write(
-                    launched_run.run, folder / launched_run.name, file.content.reporting.formats
-                )
+                self._write(each.run, folder / each.name, file.content.reporting.formats)
 
     def _say_more(self, run: Run) -> None:
         if left_out := looks.left_out(run.release, run.split):
@@ -176,6 +198,20 @@ class Command(RunCommand):
         return [] if result.passed else [f"Run {run.pk} failed the gate: {', '.join(reasons)}."]
 
 
+OPTIONS = {
+    "release": "gold",
+    **{name: name for name in ("pipeline", "split", "reason", "size", "repetitions", "seed")},
+    **{name: name for name in ("name", "evaluate_answers", "model", "concurrency")},
+    "budget_cost": "budget",
+    "budget_tokens": "budget_tokens",
+    "metrics": "config",
+    "judge_prompts": "judge_prompt",
+}
+"""By field of a request what it is called here."""
+PLAIN = [name for name in OPTIONS if name not in ("release", "metrics", "judge_prompts")]
+DEFAULTS = {"repetitions": 1, "model": DEFAULT}
+
+
 def _add_what(parser: ArgumentParser) -> None:
     """What is measured, on which gold."""
     parser.add_argument("--gold", metavar="RELEASE", help="name (newest) or name@version")
@@ -187,29 +223,14 @@ def _add_what(parser: ArgumentParser) -> None:
         help='lines {"case_id", "output"}: no pipeline is run',
     )
     splits = parser.add_mutually_exclusive_group()
-    for split in ("train", "dev", "test"):
+    for option, split, said in (
+        *((f"--{name}-only", name, f"only items of the {name} split") for name in SPLITS),
+        ("--without-test", OPEN, "every item that is not a test item (the default)"),
+        ("--with-test", EVERY, "every item, test items too"),
+    ):
         splits.add_argument(
-            f"--{split}-only",
-            dest="split",
-            action="store_const",
-            const=split,
-            default="",
-            help=f"only items of the {split} split",
+            option, dest="split", action="store_const", const=split, default="", help=said
         )
-    splits.add_argument(
-        "--without-test",
-        dest="split",
-        action="store_const",
-        const=OPEN,
-        help="every item that is not a test item (the default)",
-    )
-    splits.add_argument(
-        "--with-test",
-        dest="split",
-        action="store_const",
-        const=EVERY,
-        help="every item, test items too",
-    )
     parser.add_argument(
         "--reason", default="", help="why test items are looked at: needed where the run has any"
     )
@@ -272,24 +293,20 @@ def _add_how(parser: ArgumentParser) -> None:
     )
 
 
+def _problem(text: str) -> CommandError:
+    return CommandError(text, returncode=NOT_MEASURABLE)
+
+
 def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
     """The configuration file; next to a pipeline or predictions a file only holds settings."""
     what = ("gold", "pipeline", "predictions", "resume", "retry", "clone")
     if options["config"] is None or any(options[name] for name in what):
         return None
-    left = ["split", "reason", "seed", "name", "budget", "budget_tokens", "mode", "arc_cases"]
-    left += ["evaluate_answers", "judge_prompt", "size"]
-    superfluous = [name for name in left if options[name]]
-    superfluous += ["repetitions"] if options["repetitions"] != 1 else []
-    if superfluous:
-        named = (
-            "--*-only, --with-test or --without-test"
-            if superfluous[0] == "split"
-            else f"--{superfluous[0].replace('_', '-')}"
-        )
-        raise CommandError(
-            f"Leave out {named}: a configuration file says that itself.", returncode=NOT_MEASURABLE
-        )
+    for name in (*(OPTIONS[field] for field in PLAIN), "mode", "arc_cases", "judge_prompt"):
+        if options[name] and options[name] != DEFAULTS.get(name) and name != "concurrency":
+            named = "*-only, --with-test or --without-test" if name == "split" else name
+            said = named.replace("_", "-")
+            raise _problem(f"Leave out --{said}: a configuration file says that itself.")
     return config_files.read(options["config"])
 
 
@@ -303,69 +320,28 @@ def _folder(options: dict[str, Any], file: config_files.ConfigFile | None) -> Pa
     return folder
 
 
-def _started(options: dict[str, Any]) -> list[Run]:
-    if options["resume"]:
-        return [_resumed(run_id, options) for run_id in options["resume"]]
-    if options["retry"]:
-        return [_retried(run_id) for run_id in options["retry"]]
-    if options["clone"]:
-        return [launch.launch(_clone(options), queue=False)]
-    if options["predictions"]:
-        return [_on_predictions(options)]
-    return [launch.launch(_request(options), queue=False)]
-
-
-def _stopped(run_ids: Sequence[int]) -> CommandError:
-    """All that is not done waits for the person who stopped it."""
-    for run in Run.objects.select_related("release__project").filter(pk__in=run_ids):
-        steering.pause(run, by=acting.person())
-    named = " ".join(map(str, run_ids))
-    return CommandError(f"Stopped. Go on with: assay evaluate --resume {named}", returncode=130)
-
-
-def _foreseen(request: LaunchRequest) -> list[str]:
-    """What the run would probably cost, and the smallest difference that it could show."""
-    cost = bills.estimate(launch.estimate(request))
-    left_out = looks.left_out(request.release, request.selection)
-    said = planning.said(request.release, split=request.selection, size=request.size)
-    return [cost, *said, *([in_english(left_out)] if left_out else [])]
-
-
 def _request(options: dict[str, Any], source: Source | None = None) -> LaunchRequest:
     if not options["gold"] or not (options["pipeline"] or source):
-        raise CommandError(
-            "Name --gold and --pipeline or --predictions (or --resume).",
-            returncode=NOT_MEASURABLE,
-        )
+        raise _problem("Name --gold and --pipeline or --predictions (or --resume).")
     config, metrics = _settings(options)
+    plain = {name: options[OPTIONS[name]] for name in PLAIN}
     return LaunchRequest(
         release=_release(options),
-        pipeline=options["pipeline"] or "",
         config=config,
         predictions=source,
         metrics=metrics,
-        split=options["split"],
-        reason=options["reason"],
-        size=options["size"],
-        repetitions=options["repetitions"],
-        seed=options["seed"],
-        name=options["name"],
-        evaluate_answers=options["evaluate_answers"],
         judge_prompts=prompts.read(options["judge_prompt"], default=prompts.DEFAULT),
-        model=options["model"],
-        budget_cost=options["budget"],
-        budget_tokens=options["budget_tokens"],
-        concurrency=options["concurrency"],
+        **plain | {"pipeline": options["pipeline"] or ""},
     )
 
 
-_OPTIONS = {
-    "release": "gold",
-    "budget_cost": "budget",
-    "metrics": "config",
-    "judge_prompts": "judge-prompt",
-}
-"""What a field of a request is called here, where it has another name."""
+def _changes(options: dict[str, Any]) -> dict[str, Any]:
+    """What the command line leaves at its default stays as the run had it."""
+    config, metrics = _settings(options)
+    release = _release(options) if options["gold"] else None
+    plain = {name: options[OPTIONS[name]] for name in PLAIN if name != "model"}
+    asked = {**plain, "release": release, "config": config, "metrics": metrics}
+    return {name: each for name, each in asked.items() if each and each != DEFAULTS.get(name)}
 
 
 def _all_faults(error: LaunchRefused) -> str:
@@ -375,9 +351,7 @@ def _all_faults(error: LaunchRefused) -> str:
 
 def _option(field: str) -> str:
     name = field.partition(".")[0]
-    if name == "split":
-        return "--*-only"
-    return f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+    return "--*-only" if name == "split" else f"--{OPTIONS.get(name, name).replace('_', '-')}"
 
 
 def _settings(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -386,10 +360,7 @@ def _settings(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     metrics = settings_in(settings, "metrics")
     measuring.check_version("protocol", settings_in(settings, "protocol").get("version"))
     if {"datasets", "agents"} & set(settings):
-        raise CommandError(
-            f"{options['config']} names data sets and agents: give --config alone.",
-            returncode=NOT_MEASURABLE,
-        )
+        raise _problem(f"{options['config']} names data sets and agents: give --config alone.")
     if options["mode"]:
         settings["mode"] = options["mode"]
     return settings, metrics
@@ -404,64 +375,11 @@ def _release(options: dict[str, Any]) -> GoldRelease:
     names = sorted(set(arcs.values_list("name", flat=True)))
     if len(names) == 1:
         return gold.find(names[0], among=arcs.select_related("project"))
-    raise CommandError(
+    raise _problem(
         f"{named.project} has several golds of arcs: name one by --gold: {', '.join(names)}."
         if names
-        else f"{named.project} has no gold of arcs: freeze or import some.",
-        returncode=NOT_MEASURABLE,
+        else f"{named.project} has no gold of arcs: freeze or import some."
     )
-
-
-def _on_predictions(options: dict[str, Any]) -> Run:
-    path: Path = options["predictions"]
-    with path.open("rb") as file:
-        return launch.launch(_request(options, from_file(file, path.name)), queue=False)
-
-
-def _named(run_id: int) -> Run:
-    run = Run.objects.select_related("release__project").filter(pk=run_id).first()
-    if run is None:
-        raise CommandError(f"There is no run {run_id}.", returncode=NOT_MEASURABLE)
-    return run
-
-
-def _retried(run_id: int) -> Run:
-    run = _named(run_id)
-    slots.keep_for_command([run.pk])
-    steering.retry(run, by=acting.person())
-    return run
-
-
-def _clone(options: dict[str, Any]) -> LaunchRequest:
-    """What the command line leaves at its default stays as the run had it."""
-    config, metrics = _settings(options)
-    asked = {
-        "release": _release(options) if options["gold"] else None,
-        "pipeline": options["pipeline"],
-        "config": config,
-        "metrics": metrics,
-        "split": options["split"],
-        "reason": options["reason"],
-        "size": options["size"],
-        "repetitions": options["repetitions"] if options["repetitions"] != 1 else None,
-        "seed": options["seed"],
-        "name": options["name"],
-        "evaluate_answers": options["evaluate_answers"],
-        "budget_cost": options["budget"],
-        "budget_tokens": options["budget_tokens"],
-        "concurrency": options["concurrency"],
-    }
-    changes = {name: value for name, value in asked.items() if value}
-    return cloning.request(_named(options["clone"]), changes, by=acting.person())
-
-
-def _resumed(run_id: int, options: dict[str, Any]) -> Run:
-    budget = (options["budget"], options["budget_tokens"])
-    run = _named(run_id)
-    slots.keep_for_command([run.pk])
-    if run.scored_at is None and (run.paused or any(limit is not None for limit in budget)):
-        steering.resume(run, by=acting.person(), budget_cost=budget[0], budget_tokens=budget[1])
-    return run
 
 
 def _is_own(run: Run) -> bool:
@@ -494,7 +412,3 @@ _WRITERS: dict[str, Callable[[Run, Path], None]] = {
     "csv": _write_cases,
     "predictions": _write_predictions,
 }
-
-
-def _file_problem(error: OSError) -> str:
-    return f"{error.filename}: {error.strerror}." if error.filename else str(error)

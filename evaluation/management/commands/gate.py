@@ -7,7 +7,6 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
-from rich.console import Console
 from rich.table import Table
 
 from evaluation.management.base import RunCommand
@@ -66,7 +65,9 @@ class Command(RunCommand):
         if options["format"] == "json":
             self.stdout.write(json.dumps(gates.as_json(result), indent=2, allow_nan=False))
         else:
-            self.stdout.write(_rendered(result))
+            self.print(_table(result))
+            if result.baseline_id:
+                self.print(STRICT[gates.is_strict(result)])
         if not result.passed:
             named = sorted({check.metric for check in gates.failed(result)})
             raise CommandError(
@@ -74,7 +75,7 @@ class Command(RunCommand):
             )
 
 
-def _rendered(result: GateResult) -> str:
+def _table(result: GateResult) -> Table:
     against = f" against run {result.baseline_id}" if result.baseline_id else ""
     said = "passed" if result.passed else "failed"
     table = Table(title=f"Gate of run {result.run_id}{against}: {said}")
@@ -92,12 +93,7 @@ def _rendered(result: GateResult) -> str:
             "passed" if check.passed else "failed",
             _why(check),
         )
-    console = Console(width=150, no_color=True)
-    with console.capture() as captured:
-        console.print(table)
-        if result.baseline_id:
-            console.print(STRICT[gates.is_strict(result)], highlight=False)
-    return captured.get()
+    return table
 
 
 def _why(check: Check) -> str:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from evaluation.management import foreground, prompts, summary
 from evaluation.management.base import RunCommand
 from evaluation.management.looks import state_results
 from evaluation.models import Judging, Run
 from evaluation.services.judging import judgings
-from evaluation.services.work import steering
 from labeling.core import acting
 from labeling.management.looks import add_reason
 from labeling.words import in_english
@@ -48,22 +45,11 @@ class Command(RunCommand):
             budget_tokens=options["budget_tokens"],
             queue=False,
         )
-        self._work(run)
+        self.work([run.pk])
         self._report(foreground.reload(run.pk), judging)
 
-    def _work(self, run: Run) -> None:
-        with foreground.kept([run.pk]):
-            try:
-                with foreground.progress_bar(run.pk) as show:
-                    foreground.work_until_done(run.pk, show)
-            except KeyboardInterrupt:
-                steering.pause(run, by=acting.person())
-                message = f"Stopped. Go on with: assay evaluate --resume {run.pk}"
-                raise CommandError(message, returncode=130) from None
-
     def _report(self, run: Run, judging: Judging) -> None:
-        for table in summary.summary_tables(run):
-            self.stdout.write(summary.rendered(table))
+        self.print(*summary.summary_tables(run))
         for line in summary.notes(run):
             self.stdout.write(line)
         self.stdout.write(summary.usage_line(run))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from evaluation.management import foreground
 from evaluation.management.base import RunCommand
-from evaluation.management.foreground import kept, progress_bar, why_not_measurable, work_until_done
-from evaluation.management.foreground import reload as reload_run
 from evaluation.models.spec import CarriedSpec
 from evaluation.services.launch import carrying
 from evaluation.services.work import steering
@@ -67,9 +66,8 @@ class Command(RunCommand):
 
     def _carry(self, number: int, address: str, reason: str) -> None:
         carried = carrying.carry(self.run_numbered(number), gold.find(address), reason=reason)
-        with kept([carried.pk]), progress_bar(carried.pk) as show:
-            work_until_done(carried.pk, show)
-        if problem := why_not_measurable(reload_run(carried.pk)):
+        self.work([carried.pk])
+        if problem := foreground.why_not_measurable(foreground.reload(carried.pk)):
             raise self.problem(problem)
         taken = carried.spec.carried or CarriedSpec()
         self.stdout.write(
