@@ -38,7 +38,6 @@ from evaluation.views.run import (
 )
 from evaluation.views.run_notes import run_notes
 from evaluation.views.runs import run_list, runs_mine
-from evaluation.views.saved_views import run_views
 from evaluation.views.suggestions import ask as suggestions_ask
 from evaluation.views.suggestions import overview as suggestions
 from evaluation.views.suggestions import switch as suggestions_switch
@@ -72,7 +71,6 @@ urlpatterns = [
     ),
     path("runs/", run_list, name="runs"),
     path("runs/mine/", runs_mine, name="runs-mine"),
-    path("runs/views/", run_views, name="run-views"),
     path("runs/new/", run_new, {"on": "gold"}, name="run-new"),
     path("runs/new/conversations/", run_new, {"on": "conversations"}, name="unmeasured-new"),
     path("runs/new/predictions/", run_new, {"on": "predictions"}, name="run-predictions"),

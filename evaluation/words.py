@@ -357,13 +357,13 @@ WORK: dict[str, Text] = {
     ),
     "run.cannot_pause": _("Only a run that is not finished can be paused."),
     "run.cannot_resume": _("Only an unfinished run can continue."),
-    "run.cannot_cancel": _("Only a run that is not finished can be cancelled."),
+    "run.cannot_cancel": _("Only a run that is not finished can be canceled."),
     "run.nothing_to_cancel": _(
         "Everything of this run is done, and its scores are being computed again: there is nothing "
         "left to cancel."
     ),
     "run.cannot_rescore": _("Only a run whose cases are all done can be scored again."),
-    "run.cannot_retry": _("A cancelled run cannot be tried again: launch it again."),
+    "run.cannot_retry": _("A canceled run cannot be tried again: launch it again."),
     "run.nothing_failed": _("Nothing of this run has failed."),
     "run.no_pipeline_to_retry": _(
         "The outputs of this run were made elsewhere or taken over: no pipeline can try again."
@@ -393,7 +393,7 @@ WORK: dict[str, Text] = {
         "then such numbers count as 0 or 10, and how many did is beside the figure."
     ),
     "judging.unusable": _(
-        "No judgement can be used, so earlier scores stay as they are: {n:d} of {total:d} failed "
+        "No judgment can be used, so earlier scores stay as they are: {n:d} of {total:d} failed "
         "in this way: {why}"
     ),
     "run.other_judge": _(
@@ -714,7 +714,7 @@ REFUSALS: dict[str, Text] = {
     "note.tag_too_long": _("A tag has at most {most} characters."),
     "note.too_long": _("A note has at most {most} characters."),
     "note.nul": _("A text holds a NUL character."),
-    "prompt.unknown_kind": _("There is no kind of judgement “{kind}”. Known are: {known}."),
+    "prompt.unknown_kind": _("There is no kind of judgment “{kind}”. Known are: {known}."),
     "prompt.unusable": _("The prompt for {kind} cannot be used: {problem}"),
     "prompt.too_long": _("it has more than {most} characters."),
     "prompt.nul": _("it holds a NUL character."),
@@ -749,7 +749,7 @@ REFUSALS: dict[str, Text] = {
     ),
     "estimate.conversation": _("its conversation"),
     "estimate.messages": _("{n} of its messages"),
-    "estimate.answers": _("an answer and {kinds} judgements for each case"),
+    "estimate.answers": _("an answer and {kinds} judgments for each case"),
     "estimate.as_before": _("{basis}, as long as those before"),
     "estimate.tokens_each": _("{basis} of {prompt} + {reply} tokens each"),
 }
@@ -787,12 +787,6 @@ CONFIGURATIONS: dict[str, Text] = {
         "“metrics.{key}” must be a number above 0 and at most 1, not {value}."
     ),
     "metrics.unknown_setting": _("There is no setting “metrics.{key}”. {hint}"),
-}
-
-VIEWS: dict[str, Text] = {
-    "view.name": _("Give the view a name of at most {most} characters."),
-    "view.too_long": _("The view has too many filters to be kept."),
-    "view.too_many": _("There are {most} saved views: remove one first."),
 }
 
 CONCLUSIONS: dict[str, Text] = {
@@ -959,7 +953,7 @@ TRIALS: dict[str, Text] = {
     "trial.asks_no_questions": _(
         "{pipeline} answers no questions. Leave them out, or choose a pipeline that does."
     ),
-    "trial.cancelled": _("It was cancelled before its turn."),
+    "trial.cancelled": _("It was canceled before its turn."),
     "trial.conversation_gone": _(
         "Some of the chosen conversations are not in the project any more. Choose again."
     ),
@@ -1034,5 +1028,4 @@ WORDS = (
     | JUDGES
     | REFUSALS
     | CONCLUSIONS
-    | VIEWS
 )

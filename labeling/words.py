@@ -925,7 +925,7 @@ EVENTS: dict[str, Text] = {
     "baseline.taken_back": _("took back that run {object_id} is the baseline of {gold}"),
     "run.answers_called_off": _("called off the answers left in run {object_id}"),
     "run.carried": _("had the outputs of run {source} scored on {gold}"),
-    "run.cancelled": _("cancelled run {object_id}"),
+    "run.cancelled": _("canceled run {object_id}"),
     "run.concurrency_changed": _(
         "changed how many cases of run {object_id} are worked on at a time: {concurrency}"
     ),
@@ -938,7 +938,7 @@ EVENTS: dict[str, Text] = {
     "run.paused": _("paused run {object_id}"),
     "run.rescored": _("had run {object_id} scored again"),
     "run.resumed": _("resumed run {object_id}"),
-    "run.retry_called_off": _("cancelled the retry of run {object_id}"),
+    "run.retry_called_off": _("canceled the retry of run {object_id}"),
     "run.retried": _("had tried again what failed in run {object_id}"),
     "run.tagged": _("tagged run {object_id}: {tags}"),
     "suggestions.broke_off": _("The suggestions of {pipeline} could not be made: {reason}"),

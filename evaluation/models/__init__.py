@@ -23,7 +23,6 @@ from evaluation.models.ratings import (
 from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
 from evaluation.models.runs import EVERY, OPEN, CaseRun, Run, of_split, selected
-from evaluation.models.saved_views import SavedView
 from evaluation.models.slots import Slot
 from evaluation.models.spec import RunSpec
 from evaluation.models.spending import RunSpending
@@ -59,7 +58,6 @@ __all__ = [
     "RunSpec",
     "RunSpending",
     "RunTag",
-    "SavedView",
     "Score",
     "Slot",
     "StageTrace",

@@ -117,7 +117,7 @@ class Judgement(Work):
     objects = JudgementQuerySet.as_manager()
 
     class Meta:
-        verbose_name, verbose_name_plural = _("judgement of an answer"), _("judgements of answers")
+        verbose_name, verbose_name_plural = _("judgment of an answer"), _("judgments of answers")
         ordering = ["judging", "answer", "pk"]
         constraints = [
             models.UniqueConstraint(name="judgement_once", fields=["judging", "answer", "kind"]),

@@ -157,7 +157,7 @@ class Run(models.Model):
         SCORING = "scoring", _("Scoring")
         FINISHED = "finished", _("Finished")
         PAUSED = "paused", _("Paused")
-        CANCELLED = "cancelled", _("Cancelled")
+        CANCELLED = "cancelled", _("Canceled")
         FAILED = "failed", _("Failed")  # could not be executed at all; ``failure`` says why
 
     release = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""What runs need from those who launched them, and the views of lists that people keep."""
+"""What runs need from those who launched them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from evaluation.models import Run, SavedView
-from evaluation.models.saved_views import LONGEST_NAME
-from evaluation.services.run import saved_views
+from evaluation.models import Run
 from labeling.models import GoldRelease
 from labeling.overview.views.needs import Need
 
@@ -75,19 +73,3 @@ def _need(run: Any) -> Need:
         return Need(15, _("Run {number} ({pipeline}) failed").format(**named), _("See why"), url)
     text = _("Run {number} ({pipeline}) was compared with {gold}, and there is newer gold")
     return Need(46, text.format(**named), _("Score it on the new gold"), url)
-
-
-@register.inclusion_tag("evaluation/_saved_views.html", takes_context=True)
-def saved_views_of(context: Any, page: str) -> dict[str, Any]:
-    """The reader's own views of a list, and what is shown now, to be kept. One query."""
-    request, shown = context["request"], context["request"].GET.copy()
-    if columns := context.get("columns") if page != SavedView.Page.CASES else None:
-        shown.setlist("columns", columns)
-    return {
-        "views": saved_views.of(request.user, page),
-        "page": page,
-        "query": saved_views.query_of(shown.urlencode()),
-        "run": context.get("run"),
-        "csrf_token": context["csrf_token"],
-        "most": LONGEST_NAME,
-    }

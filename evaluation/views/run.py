@@ -161,11 +161,11 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
         done = {
             "pause": _("The run pauses before its next case."),
             "resume": _("The run continues."),
-            "cancel": _("The run is cancelled; what it has found is kept."),
+            "cancel": _("The run is canceled; what it has found is kept."),
             "rescore": _("The scores are being computed again."),
             "retry": _("What failed is tried again."),
             "concurrency": _("The run's concurrency is changed."),
-            "call off": _("What was left of answers and judgements is called off."),
+            "call off": _("What was left of answers and judgments is called off."),
             "call off retry": _("What was left is called off; the run is scored again."),
         }
         messages.success(request, done[called_off(run, action) or action])

@@ -172,7 +172,6 @@ EXPECTED = {
     "run-new": READERS,
     "run-planning": READERS,
     "run-notes": READERS,
-    "run-views": Row(302, 404, 404, 302, 302, post=True),
     "run-again": Row(302, 404, 404, 302, 302, post=True),
     "gold-planning": READERS,
     "run-predictions": READERS,

@@ -19,8 +19,8 @@ class Command(RunCommand):
     help = (
         "Judge the answers of a finished run again, in the foreground: no answer is written again, "
         "and what is known of the same judge comes from the cache. The newest judging counts; the "
-        "earlier ones are kept, and count on where no judgement of it can be used. Exit status: 0 "
-        "judged, 2 not measurable, or no judgement can be used."
+        "earlier ones are kept, and count on where no judgment of it can be used. Exit status: 0 "
+        "judged, 2 not measurable, or no judgment can be used."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
