@@ -6,7 +6,6 @@ import pytest
 from django.urls import reverse
 
 from evaluation.models import Run
-from tests.evaluation.conftest import perfect
 
 pytestmark = pytest.mark.django_db
 
@@ -50,46 +49,6 @@ def test_a_bad_launch_is_refused_in_the_one_error_shape(
     assert set(response.json()) == {"code", "message", "details"}
     assert response.json()["code"] == code
     assert not Run.objects.exists()
-
-
-@pytest.mark.parametrize("name", ["ana", "olga"])
-def test_access_is_decided_before_input(launch: Any, signed_in: Any, name: str) -> None:
-    run, client = launch(), signed_in(name)
-
-    assert client.get(reverse("api-runs")).status_code == 404
-    assert post(client, "api-runs", {}).status_code == 404
-    assert client.get(reverse("api-run", args=[run.pk])).status_code == 404
-    assert client.get(reverse("api-run-cases", args=[run.pk])).status_code == 404
-    assert post(client, "api-run-control", {}, run.pk).status_code == 404
-
-
-def test_nobody_reads_runs_without_signing_in(launch: Any, client: Any) -> None:
-    assert client.get(reverse("api-run", args=[launch().pk])).status_code == 403
-
-
-def test_cases_come_page_by_page_with_their_scores(
-    finished: Any, script: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("labeling.core.api.paging.PAGE_SIZE", 2)
-    script(perfect)
-    run = finished()
-    noor, url = signed_in("noor"), reverse("api-run-cases", args=[run.pk])
-
-    first = noor.get(url).json()
-    second = noor.get(first["next"]).json()
-
-    assert [case["case_id"] for case in first["results"]] == ["case-000", "case-001"]
-    assert [case["case_id"] for case in second["results"]] == ["case-002"]
-    assert second["next"] is None
-    f1 = {score["metric"]: score["value"] for score in first["results"][0]["scores"]}
-    assert f1["requirement_f1"] == 1.0
-
-
-def test_a_page_that_is_no_number_is_refused(launch: Any, signed_in: Any) -> None:
-    response = signed_in("noor").get(reverse("api-run-cases", args=[launch().pk]), {"after": "x"})
-
-    assert response.status_code == 400
-    assert response.json()["code"] == "invalid"
 
 
 def test_a_run_is_steered(launch: Any, signed_in: Any) -> None:

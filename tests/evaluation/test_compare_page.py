@@ -207,17 +207,6 @@ def test_several_runs_are_corrected_together_and_the_sentence_says_so(
     assert figures["sentence"].startswith(f"Whether run {run.pk} is better or worse than run")
 
 
-def test_the_api_says_why_runs_are_not_compared(pair: tuple[Run, Run], signed_in: Any) -> None:
-    url, noor = reverse("api-compare"), signed_in("noor")
-
-    twice = noor.get(url, {"baseline": pair[0].pk, "run": pair[0].pk})
-
-    assert (twice.status_code, twice.json()["code"]) == (400, "runs_not_comparable")
-    assert noor.get(url, {"baseline": "x"}).status_code == 400
-    assert noor.get(url, {"baseline": pair[0].pk, "run": 987654}).status_code == 404
-    assert signed_in("olga").get(url, {"baseline": pair[0].pk}).status_code == 404
-
-
 def test_what_few_conversations_show_is_kept_apart_from_what_new_ones_would() -> None:
     """140 questions of two chats, of which the run answers about twice as many."""
     metric = METRICS["evidence_recall"]
@@ -401,16 +390,6 @@ def test_a_case_whose_pipeline_failed_says_so(pair: tuple[Run, Run], signed_in: 
 
     assert f"Run {pair[1].pk} failed:" in text
     assert "missed" in text
-
-
-def test_a_case_of_another_run_or_of_strangers_is_not_there(
-    pair: tuple[Run, Run], signed_in: Any
-) -> None:
-    foreign = reverse("run-compare-case", args=[pair[0].pk, pair[1].pk, pair[0].cases.all()[0].pk])
-
-    assert signed_in("noor").get(foreign).status_code == 404
-    assert signed_in("olga").get(case_address(*pair)).status_code == 404
-    assert signed_in("ana").get(case_address(*pair)).status_code == 404
 
 
 def many(run: Run, number: int) -> None:
