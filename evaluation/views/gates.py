@@ -21,6 +21,7 @@ from evaluation.services.run import baselines, gates, primary_metrics
 from evaluation.services.run.primary_metrics import Primary
 from evaluation.views.opening import get_run, opened_run
 from labeling.core import access
+from labeling.core.views.access import refusals_told
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease, Project
@@ -66,20 +67,14 @@ def run_gate(request: HttpRequest, pk: int) -> HttpResponse:
     if number is not None:
         visible = Run.objects.visible_to(request.user).with_progress()
         baseline = visible.select_related("release").filter(pk=number).first()
-    try:
+    with refusals_told(request):
         if request.POST.get("baseline") and baseline is None:
             raise gates.GateImpossible("gate.unknown_baseline")
         strict = "strict" in request.POST
-        result = gates.ask(run, baseline=baseline, strict=strict, by=request.user)
-    except RuleError as error:
-        messages.error(request, words(error.fact))
-    else:
-        message = (
-            _("The run reaches its thresholds.")
-            if result.passed
-            else _("The run does not reach its thresholds.")
-        )
-        (messages.success if result.passed else messages.warning)(request, message)
+        if gates.ask(run, baseline=baseline, strict=strict, by=request.user).passed:
+            messages.success(request, _("The run reaches its thresholds."))
+        else:
+            messages.warning(request, _("The run does not reach its thresholds."))
     return redirect(run.get_absolute_url() + "#gate")
 
 
@@ -92,11 +87,8 @@ def run_baseline(request: HttpRequest, pk: int) -> HttpResponse:
         said = _("Run {number} is no longer the baseline of this gold and split.")
         messages.success(request, said.format(number=run.pk))
         return redirect(run)
-    try:
+    with refusals_told(request):
         baselines.choose(run, by=request.user)
-    except RuleError as error:
-        messages.error(request, words(error.fact))
-    else:
         said = _("Run {number} is the baseline of this gold and split from now on.")
         messages.success(request, said.format(number=run.pk))
     return redirect(run)

@@ -20,6 +20,7 @@ from evaluation.services.launch import cloning, launch
 from evaluation.services.run import planning
 from evaluation.services.run.foreseeing import Foreseen
 from evaluation.services.run.planning import Plan
+from labeling.core.views.access import refusals_told
 from labeling.core.views.errors import expects_files
 from labeling.domain.errors import FileFault, RuleError
 from labeling.gold.views.gold import release_of
@@ -60,13 +61,11 @@ def run_again(request: HttpRequest, pk: int) -> HttpResponse:
     require_reader(request.user)
     visible = Run.objects.visible_to(request.user).select_related("release__project")
     run = get_object_or_404(visible, pk=pk)
-    try:
+    with refusals_told(request):
         again = launch.launch(cloning.request(run, by=request.user))
-    except RuleError as error:
-        messages.error(request, words(error.fact))
-        return redirect(run)
-    messages.success(request, _("Run {number} is queued.").format(number=again.pk))
-    return redirect(again)
+        messages.success(request, _("Run {number} is queued.").format(number=again.pk))
+        return redirect(again)
+    return redirect(run)
 
 
 @expects_files

@@ -20,9 +20,8 @@ from evaluation.services.judging import certificates, ratings, samples
 from evaluation.services.judging.samples import NEED
 from evaluation.views.opening import get_run, opened_run
 from labeling.core import access
-from labeling.domain.errors import RuleError
+from labeling.core.views.access import refusals_told
 from labeling.domain.numbers import whole_number
-from labeling.words import words
 
 
 class Invitable(NamedTuple):
@@ -69,10 +68,8 @@ def run_ratings_change(request: HttpRequest, pk: int) -> HttpResponse:
     if not access.leads(request.user, run.release.project):
         raise PermissionDenied(_("Only a lead of the project may change its ratings."))
     panel = RatingPanel.objects.filter(run=run).select_related("run__release__project").first()
-    try:
+    with refusals_told(request):
         messages.success(request, _act(run, panel, request))
-    except RuleError as error:
-        messages.error(request, words(error.fact))
     return redirect("run-ratings", run.pk)
 
 

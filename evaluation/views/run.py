@@ -27,6 +27,7 @@ from evaluation.views.answers import called_off
 from evaluation.views.live import progress_of
 from evaluation.views.opening import any_run, opened, opened_run
 from evaluation.views.plots import picture_of
+from labeling.core.views.access import refusals_told, said_by
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
@@ -146,18 +147,13 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
         return render(request, "evaluation/run_cancel.html", progress_of(run))
     budget = BudgetForm(request.POST)
     if action == "resume" and not budget.is_valid():
-        messages.error(
-            request, " ".join(str(error) for errors in budget.errors.values() for error in errors)
-        )
+        messages.error(request, said_by(budget))
         return redirect(run)
     values = budget.cleaned_data if action == "resume" else {}
     if action == "concurrency":
         values = {"concurrency": whole_number(request.POST.get("concurrency", ""))}
-    try:
+    with refusals_told(request):
         steering.control(run, action, by=request.user, **values)
-    except RuleError as error:
-        messages.error(request, words(error.fact))
-    else:
         done = {
             "pause": _("The run pauses before its next case."),
             "resume": _("The run continues."),

@@ -199,20 +199,36 @@ def _rows(
     visible = Run.objects.visible_to(reader)
     highest = lists.highest(measured, visible, reader=reader, primary=primary)
     chosen = set(baselines.of_releases({run.gold_id for run in measured}).values())
-    return [
-        _row(
-            run,
-            primary[PrimaryOf(run.release.project_id, run.release.layer)]
-            if run.is_measured
-            else None,
-            marks,
-            sealed=run.pk in sealed,
-            changed=_said(changed.get(run.pk)),
-            best_of=highest.get(run.pk),
-            is_baseline=run.pk in chosen,
+    rows = []
+    for run in runs:
+        is_sealed, is_measured = run.pk in sealed, run.is_measured
+        stored = {} if is_sealed else {row.metric: row for row in run.aggregates.all()}
+        shown = [*GOLD_LAYERS[run.release.layer].headline] if is_measured and not is_sealed else []
+        shown += [name for name in OF_ANSWERS if name in stored]
+        own = {name: marks.get(certificates.Figure(run.pk, name), "") for name in shown}
+        alike = {mark for mark in own.values() if mark}
+        figures = {
+            name: ShownFigure(METRICS[name], stored.get(name), mark if len(alike) > 1 else "")
+            for name, mark in own.items()
+        }
+        main = (
+            primary[PrimaryOf(run.release.project_id, run.release.layer)] if is_measured else None
         )
-        for run in runs
-    ]
+        changes = changed.get(run.pk)
+        rows.append(
+            RunRow(
+                run=run,
+                model=model_label(run.asked, run.asked_as),
+                primary=figures.pop(main.id, None) if main and main.id in stored else None,
+                figures=list(figures.values()) if stored else [],
+                mark=next(iter(alike)) if len(alike) == 1 else "",
+                sealed=is_sealed,
+                changed=None if changes is None else [words(fact) for fact in changes],
+                best_of=highest.get(run.pk),
+                is_baseline=run.pk in chosen,
+            )
+        )
+    return rows
 
 
 def _light(runs: Any) -> Any:
@@ -225,41 +241,4 @@ def _light(runs: Any) -> Any:
         .annotate(asked=KT("spec__model__id"), asked_as=KT("spec__model__name"))
         .defer("spec", *documents)
         .prefetch_related(Prefetch("aggregates", shown), "tags")
-    )
-
-
-def _said(facts: Any) -> list[str] | None:
-    return None if facts is None else [words(fact) for fact in facts]
-
-
-def _row(
-    run: Any,
-    primary: Metric | None,
-    marks: Mapping[certificates.Figure, str],
-    *,
-    sealed: bool,
-    changed: list[str] | None,
-    best_of: lists.Best | None,
-    is_baseline: bool,
-) -> RunRow:
-    rows = {} if sealed else {row.metric: row for row in run.aggregates.all()}
-    answered = [name for name in OF_ANSWERS if name in rows]
-    hides = sealed or not run.is_measured
-    names = [] if hides else [*GOLD_LAYERS[run.release.layer].headline, *answered]
-    own = {name: marks.get(certificates.Figure(run.pk, name), "") for name in names}
-    alike = {mark for mark in own.values() if mark}
-    figures = {
-        name: ShownFigure(METRICS[name], rows.get(name), own[name] if len(alike) > 1 else "")
-        for name in names
-    }
-    return RunRow(
-        run=run,
-        model=model_label(run.asked, run.asked_as),
-        primary=figures.pop(primary.id, None) if primary and primary.id in rows else None,
-        figures=list(figures.values()) if rows else [],
-        mark=next(iter(alike)) if len(alike) == 1 else "",
-        sealed=sealed,
-        changed=changed,
-        best_of=best_of,
-        is_baseline=is_baseline,
     )

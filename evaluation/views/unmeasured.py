@@ -14,9 +14,10 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.models import Run
 from evaluation.services.unmeasured import adopting, files, launching
+from evaluation.services.unmeasured.adopting import Adopted
 from evaluation.views.opening import any_run, opened_unmeasured
 from labeling.core import access
-from labeling.domain.errors import RuleError
+from labeling.core.views.access import refusals_told
 from labeling.models import Membership, Project
 from labeling.words import words
 
@@ -42,11 +43,13 @@ def run_delete(request: HttpRequest, pk: int) -> HttpResponse:
 def run_suggest(request: HttpRequest, pk: int) -> HttpResponse:
     run = opened_unmeasured(request, pk)
     project = access.led(request.user, request.POST.get("project", "").replace("\x00", ""))
-    try:
-        adopted = adopting.adopt(run, project, by=request.user)
-    except RuleError as error:
-        messages.error(request, words(error.fact))
-        return redirect(run)
+    with refusals_told(request):
+        _tell(request, adopting.adopt(run, project, by=request.user))
+        return redirect("suggestions", project.slug)
+    return redirect(run)
+
+
+def _tell(request: HttpRequest, adopted: Adopted) -> None:
     made, known, imported = adopted.made, adopted.known, adopted.imported
     parts = [
         ngettext("{n} suggestion is new", "{n} suggestions are new", made).format(n=made),
@@ -58,7 +61,6 @@ def run_suggest(request: HttpRequest, pk: int) -> HttpResponse:
     messages.success(request, "; ".join(parts) + ".")
     for id, why in list(adopted.left_out.items())[:5]:
         messages.warning(request, f"{id}: {words(why)}")
-    return redirect("suggestions", project.slug)
 
 
 @require_GET

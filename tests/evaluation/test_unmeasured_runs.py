@@ -281,6 +281,24 @@ def task(project: Any) -> predicting.Task:
     return predicting.checked_task(PIPELINE, {})
 
 
+def records(*ids: str) -> Any:
+    content = io.BytesIO(native(*ids).encode())
+    return records_of([("x.jsonl", content)], format="native", how=HowToRead())
+
+
+@pytest.fixture
+def start(people: Any, task: predicting.Task) -> Any:
+    """A run on texts of these names."""
+
+    def start(
+        *ids: str, by: str = "noor", name: str = "", project: Any = None, of: Any = None
+    ) -> Run:
+        wish = launching.Wish(people[by], of or task, name, project)
+        return launching.on_records(wish, records(*ids))
+
+    return start
+
+
 def talk(project: Any, name: str) -> Conversation:
     said = [Turn("analyst", "What?"), Turn("user", f"Something called {name}.")]
     return factories.make_talk(project, name, said)
@@ -347,12 +365,10 @@ def test_text_of_strangers_is_text(signed_in, script, project):
 
 @pytest.mark.parametrize("name", ["rita", "noor", "olga", "ana"])
 def test_a_run_without_gold_exists_for_its_maker_and_the_leads_of_its_project(
-    name, signed_in, task, project, people, script
+    name, signed_in, project, people, script, start
 ):
     script(returned)
-    records = predicting_records("x")
-    own = launching.on_records(launching.Wish(people["noor"], task, "own"), records)
-    shared = launching.on_records(launching.Wish(people["noor"], task, "shared", project), records)
+    own, shared = start("x", name="own"), start("x", name="shared", project=project)
     seen = {"noor": [own, shared], "rita": [shared]}.get(name, [])
     client = signed_in(name)
 
@@ -363,12 +379,6 @@ def test_a_run_without_gold_exists_for_its_maker_and_the_leads_of_its_project(
             assert client.post(reverse("run-delete", args=[run.pk])).status_code == 404
     Membership.objects.filter(user=people["noor"]).update(role="annotator")
     assert not Run.objects.with_unmeasured(people["noor"]).exists()
-
-
-def predicting_records(*ids: str) -> Any:
-
-    content = io.BytesIO(native(*ids).encode())
-    return records_of([("x.jsonl", content)], format="native", how=HowToRead())
 
 
 def test_neither_test_items_nor_blind_ones_are_tried_not_even_as_copies(
@@ -412,9 +422,8 @@ def test_a_copy_of_a_test_item_is_refused(people, project, task):
         launching.on_records(launching.Wish(people["rita"], task, ""), copy)
 
 
-def test_a_worker_may_die_anywhere_and_a_run_may_be_cancelled(script, people, task):
-    wish = launching.Wish(people["noor"], task, "")
-    run = launching.on_records(wish, predicting_records("a", "b", "c"))
+def test_a_worker_may_die_anywhere_and_a_run_may_be_cancelled(script, people, start):
+    run = start("a", "b", "c")
 
     def dies_at_b(case: Case) -> Output:
         if case.case_id == "b":
@@ -430,26 +439,25 @@ def test_a_worker_may_die_anywhere_and_a_run_may_be_cancelled(script, people, ta
     tried(run)
     assert asked == ["b", "c"]
 
-    other = launching.on_records(wish, predicting_records("a", "b"))
+    other = start("a", "b")
     steering.cancel(other, by=people["noor"])
     assert tried(other).status == "cancelled"
     assert asked == ["b", "c"]
 
 
-def test_so_many_runs_of_one_person_are_open_at_once(people, task, monkeypatch):
+def test_so_many_runs_of_one_person_are_open_at_once(people, monkeypatch, start):
     monkeypatch.setattr(launching, "MOST_OPEN", 1)
-    wish = launching.Wish(people["noor"], task, "")
-    cancelled = launching.on_records(wish, predicting_records("a"))
+    cancelled = start("a")
     steering.cancel(cancelled, by=people["noor"])
-    launching.on_records(wish, predicting_records("b"))
+    start("b")
     with refused(predicting.TrialRefused, match="not finished"):
-        launching.on_records(wish, predicting_records("c"))
+        start("c")
 
 
 @pytest.mark.usefixtures("asking")
-def test_another_model_than_the_one_of_the_run_is_not_asked(people, settings, server):
+def test_another_model_than_the_one_of_the_run_is_not_asked(people, settings, server, start):
     task = predicting.checked_task("asking", {}, layer="extraction")
-    run = launching.on_records(launching.Wish(people["noor"], task, ""), predicting_records("a"))
+    run = start("a", of=task)
     settings.LLM_MODEL, before = "another", settings.LLM_MODEL
     paused = tried(run)
 
@@ -461,16 +469,14 @@ def test_another_model_than_the_one_of_the_run_is_not_asked(people, settings, se
     assert server.requests
 
 
-def test_one_case_fails_in_words_and_what_expires_goes(script, people, task, signed_in):
+def test_one_case_fails_in_words_and_what_expires_goes(script, signed_in, start):
     def fails_at_b(case: Case) -> Output:
         if case.case_id == "b":
             raise ValueError("boom")
         return returned(case)
 
     script(fails_at_b)
-    run = tried(
-        launching.on_records(launching.Wish(people["noor"], task, ""), predicting_records("a", "b"))
-    )
+    run = tried(start("a", "b"))
     assert (run.n_done, run.n_failed) == (1, 1)
     assert "boom" in signed_in("noor").get(run.get_absolute_url()).content.decode()
     launching.forget()
@@ -481,15 +487,13 @@ def test_one_case_fails_in_words_and_what_expires_goes(script, people, task, sig
 
 
 def test_the_page_and_the_list_take_the_same_queries_however_much_there_is(
-    script, people, task, signed_in, django_assert_num_queries
+    script, signed_in, django_assert_num_queries, start
 ):
     script(returned)
     noor = signed_in("noor")
     counts = set()
     for ids in (("a",), ("a", "b", "c", "d")):
-        run = tried(
-            launching.on_records(launching.Wish(people["noor"], task, ""), predicting_records(*ids))
-        )
+        run = tried(start(*ids))
         for url in (run.get_absolute_url(), reverse("runs")):
             with django_assert_num_queries(20, exact=False) as asked:
                 noor.get(url)
@@ -527,12 +531,10 @@ def test_what_cannot_be_tried_is_said_on_the_form(signed_in, project):
 
 
 def test_labels_become_suggestions_and_missing_conversations_are_imported(
-    script, people, task, project
+    script, people, project, start
 ):
     script(returned)
-    run = tried(
-        launching.on_records(launching.Wish(people["rita"], task, ""), predicting_records("a", "b"))
-    )
+    run = tried(start("a", "b", by="rita"))
     first = adopting.adopt(run, project, by=people["rita"])
     again = adopting.adopt(run, project, by=people["rita"])
 
@@ -560,12 +562,10 @@ def test_nothing_is_suggested_where_somebody_labels_blind_or_on_the_test_split(
     assert Round.objects.blind().exists()
 
 
-def test_one_conversation_that_the_project_has_otherwise_stops_all(script, people, task, project):
+def test_one_conversation_that_the_project_has_otherwise_stops_all(script, people, project, start):
     talk(project, "b")
     script(returned)
-    run = tried(
-        launching.on_records(launching.Wish(people["rita"], task, ""), predicting_records("a", "b"))
-    )
+    run = tried(start("a", "b", by="rita"))
 
     with refused(ImportRefused, match="b"):
         adopting.adopt(run, project, by=people["rita"])
@@ -573,20 +573,16 @@ def test_one_conversation_that_the_project_has_otherwise_stops_all(script, peopl
     assert not Suggestion.objects.exists()
 
 
-def test_other_settings_are_another_version(people, project, script):
+def test_other_settings_are_another_version(project, script, start):
     script(returned)
     other = predicting.checked_task(PIPELINE, {"whole_way": True})
-    run = tried(
-        launching.on_records(launching.Wish(people["rita"], other, ""), predicting_records("a"))
-    )
+    run = tried(start("a", by="rita", of=other))
     assert adopting.version_of(run).startswith("1~")
 
 
-def test_only_a_lead_brings_labels_into_a_project(script, signed_in, people, task, project):
+def test_only_a_lead_brings_labels_into_a_project(script, signed_in, project, start):
     script(returned)
-    run = tried(
-        launching.on_records(launching.Wish(people["noor"], task, ""), predicting_records("a"))
-    )
+    run = tried(start("a"))
     url = reverse("run-suggest", args=[run.pk])
     assert signed_in("noor").post(url, {"project": project.slug}).status_code == 403
     assert not Suggestion.objects.exists()
