@@ -197,6 +197,12 @@ def color(state: str) -> str:
 
 
 @register.filter
+def stated(state: str) -> str:
+    """The state of a run as people read it; what is stored keeps its spelling."""
+    return _("canceled") if state == "cancelled" else translated(state)
+
+
+@register.filter
 def verdict(code: str | None) -> str:
     return words(Fact(f"comparison.{code}")) if code else ""
 
