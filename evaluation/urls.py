@@ -5,7 +5,6 @@ from evaluation.views.answers import case_answer, run_judge
 from evaluation.views.comparison import run_compare, run_compare_case
 from evaluation.views.document import case_document, case_document_file
 from evaluation.views.drilldown import run_case
-from evaluation.views.experiments import experiment_file
 from evaluation.views.gates import (
     gate_thresholds,
     gate_thresholds_store,
@@ -37,7 +36,7 @@ from evaluation.views.run import (
     run_verdict,
 )
 from evaluation.views.run_notes import run_notes
-from evaluation.views.runs import run_list, runs_mine
+from evaluation.views.runs import experiment_file, run_list, runs_mine
 from evaluation.views.suggestions import ask as suggestions_ask
 from evaluation.views.suggestions import overview as suggestions
 from evaluation.views.suggestions import switch as suggestions_switch

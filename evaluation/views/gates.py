@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -18,7 +18,6 @@ from evaluation.metrics.registry import Metric
 from evaluation.models import Run
 from evaluation.services.launch import thresholds
 from evaluation.services.run import baselines, gates, primary_metrics
-from evaluation.services.run.primary_metrics import Primary
 from evaluation.views.opening import get_run, opened_run
 from labeling.core import access
 from labeling.core.views.access import refusals_told
@@ -28,35 +27,6 @@ from labeling.models import GoldRelease, Project
 from labeling.schema.targets import target_layers, title_of
 from labeling.translation import translated
 from labeling.words import words
-
-
-class ThresholdRow(NamedTuple):
-    """A metric with the threshold that the form shows, and the default."""
-
-    metric: Metric
-    asked: Any
-    default: float | None
-
-
-class ThresholdGroup(NamedTuple):
-    """The metrics of one layer; ``open`` if any has a threshold."""
-
-    title: str
-    rows: list[ThresholdRow]
-    open: bool
-
-
-class PrimaryChoice(NamedTuple):
-    """What decides comparisons of one layer, what else could, and what did before."""
-
-    layer: str
-    title: str
-    now: Primary
-    said: list[str]
-    metrics: list[Metric]
-    chosen: str
-    margin: str
-    earlier: list[Primary]
 
 
 @require_POST
@@ -187,40 +157,44 @@ def _exact(number: float | None) -> str:
     return "" if number is None else f"{number:g}"
 
 
-def _primaries(project: Project, entered: dict[str, str]) -> list[PrimaryChoice]:
+def _primaries(project: Project, entered: dict[str, str]) -> list[dict[str, Any]]:
+    """Of each layer what decides comparisons, what else could, and what did before."""
     declared = primary_metrics.history(project)
     rows = []
     for layer in _layers(project):
         now = primary_metrics.newest(layer, declared)
         own = entered if entered.get("layer") == layer else {}
         rows.append(
-            PrimaryChoice(
-                layer=layer,
-                title=title_of(layer),
-                now=now,
-                said=primary_metrics.sentences(now, []),
-                metrics=primary_metrics.choices(layer),
-                chosen=own.get("metric", now.metric.id),
-                margin=own.get("margin", f"{now.margin:g}"),
-                earlier=declared.get(layer, [])[1:],
-            )
+            {
+                "layer": layer,
+                "title": title_of(layer),
+                "said": primary_metrics.sentences(now, []),
+                "metrics": primary_metrics.choices(layer),
+                "chosen": own.get("metric", now.metric.id),
+                "margin": own.get("margin", _exact(now.margin)),
+                "earlier": declared.get(layer, [])[1:],
+            }
         )
     return rows
 
 
 def _groups(
     layers: list[str], now: dict[str, float], entered: dict[str, Any]
-) -> Iterator[ThresholdGroup]:
-    """The metrics of each layer, and of answers; what several share is in the first group."""
+) -> Iterator[tuple[str, list[tuple[Metric, str, float | None]], bool]]:
+    """The metrics of each layer, and of answers; what several share is in the first group. Each
+    metric has the threshold that the form shows, and the default."""
     left = thresholds.metrics_of(layers)
     for name in [*layers, "answers"]:
-        rows = [_row(metric, now, entered) for metric in left if name in metric.layers]
+        rows = [
+            (
+                metric,
+                entered.get(metric.id, _exact(now.get(metric.id))),
+                DEFAULTS.get(metric.id),
+            )
+            for metric in left
+            if name in metric.layers
+        ]
         left = [metric for metric in left if name not in metric.layers]
         title = _("Answers") if name == "answers" else title_of(name)
         if rows:
-            yield ThresholdGroup(title, rows, open=any(row.asked for row in rows))
-
-
-def _row(metric: Metric, now: dict[str, float], entered: dict[str, Any]) -> ThresholdRow:
-    current = "" if metric.id not in now else f"{now[metric.id]:g}"
-    return ThresholdRow(metric, entered.get(metric.id, current), DEFAULTS.get(metric.id))
+            yield title, rows, any(asked for _metric, asked, _default in rows)

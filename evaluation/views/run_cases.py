@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Container
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -41,7 +40,7 @@ OUTCOMES = {
 OF_FIGURES = (FAILURE, UNDEFINED, BEST)
 """Nothing of a run without gold."""
 STATES = CaseRun.State
-FILTERS = ("text", "outcome", "error", "metric", "least", "most", "split", "exposure")
+FILTERS = ("text", "outcome", "error", "split", "exposure")
 """Any of them together: the address is the view, and can be kept or sent."""
 ADDRESSED = ("sort", *FILTERS, "after", "before")
 """What the address says of the table: with any of it, the tab of cases is meant."""
@@ -71,10 +70,6 @@ class Asked(NamedTuple):
     """In the id of the case or in its gold: messages and labels."""
     outcome: str
     error: str
-    metric: str
-    """Whose value is at least ``least`` and at most ``most``, as they were written."""
-    least: str
-    most: str
     split: str
     exposure: str
     after: int | None
@@ -94,31 +89,16 @@ def asked_of(request: HttpRequest) -> Asked:
         value = request.GET.get(name, "")
         return value if value in known else ""
 
-    def number(name: str) -> str:
-        text = request.GET.get(name, "").strip()
-        return text if _number(text) is not None else ""
-
     return Asked(
         order=chosen("sort", [f"{sign}{name}" for name in METRICS for sign in ("", "-")]),
         text=request.GET.get("text", "").strip()[:LONGEST_TEXT],
         outcome=chosen("outcome", OUTCOMES),
         error=chosen("error", CaseRun.ErrorClass.values),
-        metric=chosen("metric", METRICS),
-        least=number("least"),
-        most=number("most"),
         split=chosen("split", Conversation.Split.values),
         exposure=chosen("exposure", CaseRun.Exposure.values),
         after=whole_number(request.GET.get("after", "")),
         before=whole_number(request.GET.get("before", "")),
     )
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def table_of(request: HttpRequest, run: Run, *, total: int) -> dict[str, Any]:
@@ -191,15 +171,7 @@ def _that_fit(cases: Any, asked: Asked, primary: Metric | None) -> Any:
         cases = cases.filter(state=STATES.FAILED, error_class=asked.error)
     same = {"item__split": asked.split, "exposure": asked.exposure}
     cases = cases.filter(**{field: value for field, value in same.items() if value})
-    return _with_outcome(_in_range(cases, asked), asked.outcome, primary)
-
-
-def _in_range(cases: Any, asked: Asked) -> Any:
-    ends = {"by_asked__gte": _number(asked.least), "by_asked__lte": _number(asked.most)}
-    limits = {field: value for field, value in ends.items() if value is not None}
-    if not asked.metric or not limits:
-        return cases
-    return _with_value(cases, METRICS[asked.metric], "by_asked").filter(**limits)
+    return _with_outcome(cases, asked.outcome, primary)
 
 
 def _with_outcome(cases: Any, outcome: str, primary: Metric | None) -> Any:

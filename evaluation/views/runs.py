@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch
 from django.db.models.fields.json import KT
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
@@ -21,7 +23,7 @@ from evaluation.models.spec import model_label
 from evaluation.services import looks
 from evaluation.services.judging import certificates
 from evaluation.services.launch import predictions
-from evaluation.services.run import baselines, lists
+from evaluation.services.run import baselines, experiments, lists
 from evaluation.services.run.lists import SORTS, Asked, Primaries, PrimaryOf
 from evaluation.views.plots import timeline
 from labeling.domain.numbers import whole_number
@@ -242,3 +244,23 @@ def _light(runs: Any) -> Any:
         .defer("spec", *documents)
         .prefetch_related(Prefetch("aggregates", shown), "tags")
     )
+
+
+@require_GET
+def experiment_file(request: HttpRequest, form: str) -> HttpResponseBase:
+    """The log as ``experiments.csv`` or ``experiments.json``; ``gold`` names one gold."""
+    require_reader(request.user)
+    if form not in ("csv", "json"):
+        raise Http404("The log comes as CSV or JSON.")
+    runs = Run.objects.visible_to(request.user).filter(scored_at__isnull=False)
+    if name := request.GET.get("gold", ""):
+        runs = runs.filter(release__name=name)
+    log = experiments.rows(runs, sealed=partial(looks.sealed_among, request.user))
+    if form == "json":
+        options = {"indent": 2, "ensure_ascii": False}
+        response: HttpResponseBase = JsonResponse(log, safe=False, json_dumps_params=options)
+    else:
+        lines = experiments.csv_lines(log)
+        response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="experiments.{form}"'
+    return response
