@@ -189,7 +189,7 @@ def _counted(run: Run, metric: Metric) -> list[int]:
     return [by_part.get(at, 0) for at in range(BINS)]
 
 
-# --- confidence and threshold ---------------------------------------------------------------------
+# --- stated confidence ----------------------------------------------------------------------------
 
 
 def reliability_plot(aggregates: Mapping[str, Aggregate]) -> dict[str, Any] | None:
@@ -237,28 +237,6 @@ def _used(bins: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _curve(used: list[dict[str, Any]]) -> str:
     return SQUARE.points((row["confidence"], row["accuracy"]) for row in used)
-
-
-def threshold_plot(rows: list[dict[str, Any]], chosen: float) -> dict[str, Any] | None:
-    """Micro recall, precision and F1 over the similarity threshold, from 0.5 to 1."""
-    if not rows:
-        return None
-    names = {"recall": _("Recall"), "precision": _("Precision"), "f1": "F1"}
-
-    def stretched(threshold: float) -> float:
-        return max(0.0, min(1.0, (threshold - 0.5) / 0.5))
-
-    return {
-        "lines": [
-            (name, title, SQUARE.points((stretched(row["threshold"]), row[name]) for row in rows))
-            for name, title in names.items()
-        ],
-        "chosen": {"x": SQUARE.x(stretched(chosen)), "value": chosen},
-        "rows": rows,
-        "frame": SQUARE,
-        "x_ticks": _ticks([0.5, 0.6, 0.7, 0.8, 0.9, 1], lambda at: SQUARE.x(stretched(at))),
-        "y_ticks": _ticks([0, 0.2, 0.4, 0.6, 0.8, 1], SQUARE.y),
-    }
 
 
 # --- differences: one line a run and metric, on one scale, better to the right --------------------

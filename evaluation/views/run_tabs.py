@@ -88,8 +88,11 @@ def content_of(
         case "slices":
             return {"groups": slices_of(aggregates)}
         case "curves":
-            scores = plots.scores_plot(run, primary, aggregates.get(primary.id))
-            return {**curves(run, aggregates), "scores_plot": scores}
+            return {
+                "scores_plot": plots.scores_plot(run, primary, aggregates.get(primary.id)),
+                "reliability": plots.reliability_plot(aggregates),
+                "curve": _detail(aggregates, "requirement_f1").get("curve", []),
+            }
         case "repetitions":
             return repetitions_of(request, run, primary)
         case "funnel":
@@ -149,14 +152,6 @@ def _detail(aggregates: Aggregates, metric: str) -> dict[str, Any]:
 def slices_of(aggregates: Aggregates) -> list[Breakdown]:
     """The main figure by groups of cases or of labels."""
     return [table for row in aggregates.values() for table in tables_in(row.detail)]
-
-
-def curves(run: Run, aggregates: Aggregates) -> dict[str, Any]:
-    curve = _detail(aggregates, "requirement_f1").get("curve", [])
-    return {
-        "reliability": plots.reliability_plot(aggregates),
-        "curve": plots.threshold_plot(curve, run.spec.matching.threshold),
-    }
 
 
 FAR = 51
