@@ -9,15 +9,15 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.dateparse import parse_datetime
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.models import BuiltLayer
 from evaluation.services import memory_builds
 from evaluation.services.memory_builds import Build
-from evaluation.views import layer_charts as charts
 from labeling.core import access
 from labeling.models import Conversation
+from labeling.translation import lazy as _
 from labeling.words import words_of
 from pipelines.memory.layers.nodes import MEASURES, Signals, Threads, TopicNode, Topics
 
@@ -25,6 +25,38 @@ PAGE_SIZE = 30
 STOP_POLLING = 286
 BADGES = {"queued": "", "running": "info", "finished": "ok", "failed": "bad"}
 SHORT = 12  # of a configuration's hash in addresses
+
+
+SECONDS = _("seconds until the other person answers")
+SIGNALS = {
+    "reply_delay_avg": (_("Reply delay, mean"), SECONDS),
+    "reply_delay_max": (_("Reply delay, longest"), SECONDS),
+    "term_shift": (_("Term shift"), _("share of the partner's messages without a usual pet name")),
+    "silence_event": (
+        _("Silences"),
+        _("the pause after the topic is over three times the usual one"),
+    ),
+    "topic_frequency": (_("Topic frequency"), _("how often the topic was there before")),
+    "initiator_ratio": (
+        _("Initiator ratio"),
+        _("share of exchanges opened by who wrote first of all"),
+    ),
+    "emotional_tone": (_("Emotional tone"), _("from −1, sad or angry, to 1, glad")),
+    "conflict_intensity": (_("Conflict intensity"), "from 0 to 1"),
+}
+
+
+class SignalRow(NamedTuple):
+    """What is usual of a signal in the conversation, and which topics stand out in it."""
+
+    title: str
+    summary: str
+    mean: str
+    limit: str
+    anchors: list[str]
+    n_undefined: int
+    reason: str
+    """Why no topic has a value; empty if one has."""
 
 
 class NodeCard(NamedTuple):
@@ -70,9 +102,9 @@ def conversation_layers_progress(request: HttpRequest, slug: str, pk: int) -> Ht
 def conversation_layers_build(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     conversation = _conversation(request, slug, pk)
     if memory_builds.request(conversation, by=request.user):
-        messages.success(request, _("A worker builds the layers; this page follows it."))
+        messages.success(request, gettext("A worker builds the layers; this page follows it."))
     else:
-        messages.info(request, _("The layers are built already."))
+        messages.info(request, gettext("The layers are built already."))
     return redirect("layers", slug, pk)
 
 
@@ -115,24 +147,47 @@ def _built(request: HttpRequest, conversation: Conversation, build: Build) -> di
     topics = Topics.from_json(ready["topics"].payload)
     signals = Signals.from_json(ready["signals"].payload) if "signals" in ready else None
     threads = Threads.from_json(ready["threads"].payload) if "threads" in ready else None
-    size = conversation.n_messages
     anchors = _anchors(signals)
-    problems = [
-        problem for layer in (topics, signals, threads) if layer for problem in layer.problems
-    ]
+    layers = (topics, signals, threads)
     return {
         "topics": topics,
-        "size": size,
+        "size": conversation.n_messages,
         "ends": _ends(topics),
-        "line": charts.time_line(topics.nodes, size, anchors),
-        "charts": charts.signal_charts(topics.nodes, signals, size) if signals else [],
-        "signals": signals,
-        "strips": charts.strips(topics.nodes, threads, size) if threads else [],
+        "signals": _signal_rows(signals) if signals else [],
         "threads": threads,
-        "problems": problems,
+        "problems": [problem for layer in layers if layer for problem in layer.problems],
         "page": _page(request, topics, signals, threads, anchors),
         "config": build.config,
     }
+
+
+def _signal_rows(signals: Signals) -> list[SignalRow]:
+    rows = []
+    for line in signals.baselines:
+        # the mean of whole numbers is none
+        unit = "" if line.measure == "topic_frequency" else line.measure
+        reasons = (row.reasons.get(line.measure) for row in signals.nodes)
+        rows.append(
+            SignalRow(
+                *SIGNALS[line.measure],
+                mean=_figure(line.mean, unit),
+                limit=_figure(line.threshold, unit),
+                anchors=[each.node_id for each in signals.anchors if each.measure == line.measure],
+                n_undefined=len(signals.nodes) - line.n,
+                reason="" if line.n else words_of(next(filter(None, reasons), None)),
+            )
+        )
+    return rows
+
+
+def _figure(value: float | None, measure: str) -> str:
+    if value is None:
+        return "–"
+    if measure.startswith("reply_delay"):
+        return f"{value:.0f} s"
+    if measure == "silence_event":
+        return "yes" if value else "no"
+    return f"{value:.0f}" if measure == "topic_frequency" else f"{value:.2f}"
 
 
 def _page(
@@ -172,8 +227,8 @@ def _figures(row: Any) -> list[tuple[str, str, str]]:
         return []
     return [
         (
-            charts.TITLES[measure][0],
-            charts.figure(row.values[measure], measure),
+            SIGNALS[measure][0],
+            _figure(row.values[measure], measure),
             words_of(row.reasons.get(measure)),
         )
         for measure in MEASURES

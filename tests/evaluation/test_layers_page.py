@@ -9,16 +9,12 @@ from django.urls import reverse
 
 from evaluation.models import BuiltLayer
 from evaluation.services import memory_builds
-from evaluation.views.layer_charts import signal_charts, time_line
 from labeling.conversations.rules.importing import Turn
 from labeling.jobs import queue
 from labeling.models import Conversation, Job
-from pipelines.memory.layers.config import LayersConfig
-from pipelines.memory.layers.signals import measure_nodes
 from tests.evaluation.chats import build, make_chat
 from tests.factories import make_talk
 from tests.fakes import WordOverlap
-from tests.pipelines.memory.layers.talks import node, talk
 
 pytestmark = pytest.mark.django_db
 
@@ -136,30 +132,3 @@ def test_the_page_of_many_topics_asks_the_database_little(project, signed_in):
 
     assert page.status_code == 200
     assert len(asked) < 20
-
-
-def test_a_chart_stands_on_its_ground_and_marks_what_is_undefined():
-    messages = talk(("a", 0, "x"), ("b", 30, "x"), ("a", 60, "x"), ("b", 70, "x"), ("a", 80, "x"))
-    nodes = [node(1, 1, 2), node(2, 3, 4), node(3, 5, 5)]
-
-    charts = signal_charts(nodes, measure_nodes(nodes, messages, config=LayersConfig()), 5)
-
-    delay = charts[0]
-    # delays 30, 10 and none: the highest fills the 60 units, the next a third of them
-    assert [(bar.y, bar.height, bar.undefined) for bar in delay.bars] == [
-        (0.0, 60.0, False),
-        (40.0, 20.0, False),
-        (57, 3, True),
-    ]
-    assert (delay.n, delay.n_undefined) == (2, 1)
-    assert "only one person speaks" in delay.bars[2].text
-
-
-def test_the_time_line_gives_each_topic_its_share_of_the_messages():
-    bars = time_line([node(1, 1, 3), node(2, 4, 4, burst=2)], 4, {"T002": []})
-
-    # 4 messages over 1000 units; a tenth of each stays free
-    assert [(bar.x, bar.width, bar.y, bar.anchor) for bar in bars] == [
-        (0.0, 675.0, 0, False),
-        (750.0, 225.0, 20, True),
-    ]

@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0001_squashed_0039_trials_are_runs'),
+        ('evaluation', '0040_layers_are_jobs'),
     ]
 
     operations = [
