@@ -20,6 +20,7 @@ from evaluation.services.run.comparisons import (
     Pair,
     case_values,
     compare_pairs,
+    outputs_of,
     pairs_of,
 )
 from labeling.domain.facts import Fact
@@ -93,27 +94,29 @@ class ComparedSlice:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    pk: int
-    case_id: str
-    failed: bool
-
-
 def compared_cases(
     baseline: Run, run: Run, metric: Metric, selection: Selection | None = None
 ) -> ComparedCases:
     """The cases of both runs, the largest loss first, then gains, ties, and what is undefined."""
     selection = selection or Selection()
-    old, new = _cases(baseline), _cases(run)
     before, after = case_values(baseline, metric), case_values(run, metric)
-    keys = [key for key in new if key in old]
+    named, lost = _named(run), [_failed(each) for each in (baseline, run)]
+    keys = [key for key in after if key in before]
     if selection.slices:
         own = _slices(keys, gold_layer(run.spec.layer))
         keys = [key for key in keys if selection.slices.items() <= own[key].items()]
     if selection.only_changed:
         keys = _with_other_predictions(keys, baseline, run)
-    rows = [_row(key, old[key], new[key], before.get(key), after.get(key), metric) for key in keys]
+    rows = [
+        ComparedCase(
+            *named[key],
+            before[key],
+            after[key],
+            *(key in failed for failed in lost),
+            _outcome(before[key], after[key], metric),
+        )
+        for key in keys
+    ]
     counts = Counter(row.outcome for row in rows)
     failed = [row for row in rows if row.failed_before or row.failed_after]
     if selection.only_failed:
@@ -154,39 +157,20 @@ def compared_slices(baseline: Run, run: Run, metric: Metric) -> list[ComparedSli
     ]
 
 
-def _cases(run: Run) -> dict[CaseKey, _Case]:
-    """Each case once: failed if any of its repetitions did."""
-    cases: dict[CaseKey, _Case] = {}
+def _named(run: Run) -> dict[CaseKey, tuple[int, str]]:
+    """Each case by its first repetition: number and name."""
+    named: dict[CaseKey, tuple[int, str]] = {}
     rows = CaseRun.objects.filter(run=run).order_by("pk")
-    fields = ("item", "part", "pk", "part_id", "item__item_id", "state")
-    for item, part, pk, part_id, item_id, state in rows.values_list(*fields):
-        failed = state == CaseRun.State.FAILED
-        first = cases.get((item, part))
-        if first is None:
-            case_id = f"{item_id}:{part_id}" if part else item_id
-            cases[item, part] = _Case(pk, case_id, failed)
-        elif failed and not first.failed:
-            cases[item, part] = _Case(first.pk, first.case_id, failed)
-    return cases
+    fields = ("item", "part", "pk", "part_id", "item__item_id")
+    for item, part, pk, part_id, item_id in rows.values_list(*fields):
+        named.setdefault((item, part), (pk, f"{item_id}:{part_id}" if part else item_id))
+    return named
 
 
-def _row(
-    key: CaseKey,
-    old: _Case,
-    new: _Case,
-    before: float | None,
-    after: float | None,
-    metric: Metric,
-) -> ComparedCase:
-    return ComparedCase(
-        pk=new.pk,
-        case_id=new.case_id,
-        before=before,
-        after=after,
-        failed_before=old.failed,
-        failed_after=new.failed,
-        outcome=_outcome(before, after, metric),
-    )
+def _failed(run: Run) -> set[CaseKey]:
+    """The cases of which any repetition did."""
+    failed = CaseRun.objects.filter(run=run, state=CaseRun.State.FAILED).order_by()
+    return set(failed.values_list("item", "part"))
 
 
 def _outcome(before: float | None, after: float | None, metric: Metric) -> Outcome:
@@ -210,19 +194,14 @@ def _slices(keys: list[CaseKey], layer: GoldLayer) -> dict[CaseKey, dict[str, st
 
 def _with_other_predictions(keys: list[CaseKey], baseline: Run, run: Run) -> list[CaseKey]:
     layer = gold_layer(run.spec.layer)
-    rows = [
+    old, new = (
         {
-            (item, part, repetition): (state, layer.predicted(output))
-            for item, part, repetition, state, output in CaseRun.objects.filter(run=each)
-            .order_by()
-            .values_list("item", "part", "repetition", "state", "output")
-            .iterator()
+            key: (state, layer.predicted({**output} if output else None))
+            for key, (state, output, _answer) in outputs_of(each).items()
         }
         for each in (baseline, run)
-    ]
+    )
     changed = {
-        (item, part)
-        for item, part, repetition in rows[1]
-        if rows[0].get((item, part, repetition)) != rows[1][item, part, repetition]
+        (item, part) for item, part, n in new if old.get((item, part, n)) != new[item, part, n]
     }
     return [key for key in keys if key in changed]

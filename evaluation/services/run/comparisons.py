@@ -195,7 +195,12 @@ def compare_with(
     for run in runs:
         _check(baseline, run)
     primary = primary_of(baseline.release.project, baseline.spec.layer)
-    pairs = [_pairs_by_metric(baseline, run, primary, tested_only=tested_only) for run in runs]
+    pairs = []
+    for run in runs:
+        metrics = _by_role(baseline, run, primary.metric.id)
+        tested = [metric for metric in metrics if _is_tested(run, metric, primary)]
+        paired = _pairs(baseline, run, tested if tested_only else metrics)
+        pairs.append({metric: [*of_metric.values()] for metric, of_metric in paired.items()})
     p_values = [
         [
             compare_pairs(of_metric, metric).p_value
@@ -229,12 +234,21 @@ class Pair(NamedTuple):
 
 def pairs_of(before: Run, after: Run, metric: Metric, *, split: str = "") -> dict[CaseKey, Pair]:
     """The cases that both runs were asked, in the order of the first."""
-    owners = _cases(after, split)
-    old, new = (shares_by_metric(run, [metric])[metric.id] for run in (before, after))
+    return _pairs(before, after, [metric], split)[metric]
+
+
+def _pairs(
+    before: Run, after: Run, metrics: list[Metric], split: str = ""
+) -> dict[Metric, dict[CaseKey, Pair]]:
+    old, new = shares_by_metric(before, metrics), shares_by_metric(after, metrics)
+    owners = cases_of(after, split)
+    shared = [key for key in cases_of(before, split) if key in owners]
     return {
-        key: Pair(old.get(key), new.get(key), owners[key])
-        for key in _cases(before, split)
-        if key in owners
+        metric: {
+            key: Pair(old[metric.id].get(key), new[metric.id].get(key), owners[key])
+            for key in shared
+        }
+        for metric in metrics
     }
 
 
@@ -254,7 +268,7 @@ def compare_metric(before: Run, after: Run, metric: Metric, *, split: str = "") 
 
 def shares_of(run: Run, metric: Metric, *, split: str = "") -> tuple[list[Share | None], list[int]]:
     """What each case adds to a figure, and its conversation; of the split as above."""
-    owners = _cases(run, split)
+    owners = cases_of(run, split)
     if split not in ("", OPEN) and len(set(owners.values())) < 2:
         return shares_of(run, metric, split=OPEN)
     shares = shares_by_metric(run, [metric])[metric.id]
@@ -278,7 +292,7 @@ def _compared(
         role: Role = "primary" if place == 0 else "main" if is_tested else "exploratory"
         result = compare_pairs(of_metric, metric, level=level)
         rows.append(MetricComparison(metric, result, role, corrected, primary.margin, level))
-    old, new = _cases(baseline), _cases(run)
+    old, new = cases_of(baseline), cases_of(run)
     if not any(row.comparison.wins or row.comparison.losses for row in rows):
         rows = [row.of_identical() for row in rows] if _same_outputs(baseline, run) else rows
     return Compared(
@@ -299,36 +313,17 @@ def _compared(
 
 def _same_outputs(before: Run, after: Run) -> bool:
     """On the cases of both, whatever it took to make them."""
-    old, new = _outputs(before), _outputs(after)
+    old, new = outputs_of(before), outputs_of(after)
     return all(old[key] == new[key] for key in old.keys() & new.keys())
 
 
-def _outputs(run: Run) -> dict[tuple[int, str, int], Any]:
+def outputs_of(run: Run) -> dict[tuple[int, str, int], Any]:
+    """By item, part and repetition: state, output but for who made it, and answer."""
     rows = CaseRun.objects.filter(run=run).order_by()
     fields = ("item", "part", "repetition", "state", "output", "answer__text")
     return {
-        (item, part, repetition): (state, {**(output or {}), "model": None}, answer)
+        (item, part, repetition): (state, output and {**output, "model": None}, answer)
         for item, part, repetition, state, output, answer in rows.values_list(*fields).iterator()
-    }
-
-
-def _pairs_by_metric(
-    before: Run, after: Run, primary: Primary, *, tested_only: bool
-) -> dict[Metric, list[Pair]]:
-    """Of every metric that both runs have, in the order of their roles."""
-    metrics = [
-        metric
-        for metric in _by_role(before, after, primary.metric.id)
-        if not tested_only or _is_tested(after, metric, primary)
-    ]
-    old, new = shares_by_metric(before, metrics), shares_by_metric(after, metrics)
-    owners = _cases(after)
-    shared = [key for key in _cases(before) if key in owners]
-    return {
-        metric: [
-            Pair(old[metric.id].get(key), new[metric.id].get(key), owners[key]) for key in shared
-        ]
-        for metric in metrics
     }
 
 
@@ -348,7 +343,7 @@ def case_values(run: Run, metric: Metric) -> dict[CaseKey, float | None]:
         key: share.numerator / share.denominator
         if (share := shares.get(key)) and share.denominator > 0
         else None
-        for key in _cases(run)
+        for key in cases_of(run)
     }
 
 
@@ -403,7 +398,7 @@ def _check(before: Run, after: Run) -> None:
     problem = _measured_otherwise(before, after)
     if problem:
         raise NotComparable(problem)
-    if not _cases(before).keys() & _cases(after).keys():
+    if not cases_of(before).keys() & cases_of(after).keys():
         raise NotComparable("compare.no_shared_case", pk=before.pk, pk2=after.pk)
 
 
@@ -463,7 +458,7 @@ def shares_by_metric(run: Run, metrics: list[Metric]) -> dict[str, dict[CaseKey,
     return sums
 
 
-def _cases(run: Run, split: str = "") -> dict[CaseKey, int]:
+def cases_of(run: Run, split: str = "") -> dict[CaseKey, int]:
     """The conversation of every case, or of those of one split."""
     cases = CaseRun.objects.filter(run=run).order_by("pk")
     if split:

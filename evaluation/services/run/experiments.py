@@ -67,6 +67,7 @@ class ExperimentRow(ExperimentColumns):
     """The run's own: train, dev, test, open (all but test) or all."""
 
 
+SPLITS = ("train", "test", "dev", "open", "all")
 COLUMNS = tuple(ExperimentColumns.__annotations__)
 
 
@@ -121,13 +122,8 @@ def _in_force(metric: str, version: int) -> bool:
 
 def _without_test(row: ExperimentRow) -> ExperimentRow:
     """Parts of other splits stay: they say nothing about test items."""
-    open_row = row.copy()
-    open_row["sealed"] = True
-    open_row["test_exact_recall"] = open_row["test_precision"] = None
-    open_row["all_exact_recall"] = open_row["all_precision"] = None
-    open_row["recall_ci_low"] = open_row["recall_ci_high"] = None
-    open_row["precision_ci_low"] = open_row["precision_ci_high"] = None
-    return open_row
+    closed = [name for name in COLUMNS if name.startswith(("test_", "all_")) or "_ci_" in name]
+    return {**row, "sealed": True, **dict.fromkeys(closed)}  # type: ignore[typeddict-item]
 
 
 def csv_lines(experiments: Sequence[ExperimentRow]) -> Iterator[str]:
@@ -144,14 +140,14 @@ def _row(
     means = {
         row.metric: row for row in run.aggregates.all() if _in_force(row.metric, row.metric_version)
     }
-    exact = means[recall].mean if recall in means else None
-    precise = means[precision].mean if precision in means else None
-    whole = {run.split or "all": (exact, precise)}
-
-    def of(split: str) -> tuple[float | None, float | None]:
-        part = parts.get((run.pk, split, recall)), parts.get((run.pk, split, precision))
-        return whole.get(split, part)
-
+    whole = {
+        run.split or "all": tuple(_of(means.get(name), "mean") for name in (recall, precision))
+    }
+    by_split: dict[str, float | None] = {}
+    for split in SPLITS:
+        parts_of = tuple(parts.get((run.pk, split, name)) for name in (recall, precision))
+        exact, precise = whole.get(split, parts_of)
+        by_split |= {f"{split}_exact_recall": exact, f"{split}_precision": precise}
     marked: Any = run  # by with_synthetic()
     return {
         "experiment_id": run.pk,
@@ -161,21 +157,12 @@ def _row(
         "layer": run.release.layer,
         "pipeline": run.pipeline,
         "pipeline_version": run.pipeline_version,
-        "train_exact_recall": of("train")[0],
-        "train_precision": of("train")[1],
-        "test_exact_recall": of("test")[0],
-        "test_precision": of("test")[1],
-        "dev_exact_recall": of("dev")[0],
-        "dev_precision": of("dev")[1],
-        "open_exact_recall": of("open")[0],
-        "open_precision": of("open")[1],
-        "all_exact_recall": of("all")[0],
-        "all_precision": of("all")[1],
-        "cases": means[recall].n if recall in means else None,
-        "recall_ci_low": means[recall].ci_low if recall in means else None,
-        "recall_ci_high": means[recall].ci_high if recall in means else None,
-        "precision_ci_low": means[precision].ci_low if precision in means else None,
-        "precision_ci_high": means[precision].ci_high if precision in means else None,
+        **by_split,  # type: ignore[typeddict-item]
+        "cases": _of(means.get(recall), "n"),
+        "recall_ci_low": _of(means.get(recall), "ci_low"),
+        "recall_ci_high": _of(means.get(recall), "ci_high"),
+        "precision_ci_low": _of(means.get(precision), "ci_low"),
+        "precision_ci_high": _of(means.get(precision), "ci_high"),
         "config_summary": _summary(run.config),
         "config_changes": _changes(before, run),
         "config_sha256": run.config_sha256,
@@ -189,6 +176,10 @@ def _row(
         "baseline": before is None,
         "split": run.split or "all",
     }
+
+
+def _of(row: Aggregate | None, name: str) -> Any:
+    return getattr(row, name, None)
 
 
 def _changes(before: Run | None, run: Run) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from evaluation.layers import gold_layer
 from evaluation.metrics.comparison import Comparison, compare
@@ -15,6 +16,7 @@ from evaluation.services.run import comparisons
 from evaluation.services.run.comparisons import NotComparable
 from evaluation.services.run.primary_metrics import primary_of
 
+T = TypeVar("T")
 Key = tuple[str, str]
 """Item and label by their ids, which both releases share."""
 
@@ -87,10 +89,11 @@ def split(before: Run, after: Run) -> SplitDifference:
             raise NotComparable("compare.not_scored", pk=run.pk)
     if carried.pk != after.pk and (problem := comparisons.why_not(carried, after)):
         raise NotComparable(problem)
-    metrics = _metrics(before, carried, after)
+    runs = (before, carried, after)
+    metrics = _metrics(*runs)
     primary = primary_of(after.release.project, after.spec.layer).metric.id
-    owners = _owners(before, carried, after)
-    tables = [_shares(run, metrics) for run in (before, carried, after)]
+    owners = _owners(runs)
+    tables = [_shares(run, metrics) for run in runs]
     rows = [
         _row(metric, [table[metric.id] for table in tables], owners, metric.id == primary)
         for metric in sorted(metrics, key=lambda metric: metric.id != primary)
@@ -121,24 +124,19 @@ def _metrics(*runs: Run) -> list[Metric]:
     return [metric for metric in known if metric.per_case]
 
 
-def _owners(*runs: Run) -> dict[Key, int]:
+def _owners(runs: Sequence[Run]) -> dict[Key, int]:
     """The conversation of every case that all of them have."""
-    rows = [
-        {
-            (item, part): conversation
-            for item, part, conversation in CaseRun.objects.filter(run=run)
-            .order_by("pk")
-            .values_list("item__item_id", "part", "item__conversation_id")
-        }
-        for run in runs
-    ]
-    return {key: owner for key, owner in rows[0].items() if all(key in row for row in rows)}
+    first, *others = (_named(run, comparisons.cases_of(run)) for run in runs)
+    return {key: owner for key, owner in first.items() if all(key in cases for cases in others)}
 
 
 def _shares(run: Run, metrics: list[Metric]) -> dict[str, dict[Key, Share]]:
+    shares = comparisons.shares_by_metric(run, metrics)
+    return {metric: _named(run, of_metric) for metric, of_metric in shares.items()}
+
+
+def _named(run: Run, cases: Mapping[comparisons.CaseKey, T]) -> dict[Key, T]:
+    """The same by the id of the item, which both releases share."""
     rows = CaseRun.objects.filter(run=run).order_by().values_list("item_id", "item__item_id")
     names: dict[int, str] = dict(rows.distinct())
-    return {
-        metric: {(names[item], part): share for (item, part), share in of_metric.items()}
-        for metric, of_metric in comparisons.shares_by_metric(run, metrics).items()
-    }
+    return {(names[item], part): value for (item, part), value in cases.items()}
