@@ -30,6 +30,9 @@ from playwright.sync_api import (
 from pytest_django.live_server_helper import LiveServer
 
 from config.bootstrap import BROWSERS
+from labeling.models import Assignment
+from tests.browser.workspace import Workspace
+from tests.factories import make_project, open_full
 
 HERE = Path(__file__).parent
 PATIENCE = 30_000  # milliseconds; a busy machine needs them, a test that passes never does
@@ -141,3 +144,23 @@ def sign_in(context: BrowserContext, live_server: LiveServer) -> Callable[[User]
         )
 
     return signed_in
+
+
+@pytest.fixture
+def queue(ana: User) -> list[Assignment]:
+    """Two conversations of four messages for Ana."""
+    round_ = open_full(make_project(), 2)
+    return list(round_.assignments.filter(annotator=ana).order_by("position"))
+
+
+@pytest.fixture
+def workspace(
+    page: Page,
+    live_server: LiveServer,
+    sign_in: Callable[[User], None],
+    ana: User,
+    queue: list[Assignment],
+) -> Workspace:
+    """Ana's page of the first of her queue, which is not open yet."""
+    sign_in(ana)
+    return Workspace(page, live_server, queue[0])

@@ -12,15 +12,10 @@ from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, AnnotationRevision
 from tests.browser.workspace import SAVES, Workspace, held_back, wait_until
-from tests.factories import make_people, make_project, open_full
+from tests.factories import make_project, open_full
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUIET_MS = 1_500  # longer than the debounce
-
-
-@pytest.fixture
-def people() -> dict[str, User]:
-    return make_people()
 
 
 @pytest.fixture

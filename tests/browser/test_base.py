@@ -14,11 +14,6 @@ from tests.factories import PASSWORD, make_conversations, make_people, make_proj
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def ana() -> User:
-    return make_people()["ana"]
-
-
 def test_the_chosen_theme_is_remembered(page: Page, live_server: LiveServer) -> None:
     page.emulate_media(color_scheme="light")
     page.goto(f"{live_server.url}/sign-in/")

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Locator, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Locator, expect
 
 from labeling.models import Annotation, Comment
 from labeling.work import comments
 from tests.browser.workspace import Workspace
-from tests.factories import make_people, make_project, open_full
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def people() -> dict[str, User]:
-    return make_people()
-
-
-@pytest.fixture
-def workspace(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None], people: dict[str, User]
-) -> Workspace:
-    assignment = open_full(make_project(), 1).assignments.get(annotator=people["ana"])
-    sign_in(people["ana"])
-    return Workspace(page, live_server, assignment)
 
 
 def panel(workspace: Workspace) -> Locator:

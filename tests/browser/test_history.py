@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from django.contrib.auth.models import User
-from playwright.sync_api import Locator, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Locator, expect
 
 from labeling.models import AnnotationRevision
 from labeling.work import annotations
 from tests.browser.workspace import Workspace
-from tests.factories import make_people, make_project, open_full, requirement, save_of
+from tests.factories import requirement, save_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def ana() -> User:
-    return make_people()["ana"]
-
-
-@pytest.fixture
-def workspace(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None], ana: User
-) -> Workspace:
-    assignment = open_full(make_project(), 1).assignments.get(annotator=ana)
-    sign_in(ana)
-    return Workspace(page, live_server, assignment)
 
 
 def panel(workspace: Workspace) -> Locator:

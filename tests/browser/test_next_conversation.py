@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Page, Route, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Route, expect
 
 from labeling.models import Annotation, Assignment
 from labeling.work import comments
 from tests.browser.workspace import Workspace, held_back, wait_until
-from tests.factories import make_people, make_project, open_full
+from tests.factories import make_project, open_full
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 NEXT = "**/label/next/*"
 SAME_PAGE = "window.isSamePage === true"
-
-
-@pytest.fixture
-def ana() -> User:
-    return make_people()["ana"]
 
 
 @pytest.fixture
@@ -33,16 +26,8 @@ def queue(ana: User) -> list[Assignment]:
 
 
 @pytest.fixture
-def workspace(
-    page: Page,
-    live_server: LiveServer,
-    sign_in: Callable[[User], None],
-    ana: User,
-    queue: list[Assignment],
-) -> Workspace:
-    sign_in(ana)
-    workspace = Workspace(page, live_server, queue[0]).open()
-    page.evaluate("window.isSamePage = true")
+def workspace(workspace: Workspace) -> Workspace:
+    workspace.open().page.evaluate("window.isSamePage = true")
     return workspace
 
 

@@ -21,11 +21,6 @@ OTHER = "Giraffe Feeding Plan"
 THIRD = "Okapi Night Watch"
 
 
-@pytest.fixture
-def ana() -> User:
-    return factories.make_people()["ana"]
-
-
 def suggested() -> list[dict[str, object]]:
     return [
         factories.requirement(number, sources=[number], title=title)
@@ -41,15 +36,8 @@ def assignment(ana: User) -> Assignment:
 
 
 @pytest.fixture
-def workspace(
-    page: Page,
-    live_server: LiveServer,
-    sign_in: Callable[[User], None],
-    ana: User,
-    assignment: Assignment,
-) -> Workspace:
-    sign_in(ana)
-    return Workspace(page, live_server, assignment)
+def queue(assignment: Assignment) -> list[Assignment]:
+    return [assignment]
 
 
 def finish_first_pass(workspace: Workspace) -> None:

@@ -16,7 +16,6 @@ from labeling.work import annotations
 from tests.browser.workspace import Workspace
 from tests.factories import (
     labels,
-    make_people,
     make_project,
     make_talk,
     open_full,
@@ -24,30 +23,6 @@ from tests.factories import (
 )
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def ana() -> User:
-    return make_people()["ana"]
-
-
-@pytest.fixture
-def queue(ana: User) -> list[Assignment]:
-    """Two conversations of four messages for Ana."""
-    round_ = open_full(make_project(), 2)
-    return list(round_.assignments.filter(annotator=ana).order_by("position"))
-
-
-@pytest.fixture
-def workspace(
-    page: Page,
-    live_server: LiveServer,
-    sign_in: Callable[[User], None],
-    ana: User,
-    queue: list[Assignment],
-) -> Workspace:
-    sign_in(ana)
-    return Workspace(page, live_server, queue[0])
 
 
 def test_a_conversation_is_labeled_and_submitted_by_keyboard_alone(

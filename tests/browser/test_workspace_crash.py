@@ -19,7 +19,7 @@ from playwright.sync_api import Page, Playwright, expect
 
 from labeling.models import Annotation, AnnotationRevision, Assignment
 from tests.browser.crash import Desktop, Server
-from tests.factories import make_people, make_project, open_full
+from tests.factories import make_project, open_full
 
 CUT_SECONDS = int(os.environ.get("ASSAY_TEST_CUT_SECONDS", "6"))
 TEXT = "What the customer asked for in this message, and why it is wanted. "
@@ -56,11 +56,6 @@ addEventListener("DOMContentLoaded", () => {
 class Key(NamedTuple):
     text: str  # everything written so far
     seconds: float
-
-
-@pytest.fixture
-def ana() -> User:
-    return make_people()["ana"]
 
 
 @pytest.fixture

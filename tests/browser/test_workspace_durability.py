@@ -32,11 +32,6 @@ pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def people() -> dict[str, User]:
-    return make_people()
-
-
-@pytest.fixture
 def open_workspace(
     page: Page,
     live_server: LiveServer,

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
@@ -14,32 +12,9 @@ from pytest_django.live_server_helper import LiveServer
 from labeling.models import Annotation, Assignment, Round
 from labeling.work import annotations
 from tests.browser.workspace import Workspace, held_back, wait_until
-from tests.factories import labels, make_people, make_project, open_full, requirement, save_of
+from tests.factories import labels, requirement, save_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def ana() -> User:
-    return make_people()["ana"]
-
-
-@pytest.fixture
-def queue(ana: User) -> list[Assignment]:
-    round_ = open_full(make_project(), 2)
-    return list(round_.assignments.filter(annotator=ana).order_by("position"))
-
-
-@pytest.fixture
-def workspace(
-    page: Page,
-    live_server: LiveServer,
-    sign_in: Callable[[User], None],
-    ana: User,
-    queue: list[Assignment],
-) -> Workspace:
-    sign_in(ana)
-    return Workspace(page, live_server, queue[0])
 
 
 def start_from(workspace: Workspace, *requirements: dict[str, object]) -> Workspace:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import expect
 
 from labeling.conversations.rules.importing import Turn
+from labeling.models import Assignment
 from labeling.schema import LAYERS, check_payload
 from labeling.work import annotations
 from tests.browser.workspace import Workspace
-from tests.factories import make_people, make_project, make_talk, open_full, save_of
+from tests.factories import make_project, make_talk, open_full, save_of
 from tests.factories import requirement as make_requirement
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,21 +29,13 @@ EVENT_SCHEMA = {"pay": ["payer", "amount"], "ship": ["item", "place"]}
 
 
 @pytest.fixture
-def ana() -> User:
-    return make_people()["ana"]
-
-
-@pytest.fixture
-def workspace(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None], ana: User
-) -> Workspace:
+def queue(ana: User) -> list[Assignment]:
     """All layers over a conversation of the texts above; one requirement is there already."""
     project = make_project(layers=list(LAYERS), event_schema=EVENT_SCHEMA)
     make_talk(project, "c-001", [Turn("user", text) for text in TEXTS])
     assignment = open_full(project, 1).assignments.get(annotator=ana)
     annotations.save_draft(assignment, save_of({"requirements": [make_requirement()]}))
-    sign_in(ana)
-    return Workspace(page, live_server, assignment)
+    return [assignment]
 
 
 def go_to_layer(workspace: Workspace, name: str) -> Workspace:
