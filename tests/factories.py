@@ -103,7 +103,7 @@ def _conversation(project: Project, number: int, messages: int, split: str) -> C
 
 
 def make_talk(
-    project: Project, external_id: str, turns: Sequence[transcripts.Said], **fields: Any
+    project: Project, external_id: str, turns: Sequence[Turn | transcripts.Message], **fields: Any
 ) -> Conversation:
     """A conversation that says this."""
     fields = {"content_sha256": content_sha256(turns), **fields}

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 
 from labeling.conversations import conversations
-from labeling.conversations.published.cases import ChatCounts, count_of, question_labels
+from labeling.conversations.published.cases import count_of, question_labels
 from labeling.conversations.published.chats import (
     MAX_FILE_BYTES,
     Chat,
@@ -47,7 +47,7 @@ class Outcome:
     """What an import did, or on a dry run would do."""
 
     done: conversations.ImportReport
-    counts: list[FileCounts] = field(default_factory=list)
+    counts: list[dict[str, Any]] = field(default_factory=list)
     faults: list[dict[str, str]] = field(default_factory=list)
     release: GoldRelease | None = None
     report: ImportReport | None = None
@@ -77,7 +77,10 @@ def import_chats(
     layers = [*published_as("question cases"), *published_as("arc cases")]
     with transaction.atomic():
         project, created = conversations.open_project(project_slug, actor, layers=layers)
-        records = ((file.source.file, _record(file)) for file in chat_files)
+        records = (
+            (source.file, Record(chat.id, chat.turns, domain=chat.format, split=proposal))
+            for source, chat, proposal in chat_files
+        )
         done = conversations.store_records(
             project=project, records=records, split=split, proposed=not split, actor=actor
         )
@@ -96,12 +99,13 @@ def stored_chat(project: Project, conversation: Conversation) -> Chat | None:
     ids = dia_ids_of(project, conversation.external_id)
     if ids is None:
         return None
-    lines = tuple(
-        Line(_message_id(key), said.speaker, said.content, said.time, _has_image(said.content))
-        for key, said in zip(ids, conversation.messages, strict=True)
-    )
+    lines = []
+    for key, said in zip(ids, conversation.messages, strict=True):
+        id = MessageId(*map(int, key.removeprefix("D").split(":")))
+        pictured = "[image" in said.content.rsplit("\n", 1)[-1]
+        lines.append(Line(id, said.speaker, said.content, said.time, pictured))
     gaps, _ = gaps_of(sorted(lines, key=lambda line: line.key))
-    return Chat(conversation.external_id, "", lines, gaps=gaps)
+    return Chat(conversation.external_id, "", tuple(lines), gaps=gaps)
 
 
 def store_report(
@@ -151,10 +155,6 @@ def _read(
     return sorted(chat_files, key=lambda file: natural_key(file.source.file)), left_out
 
 
-def _record(file: ChatFile) -> Record:
-    return Record(id=file.chat.id, turns=file.chat.turns, domain=file.chat.format, split=file.split)
-
-
 def _with_gold(
     project: Project,
     chat_files: Sequence[ChatFile],
@@ -170,7 +170,15 @@ def _with_gold(
     for file in chat_files:
         labeled = question_labels(file.chat, file.chat.questions)
         faults = (*file.chat.faults, *labeled.faults)
-        outcome.counts.append(_counts(file, splits[file.chat.id], faults))
+        kinds = Counter(fault.kind for fault in faults)
+        outcome.counts.append(
+            {
+                "file": file.source.file,
+                "split": splits[file.chat.id],
+                **count_of(file.chat),
+                "faults": dict(sorted(kinds.items())),
+            }
+        )
         outcome.faults += rows_of(file.source.file, faults)
         if labeled.labels:
             gold = {"questions": labeled.labels}
@@ -192,24 +200,6 @@ def _with_gold(
     return outcome
 
 
-class FileCounts(ChatCounts):
-    """What a report says of one file."""
-
-    file: str
-    split: str
-    faults: dict[str, int]
-
-
-def _counts(file: ChatFile, split: str, faults: Sequence[ChatFault]) -> FileCounts:
-    kinds = Counter(fault.kind for fault in faults)
-    return {
-        "file": file.source.file,
-        "split": split,
-        **count_of(file.chat),
-        "faults": dict(sorted(kinds.items())),
-    }
-
-
 def dia_ids_of(project: Project, conversation: str) -> list[str] | None:
     """From the newest report about the conversation."""
     reports = project.import_reports.filter(dia_ids__has_key=conversation).order_by("-pk")
@@ -217,12 +207,3 @@ def dia_ids_of(project: Project, conversation: str) -> list[str] | None:
         ids: list[str] = dia_ids[conversation]
         return ids
     return None
-
-
-def _has_image(content: str) -> bool:
-    return "[image" in content.rsplit("\n", 1)[-1]
-
-
-def _message_id(text: str) -> MessageId:
-    part, number = text.removeprefix("D").split(":")
-    return MessageId(int(part), int(number))

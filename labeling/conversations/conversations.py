@@ -15,7 +15,7 @@ from labeling.conversations import near_duplicates, splits
 from labeling.conversations.formats.conversations import read
 from labeling.conversations.formats.talks import HowToRead
 from labeling.conversations.rules import transcripts
-from labeling.conversations.rules.importing import Fingerprint, LeftOut, Problem, Record, conflict
+from labeling.conversations.rules.importing import Fingerprint, Problem, Record, conflict
 from labeling.core import events, planner, projects
 from labeling.core.planner import SQLITE_CONVERSATIONS
 from labeling.core.spool import Spool
@@ -75,6 +75,7 @@ class LeftOutIn(NamedTuple):
     reason: Fact
     text: str
     is_whole: bool = False
+    order: int = 0  # of the file
 
     @property
     def shown(self) -> str:
@@ -88,6 +89,12 @@ class LeftOutIn(NamedTuple):
             return Fact("import.note", place=place, why=self.reason)
         code = "import.left_out_whole" if self.is_whole else "import.left_out"
         return Fact(code, place=place, why=self.reason, text=self.text)
+
+    @property
+    def problem(self) -> Fact:
+        """Of what keeps everything out."""
+        place = f"{self.shown} ({self.text})" if self.text else self.shown
+        return Fact("import.problem", place=place, why=self.reason)
 
 
 @dataclass(slots=True)
@@ -128,27 +135,6 @@ class ImportReport:
         del report["notes"]
         counts = {"refused": report.pop("n_refused"), "left_out": report.pop("n_left_out")}
         return report | counts
-
-
-class _RecordPlace(NamedTuple):
-    order: int  # of the file
-    line: int
-    file: str
-
-    @property
-    def shown(self) -> str:
-        return f"{self.file}:{self.line}" if self.line else self.file
-
-    def says(self, reason: Fact, title: str) -> Fact:
-        place = f"{self.shown} ({_short(title)})" if title else self.shown
-        return Fact("import.problem", place=place, why=reason)
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class _Refusal:
-    place: _RecordPlace
-    reason: Fact = field(compare=False)
-    title: str = field(default="", compare=False)
 
 
 def import_files(
@@ -268,13 +254,26 @@ def _state() -> dict[str, Any]:
     return Conversation.objects.aggregate(Max("pk"), Count("pk"), without_split=without_split)
 
 
+class _Read(NamedTuple):
+    """A conversation of a file, and where it is."""
+
+    order: int  # of the file
+    file: str
+    line: int
+    record: Record
+
+    def says(self, why: Fact) -> LeftOutIn:
+        why = Fact("import.conversation", conversation=self.record.id, why=why)
+        return LeftOutIn(self.file, self.line, why, "", True, self.order)
+
+
 class Reading:
     """What files hold: conversations on disk, and everything that could not be read."""
 
     def __init__(self, *, split: str = "", leave_out: str = NOTHING) -> None:
         self.split, self.may_leave_out = split, leave_out
-        self.records: Spool[tuple[_RecordPlace, Record]] = Spool()
-        self.faults: list[_Refusal] = []
+        self.records: Spool[_Read] = Spool()
+        self.faults: list[LeftOutIn] = []
         self.n_faults = 0
         self.left_out: list[LeftOutIn] = []
         self.n_left_out = 0
@@ -288,21 +287,17 @@ class Reading:
             names.append(name)
             for entry in read(stream, format=format, name=name, how=how):
                 if isinstance(entry, Problem):
-                    place = _RecordPlace(order, entry.line or 0, name)
+                    line, reason, title = entry
+                    fault = LeftOutIn(name, line or 0, reason, _short(title), True, order)
                     self.n_faults += 1
-                    if len(self.faults) < MAX_LOSSES:
-                        self.faults.append(_Refusal(place, entry.reason, entry.title))
+                    self.faults += [fault] if len(self.faults) < MAX_LOSSES else []
                 else:
-                    line, record = entry
-                    self._add(_RecordPlace(order, line, name), record)
+                    self.keep(name, entry[1], order=order, line=entry[0])
                 if self.n_faults >= MAX_PROBLEMS and self.may_leave_out == NOTHING:
                     return names
         return names
 
-    def keep(self, name: str, record: Record) -> None:
-        self._add(_RecordPlace(len(self.records), 0, name), record)
-
-    def _add(self, place: _RecordPlace, record: Record) -> None:
+    def keep(self, file: str, record: Record, *, order: int = 0, line: int = 0) -> None:
         if len(self.records) >= SQLITE_CONVERSATIONS and connection.vendor == "sqlite":
             raise TooManyForSqlite(
                 msgid(
@@ -313,19 +308,22 @@ class Reading:
                 most=SQLITE_CONVERSATIONS,
             )
         self.n_left_out += len(record.left_out)
-        listed = record.left_out[: MAX_LOSSES - len(self.left_out)]
-        self.left_out += [_left_out_in(place.file, each) for each in listed]
+        for at, reason, text in record.left_out[: MAX_LOSSES - len(self.left_out)]:
+            self.left_out.append(LeftOutIn(file, at, reason, _short(text)))
         record = replace(record, split=record.split or self.split, left_out=())
-        self.records.append((place, record))
+        self.records.append(_Read(order, file, line, record))
 
 
 class _New(NamedTuple):
-    """A conversation that is not stored yet, by its number among those that were read."""
+    """A conversation by its number among those that were read."""
 
     number: int
-    place: _RecordPlace
-    record: Record
+    read: _Read
     own: Fingerprint
+
+    @property
+    def record(self) -> Record:
+        return self.read.record
 
 
 class Plan:
@@ -340,53 +338,41 @@ class Plan:
         self._reading, self._actor, self._proposed = reading, actor, proposed
         self._decide(project)
 
+    # --- deciding -------------------------------------------------------------------------------
+
     def _decide(self, project: Project) -> None:
         self._project, self._before = project, _state()
         self.report = ImportReport(n_left_out=self._reading.n_left_out)
-        self._refusals: list[_Refusal] = []
+        self._refusals: list[LeftOutIn] = []
         self._n_refusals = 0
         self._known: dict[str, Fingerprint] = {}  # of what shall be stored
         self._new: dict[int, Sketch] = {}
         self._copies: dict[int, splits.Copy] = {}
         self._unstored = near_duplicates.Unstored()
         self._given: dict[int, str] = {}
-        if not self._is_refused:
-            for batch in batches(enumerate(self._reading.records), BATCH_CONVERSATIONS):
-                self._decide_batch(
-                    [_New(number, *read, read[1].fingerprint) for number, read in batch]
-                )
-                if self._is_refused:
-                    break
+        for batch in batches(enumerate(self._reading.records), BATCH_CONVERSATIONS):
+            if len(self._refused) >= MAX_PROBLEMS:  # no more is said of it
+                break
+            self._decide_batch([_New(at, read, read.record.fingerprint) for at, read in batch])
         self._leave_out_or_refuse()
 
-    # --- deciding -------------------------------------------------------------------------------
-
     @property
-    def _refused(self) -> list[_Refusal]:
+    def _refused(self) -> list[LeftOutIn]:
         """What keeps everything out."""
         may_leave_out = self._reading.may_leave_out
         faults = self._reading.faults if may_leave_out == NOTHING else []
         return [*faults, *(self._refusals if may_leave_out != CONFLICTS else [])]
 
-    @property
-    def _is_refused(self) -> bool:
-        """Beyond what is said of it."""
-        return len(self._refused) >= MAX_PROBLEMS
-
     def _leave_out_or_refuse(self) -> None:
         """Nothing is left to store where every conversation would have to be left out."""
-        all_of_them = sorted([*self._reading.faults, *self._refusals])
-        refused, report = self._refused, self.report
+        by_place = lambda each: (each.order, each.line)  # noqa: E731
+        wholes = sorted([*self._reading.faults, *self._refusals], key=by_place)
+        refused, report = sorted(self._refused, key=by_place), self.report
         if not (report.new or report.unchanged or report.given):
-            refused = refused or all_of_them
+            refused = refused or wholes
         if refused:
-            first = sorted(refused)[:MAX_PROBLEMS]
-            raise ImportRefused([each.place.says(each.reason, each.title) for each in first])
+            raise ImportRefused([each.problem for each in refused[:MAX_PROBLEMS]])
         report.n_refused = self._reading.n_faults + self._n_refusals
-        wholes = (
-            _left_out_in(each.place.file, LeftOut(each.place.line, each.reason, each.title), True)
-            for each in all_of_them
-        )
         report.left_out = [*wholes, *self._reading.left_out]
 
     def _decide_batch(self, batch: Sequence[_New]) -> None:
@@ -499,15 +485,13 @@ class Plan:
             )
 
     def _refuse(self, new: _New, reason: Fact) -> None:
-        why = Fact("import.conversation", conversation=new.record.id, why=reason)
         self._n_refusals += 1
         if len(self._refusals) < MAX_LOSSES:
-            self._refusals.append(_Refusal(new.place, why))
+            self._refusals.append(new.read.says(reason))
 
     def _note(self, new: _New, reason: Fact) -> None:
         if len(self.report.notes) < MAX_NOTES:
-            why = Fact("import.conversation", conversation=new.record.id, why=reason)
-            self.report.notes.append(Fact("import.note", place=new.place.shown, why=why))
+            self.report.notes.append(new.read.says(reason).fact)
 
     # --- storing --------------------------------------------------------------------------------
 
@@ -519,7 +503,7 @@ class Plan:
         if self.report.given or self._before != _state():
             self._decide(project)
         for batch in batches(self._new.items(), BATCH_CONVERSATIONS):
-            records = [self._reading.records[number][1] for number, _ in batch]
+            records = [self._reading.records[number].record for number, _ in batch]
             rows = Conversation.objects.bulk_create(
                 self._row(project, record) for record in records
             )
@@ -550,11 +534,6 @@ class Plan:
             n_messages=len(record.turns),
             content_sha256=decided.sha256,
         )
-
-
-def _left_out_in(file: str, left_out: LeftOut, is_whole: bool = False) -> LeftOutIn:
-    text = _short(left_out.text)
-    return LeftOutIn(file, left_out.line, left_out.reason, text, is_whole)
 
 
 def _short(text: str) -> str:

@@ -51,31 +51,16 @@ def decide(
         for each in deciding.values()
     ]
     if len(deciding) > 1:
-        return Decision(
-            "",
-            Fact(
-                msgid(
-                    "is the same conversation as {copies:,}: whether it may be trained on is "
-                    "undecided"
-                ),
-                copies=named,
-            ),
-            is_refused=True,
+        undecided = msgid(
+            "is the same conversation as {copies:,}: whether it may be trained on is undecided"
         )
+        return Decision("", Fact(undecided, copies=named), is_refused=True)
     ((split, copy),) = deciding.items()
     if wanted and is_demanded:
-        why = Fact(
-            msgid("is the same conversation as {copy}, so it cannot be {wanted}"),
-            copy=named[0],
-            wanted=wanted,
-        )
-        return Decision("", why, is_refused=True)
-    return Decision(
-        split,
-        Fact(
-            msgid("is {split}: it is the same conversation as {same}"), same=copy.title, split=split
-        ),
-    )
+        other = msgid("is the same conversation as {copy}, so it cannot be {wanted}")
+        return Decision("", Fact(other, copy=named[0], wanted=wanted), is_refused=True)
+    same = msgid("is {split}: it is the same conversation as {same}")
+    return Decision(split, Fact(same, same=copy.title, split=split))
 
 
 def refusals_to_give(

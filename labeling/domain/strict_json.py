@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from labeling.domain.errors import FileFault
+from labeling.domain.facts import Fact
 
 
 def shown(text: str) -> str:
@@ -21,3 +23,15 @@ def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         repeated = next(key for key in keys if keys.count(key) > 1)
         raise FileFault("file.key_twice", key=shown(repeated))
     return document
+
+
+def why_no_json(error: Exception) -> Fact:
+    """What a reader of JSON has raised, as a fact."""
+    if isinstance(error, FileFault):
+        return error.fact
+    if isinstance(error, json.JSONDecodeError):
+        said = error.msg.removesuffix(" at").removesuffix(" starting")
+        return Fact("file.at_column", said=said, column=error.colno)
+    if isinstance(error, RecursionError):
+        return Fact("file.too_deep")
+    return Fact("file.number_too_long")  # nothing else is refused when JSON itself is right

@@ -114,19 +114,6 @@ def test_what_cannot_be_imported_is_named_and_left_out_by_choice(lead):
     assert "b: &quot;messages&quot; is missing" in said
 
 
-def test_what_is_stored_otherwise_is_left_out_only_when_that_is_chosen(lead):
-    confirm(lead, upload(lead, native(talk("a"))))
-    changed = native({**talk("a"), "messages": talk("else")["messages"]}, talk("b"))
-
-    refused = upload(lead, changed)
-    assert refused.status_code == 400
-    preview = again(lead, refused, leave_out="conflicts")
-    assert "is known with other text" in text_of(preview)
-    confirm(lead, preview, leave_out="conflicts")
-
-    assert {stored.external_id for stored in Conversation.objects.all()} == {"a", "b"}
-
-
 def test_a_file_that_cannot_be_read_is_removed_or_left_out(lead):
     files = [("bad.csv", b"x,y\n1,2\n"), ("good.jsonl", native(talk("a")))]
     preview = several(lead, *files)
@@ -151,17 +138,6 @@ def test_tables_with_other_columns_have_choices_of_their_own(lead):
     confirm(lead, preview)
 
     assert Conversation.objects.count() == 2
-
-
-def test_what_is_wrong_in_a_file_is_said_in_the_language_of_the_reader(lead):
-    lead.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
-    too_short, unknown = talk("c", messages=[]), {**talk("d"), "domian": "shop"}
-
-    shown = upload(lead, native(talk("a"), {"id": "b"}, too_short, unknown)).content.decode()
-
-    assert "&quot;messages&quot; fehlt" in shown
-    assert "ein Gespräch braucht mindestens 2 Nachrichten, nicht 0" in shown
-    assert "unbekannter Schlüssel &quot;domian&quot;; war &quot;domain&quot; gemeint?" in shown
 
 
 def test_other_text_under_a_known_id_is_refused_although_the_preview_was_good(lead):
@@ -196,20 +172,6 @@ def test_who_sends_files_without_end_keeps_the_newest(lead, monkeypatch):
 
     assert "no longer stored" in text_of(confirm(lead, first))
     assert [confirm(lead, each).status_code for each in (third, second)] == [302, 302]
-
-
-def test_a_file_that_was_kept_for_labels_is_no_file_of_conversations(lead):
-    kept = upload(lead, native(talk("a")))
-    as_labels = {"format": "native", "upload": kept.context["uploads"][0].key, "reason": "Pilot"}
-    answer = lead.post("/projects/orders/labels/import/", as_labels)
-    assert "no longer stored" in text_of(answer)
-
-    file = SimpleUploadedFile("labels.jsonl", native(talk("a", schema_version=1, answers=[])))
-    confirm(lead, upload(lead, native(talk("a"))))
-    whose = {"project": Project.objects.get(slug="orders"), "by": kept.context["user"]}
-    labels = uploads.keep(file, **whose, purpose="labels")
-    answer = confirm(lead, kept, upload=labels.key)
-    assert "no longer stored" in text_of(answer)
 
 
 @pytest.mark.parametrize("fields", [{"format": "realtalk"}, {"split": "all"}, {"upload": "../key"}])
@@ -275,33 +237,6 @@ def test_roles_are_chosen_on_the_preview_and_stored_as_it_showed(lead):
     assert [(m.role, m.speaker) for m in messages] == [
         ("analyst", "Dana"), ("user", "منى"), ("analyst", "Dana"),
     ]  # fmt: skip
-
-
-def test_several_files_of_several_kinds_come_in_at_once_or_not_at_all(lead):
-    vtt = b"WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ana>Hi\n\n00:03.000 --> 00:04.000\n<v Ben>Yes\n"
-
-    refused = several(lead, ("a.vtt", vtt), ("b.srt", b"no times at all"))
-    assert "b.srt: no times such as 00:01:02,000" in text_of(refused)
-    preview = several(lead, ("a.vtt", vtt), ("talks.jsonl", native(talk("t"))))
-    assert not Conversation.objects.exists()
-    confirm(lead, preview)
-
-    assert set(Conversation.objects.values_list("external_id", flat=True)) == {"a", "t"}
-
-
-def test_what_machines_say_is_left_out_and_counted(lead):
-    messages = [
-        {"role": "system", "content": "Be kind."},
-        {"role": "user", "content": [{"type": "text", "text": "Weather?"}]},
-        {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
-        {"role": "tool", "content": "{}"},
-        {"role": "assistant", "content": "Rain."},
-    ]
-
-    shown = text_of(several(lead, ("chat.jsonl", native({"messages": messages}))))
-
-    assert "New 1, with 2 messages" in shown
-    assert "Messages or values left out 3" in shown
 
 
 @pytest.mark.parametrize(

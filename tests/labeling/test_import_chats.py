@@ -197,13 +197,6 @@ def test_a_dry_run_reports_and_stores_nothing(write):
     assert "A question without any evidence" in said
 
 
-def test_the_split_follows_from_the_number_in_the_name(write):
-    run(*(write(f"Chat_{number}_A_B.json", chat()) for number in (10, 7, 8, 11)))
-
-    splits = dict(Conversation.objects.values_list("external_id", "split"))
-    assert [splits[f"Chat_{n}_A_B"] for n in (7, 8, 10, 11)] == ["train", "test", "test", ""]
-
-
 def test_the_number_in_a_name_only_proposes_the_split_of_a_copy(write):
     """A test chat under the name of a training chat, or under no number at all, stays test."""
     lines = talk(8, messages=60)
@@ -234,10 +227,6 @@ def test_the_number_in_a_name_only_proposes_the_split_of_a_copy(write):
     assert "(test), so it cannot be train" in refusal
 
 
-def test_another_split_than_the_numbers_is_refused(write):
-    assert 'names split "test"' in refused(write("Chat_8_A_B.json", chat()), split="train")[0]
-
-
 def test_overlapping_ranges_are_refused_before_any_file_is_read(tmp_path, settings):
     settings.CHAT_SPLITS = {"train": "1-8", "test": "8-10"}
     path = tmp_path / "Chat_1_A_B.json"
@@ -245,17 +234,6 @@ def test_overlapping_ranges_are_refused_before_any_file_is_read(tmp_path, settin
 
     with pytest.raises(CommandError, match="Chat 8 is in the ranges of train and of test"):
         run(path)
-
-
-def test_a_locomo_chat_comes_in(write):
-    document = locomo(("1:56 pm on 8 May, 2023", ["Hi", "Hello"]))
-    document["qa"] = [{"question": "Who?", "answer": 2, "evidence": ["D1:01"], "category": 4}]
-
-    said = run(write("Chat_1_A_B.json", document), format="locomo")
-
-    label = GoldItem.objects.get().content["gold"]["questions"][0]
-    assert (label["answer"], label["evidence"], label["category"]) == ("2", [0], "single-hop")
-    assert "An id with leading zeros: D1:01" in said
 
 
 # --- the report's page --------------------------------------------------------------------------

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from io import BytesIO, StringIO
+from io import BytesIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.db import OperationalError, connection, transaction
-from django.test import Client
-from django.urls import reverse
 
 from labeling.conversations import conversations, near_duplicates
 from labeling.conversations.conversations import ImportRefused, import_files
@@ -77,12 +74,6 @@ def test_a_copy_is_refused_in_another_split_with_file_and_line(change: str) -> N
         "(test), so it cannot be train; nothing was stored"
     )
     assert Conversation.objects.count() == 1
-
-
-def test_the_split_of_the_command_is_refused_as_well() -> None:
-    load("one", ("Chat_8", CHAT, "test"))
-
-    assert "so it cannot be dev" in refusal("one", ("copy", CHAT[:400], ""), split="dev")
 
 
 def test_copies_within_one_file_are_in_one_split() -> None:
@@ -223,26 +214,3 @@ def test_imports_into_different_projects_publish_one_after_the_other() -> None:
             [conversations.ADVISORY_LOCK],
         )
         assert cursor.fetchall() == [(True,)]
-
-
-def test_the_page_and_the_command_say_which_split_was_inherited(
-    people: dict[str, User], tmp_path: Any
-) -> None:
-    load("one", ("Chat_8", CHAT, "test"))
-    Project.objects.filter(slug="one").update(name="One")
-    factories.make_project("mine")
-    client = Client()
-    client.force_login(people["rita"])
-    upload = native(("b", CHAT, ""))
-    upload.name = "talks.jsonl"
-
-    page = client.post(
-        reverse("conversations-preview", args=["mine"]), {"file": upload, "format": "native"}
-    )
-    (tmp_path / "talks.jsonl").write_bytes(native(("b", CHAT, "")).read())
-    out = StringIO()
-    call_command("import_conversations", tmp_path / "talks.jsonl", project="mine", stdout=out)
-
-    assert "is the same conversation as one of another project" in page.content.decode()
-    assert "Splits: 1 inherited from the same conversation" in out.getvalue()
-    assert "as Chat_8 of project one" in out.getvalue()

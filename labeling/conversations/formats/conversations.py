@@ -109,7 +109,7 @@ READERS: dict[str, Reader] = {
     "sharegpt": _talks(_chats),
     "chatgpt": _talks(_chats),
     "csv": _talks(tables.read_csv),
-    "tsv": _talks(tables.read_tsv),
+    "tsv": _talks(partial(tables.read_csv, delimiter="\t")),
     "parquet": _talks(tables.read_parquet),
     "transcript": _talks(speech.read_transcript),
     "whatsapp": _talks(_messages),

@@ -11,7 +11,7 @@ from labeling.conversations.formats.answers import LineFault, Unreadable, in_tas
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
-from labeling.domain.strict_json import without_repeats
+from labeling.domain.strict_json import why_no_json, without_repeats
 
 MAX_BYTES = 64 * 1024 * 1024  # of one line or task: a conversation with everybody's labels
 CHUNK = 256 * 1024
@@ -68,7 +68,7 @@ def _parsed(number: int, raw: bytes) -> tuple[int, Any] | LineFault:
     except UnicodeDecodeError:
         return LineFault(number, Fact("file.line_not_utf8"), True)
     except (FileFault, ValueError, RecursionError) as error:
-        return LineFault(number, Fact("file.not_json", why=_why(error)), True)
+        return LineFault(number, Fact("file.not_json", why=why_no_json(error)), True)
 
 
 def _no_constant(name: str) -> Any:
@@ -76,16 +76,6 @@ def _no_constant(name: str) -> Any:
 
 
 STRICT: dict[str, Any] = {"parse_constant": _no_constant, "object_pairs_hook": without_repeats}
-
-
-def _why(error: Exception) -> Fact:
-    if isinstance(error, FileFault):
-        return error.fact
-    if isinstance(error, json.JSONDecodeError):
-        return Fact("file.at_column", said=error.msg, column=error.colno)
-    if isinstance(error, RecursionError):
-        return Fact("file.too_deep")
-    return Fact("file.number_too_long")  # nothing else is refused when JSON itself is right
 
 
 def json_list(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any] | LineFault]:
@@ -107,7 +97,7 @@ def _refusing(
     except UnicodeDecodeError:
         why = Fact("file.not_utf8")
     except (FileFault, ValueError, RecursionError) as error:
-        why = Fact("file.not_json", why=_why(error))
+        why = Fact("file.not_json", why=why_no_json(error))
     yield LineFault(
         pieces.line,
         why if is_first else Fact(msgid("{why}; what follows in the file was not read"), why=why),
@@ -150,25 +140,21 @@ class _Pieces:
             )
             return
         self._pass(1)
-        while self._next() != "]":
-            first_line = self.line
-            yield first_line, self._item()
-            if self._next() == ",":
-                self._pass(1)
-            elif self._next() != "]":
-                raise FileFault("file.list_not_ended")
+        yield from self.values(until="]")
         self._pass(1)
         while self._next() != "":  # a list a line
             if self._next() != "[":
                 raise FileFault("file.list_not_ended")
             yield self.line, self._item()
 
-    def values(self) -> Iterator[tuple[int, Any] | LineFault]:
-        while self._next() != "":
+    def values(self, until: str = "") -> Iterator[tuple[int, Any] | LineFault]:
+        while self._next() != until:
             first_line = self.line
             yield first_line, self._item()
             if self._next() == ",":
                 self._pass(1)
+            elif until and self._next() != until:
+                raise FileFault("file.list_not_ended")
 
     def _item(self) -> Any:
         while True:

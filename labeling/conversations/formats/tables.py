@@ -114,15 +114,6 @@ def _shown(header: Sequence[str]) -> list[str]:
     return [name[:40] for name in header[:20]]
 
 
-def read_csv(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
-    """With a comma, semicolon, tab or bar between columns: what its first line has most of."""
-    yield from _read_lines(stream, name, how, delimiter=None)
-
-
-def read_tsv(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
-    yield from _read_lines(stream, name, how, delimiter="\t")
-
-
 def is_table(head: bytes) -> bool:
     """Whether a text begins with names of columns, as what Excel saves as “Unicode Text”."""
     first = head.split(b"\n", 1)[0].decode(errors="replace").strip("\r")
@@ -146,9 +137,10 @@ def header_of(stream: BinaryIO, format: str) -> list[str]:
 # --- text -----------------------------------------------------------------------------------------
 
 
-def _read_lines(
-    stream: BinaryIO, name: str, how: HowToRead, *, delimiter: str | None
+def read_csv(
+    stream: BinaryIO, *, name: str, how: HowToRead, delimiter: str | None = None
 ) -> Iterator[Talk | Problem]:
+    """With a comma, semicolon, tab or bar between columns: what its first line has most of."""
     try:
         rows = _rows(stream, delimiter)
         _line, header = next(rows, (0, []))

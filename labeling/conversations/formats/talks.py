@@ -270,7 +270,7 @@ def _record(talk: Talk, how: HowToRead) -> tuple[int, Record] | Problem:
     talk = replace(talk, turns=[turn._replace(name=name_of(turn.name)) for turn in talk.turns])
     roles = _roles_in(talk, how)
     month_first = month_first_in((talk.id, turn.time) for turn in talk.turns)
-    messages: list[dict[str, str | None]] = []
+    messages: list[dict[str, Any]] = []
     left_out = list(talk.left_out)
     try:
         for turn in talk.turns:
@@ -280,24 +280,13 @@ def _record(talk: Talk, how: HowToRead) -> tuple[int, Record] | Problem:
                 why = Fact("left_out.by_role", name=turn.name)
                 left_out.append(LeftOut(talk.line, why, turn.text))
                 continue
-            says_more = turn.name.casefold() not in (
-                role.casefold(),
-                *ASSISTANTS,
-                *USERS,
-                *ANALYSTS,
-            )
-            messages.append(
-                {
-                    "role": role,
-                    "content": turn.text,
-                    "speaker": turn.name if says_more else "",
-                    "time": time_in(turn.time, month_first=month_first),
-                }
-            )
+            is_said_by_role = turn.name.casefold() in {role.casefold(), *ROLES}
+            speaker = "" if is_said_by_role else turn.name
+            time = time_in(turn.time, month_first=month_first)
+            messages.append({"role": role, "content": turn.text, "speaker": speaker, "time": time})
     except FileFault as fault:
         return Problem(talk.line, fault.fact, talk.id)
-    document: dict[str, Any] = {"id": talk.id, "messages": messages}
-    document |= {"domain": talk.domain, "split": talk.split}
+    document = {"id": talk.id, "domain": talk.domain, "split": talk.split, "messages": messages}
     entry = record_of(talk.line, document)
     if isinstance(entry, Problem) or not left_out:
         return entry
@@ -309,38 +298,32 @@ def with_roles(
     entries: Iterable[tuple[int, Record] | Problem], how: HowToRead
 ) -> Iterator[tuple[int, Record] | Problem]:
     """Records of formats that say roles themselves, with those that the person chose instead."""
+    most = MAX_LENGTHS["role"]
     for entry in entries:
         if isinstance(entry, Problem):
             yield entry
             continue
         line, record = entry
-        turns, changed, left_out = [], False, list(record.left_out)
+        turns, left_out = [], list(record.left_out)
         for turn in record.turns:
             name = turn.speaker or turn.role
             how.count(name)
             role = how.role_of(name) or turn.role
-            changed |= role != turn.role
-            if role != LEFT_OUT:
-                turns.append(turn._replace(role=role))
-            else:
+            if role == LEFT_OUT:
                 why = Fact("left_out.by_role", name=name)
                 left_out.append(LeftOut(line, why, turn.content))
-        kept = replace(record, turns=tuple(turns), written_sha256="", left_out=tuple(left_out))
-        yield _rechecked(line, kept) if changed else entry
-
-
-def _rechecked(line: int, record: Record) -> tuple[int, Record] | Problem:
-    if (messages := len(record.turns)) < MIN_MESSAGES:
-        why = Fact("file.few_messages", least=MIN_MESSAGES, messages=messages)
-        return Problem(line, why, record.id)
-    for turn in record.turns:
-        if len(turn.role) > MAX_LENGTHS["role"]:
-            return Problem(
-                line,
-                Fact("file.longer_than", path='"role"', most=MAX_LENGTHS["role"]),
-                record.id,
-            )
-    return line, record
+            else:
+                turns.append(turn._replace(role=role))
+        if (messages := len(turns)) < MIN_MESSAGES:
+            why = Fact("file.few_messages", least=MIN_MESSAGES, messages=messages)
+            yield Problem(line, why, record.id)
+        elif any(len(turn.role) > most for turn in turns):
+            yield Problem(line, Fact("file.longer_than", path='"role"', most=most), record.id)
+        elif tuple(turns) == record.turns:
+            yield entry
+        else:
+            changed = replace(record, turns=tuple(turns), left_out=tuple(left_out))
+            yield line, replace(changed, written_sha256="")
 
 
 # --- files ----------------------------------------------------------------------------------------

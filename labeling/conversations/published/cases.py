@@ -237,17 +237,7 @@ class EvidenceCounts(TypedDict):
     tolerant: dict[str, int]
 
 
-class ChatCounts(EvidenceCounts):
-    """What a report says of one chat."""
-
-    conversation: str
-    messages: int
-    sessions: int
-    questions: int
-    categories: dict[str, int]
-
-
-def count_of(chat: Chat) -> ChatCounts:
+def count_of(chat: Chat) -> dict[str, Any]:
     """Messages, sessions, questions by category, and questions by whether evidence is found.
 
     ``strict`` counts by the rule with which these data were first scored (split at ``;``, no full

@@ -28,7 +28,7 @@ from labeling.domain.canonical import UNSTORABLE
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
-from labeling.domain.strict_json import without_repeats
+from labeling.domain.strict_json import why_no_json, without_repeats
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 RARELY = 0.1  # of the questions: a name that is in fewer is not the name they use
@@ -440,10 +440,6 @@ def parse(raw: bytes) -> Any:
         return json.loads(raw.decode("utf-8-sig"), object_pairs_hook=without_repeats)
     except UnicodeDecodeError as error:
         raise ChatRefused("file.not_utf8_at", byte=error.start + 1) from None
-    except RecursionError:
-        raise ChatRefused("file.not_json", why=Fact("file.too_deep")) from None
-    except FileFault as fault:
-        raise ChatRefused("file.not_json", why=fault.fact) from None
     except json.JSONDecodeError as error:
         raise ChatRefused(
             msgid("line {line:d}, column {column:d}: not valid JSON: {said}"),
@@ -451,8 +447,8 @@ def parse(raw: bytes) -> Any:
             column=error.colno,
             said=error.msg,
         ) from None
-    except ValueError as error:  # a number with thousands of digits
-        raise ChatRefused("file.not_json", why=str(error)) from None
+    except (FileFault, ValueError, RecursionError) as error:
+        raise ChatRefused("file.not_json", why=why_no_json(error)) from None
 
 
 def an_object(value: Any, place: str) -> Mapping[str, Any]:

@@ -13,10 +13,11 @@ from difflib import get_close_matches
 from typing import Any, BinaryIO, NamedTuple
 
 from labeling.conversations.rules import transcripts
+from labeling.conversations.rules.transcripts import Turn as Turn
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
-from labeling.domain.strict_json import shown, without_repeats
+from labeling.domain.strict_json import shown, why_no_json, without_repeats
 from labeling.gold.rules.release import text_sha256
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -64,15 +65,6 @@ class LeftOut(NamedTuple):
     line: int
     reason: Fact
     text: str
-
-
-class Turn(NamedTuple):
-    """One message as it will be stored; a time is always in UTC."""
-
-    role: str
-    content: str
-    speaker: str = ""
-    time: datetime | None = None
 
 
 class Fingerprint(NamedTuple):
@@ -249,11 +241,8 @@ def _other_kind(first: bytes) -> Fact | None:
         document = json.loads(text)
     except json.JSONDecodeError:
         is_other = text in ("", "{", "[") or text[0] not in "{["
-        return (
-            Fact(msgid("not valid JSON, but a table, plain text or one long document"))
-            if is_other
-            else None
-        )
+        said = msgid("not valid JSON, but a table, plain text or one long document")
+        return Fact(said) if is_other else None
     except (ValueError, RecursionError):
         return None
     return None if isinstance(document, dict) else _not_an_object(document)
@@ -265,16 +254,8 @@ def _parse(raw: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         bad = f"0x{raw[error.start]:02X}"
         raise FileFault("file.line_not_utf8_at", byte=bad, position=error.start + 1) from None
-    except RecursionError:
-        raise FileFault("file.not_json", why=Fact("file.too_deep")) from None
-    except json.JSONDecodeError as error:
-        what = error.msg.removesuffix(" at").removesuffix(" starting")
-        why = Fact("file.at_column", said=what, column=error.colno)
-        raise FileFault(
-            msgid("not valid JSON: {why}; each line must be one whole JSON object"), why=why
-        ) from None
-    except ValueError:  # Python's advice to programmers is none for people
-        raise FileFault("file.not_json", why=Fact("file.number_too_long")) from None
+    except (ValueError, RecursionError) as error:
+        raise FileFault("file.not_json", why=why_no_json(error)) from None
     if not isinstance(document, dict):
         raise FileFault(_not_an_object(document))
     return document

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import orjson
 
@@ -25,20 +25,16 @@ class Message(NamedTuple):
     time: datetime | None
 
 
-class Said(Protocol):
-    """What somebody says; a time is in UTC."""
+class Turn(NamedTuple):
+    """One message as it will be stored; a time is always in UTC."""
 
-    @property
-    def role(self) -> str: ...
-    @property
-    def content(self) -> str: ...
-    @property
-    def speaker(self) -> str: ...
-    @property
-    def time(self) -> datetime | None: ...
+    role: str
+    content: str
+    speaker: str = ""
+    time: datetime | None = None
 
 
-def written(turns: Iterable[Said]) -> str:
+def written(turns: Iterable[Turn | Message]) -> str:
     """The canonical JSON of the messages, as :func:`canonical_json` writes it, ten times faster.
 
     Raises
@@ -84,7 +80,7 @@ def contents(text: str) -> list[str]:
     return [row["content"] for row in orjson.loads(text)]
 
 
-def _document(turn: Said) -> dict[str, str]:
+def _document(turn: Turn | Message) -> dict[str, str]:
     """Its keys in the canonical order."""
     document = {"content": turn.content, "role": turn.role}
     if turn.speaker:

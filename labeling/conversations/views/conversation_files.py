@@ -194,19 +194,10 @@ def _opened(kept: Sequence[uploads.Upload]) -> Iterator[tuple[str, BinaryIO]]:
 
 
 def _import(
-    request: HttpRequest,
-    project: Project,
-    kept: Sequence[uploads.Upload],
-    *,
-    dry_run: bool,
-    **options: Any,
+    request: HttpRequest, project: Project, kept: Sequence[uploads.Upload], **options: Any
 ) -> conversations.ImportReport:
     return conversations.import_files(
-        project_slug=project.slug,
-        files=_opened(kept),
-        dry_run=dry_run,
-        actor=request.user,
-        **options,
+        project_slug=project.slug, files=_opened(kept), actor=request.user, **options
     )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from labeling.conversations.rules.evidence import MessageId, read_element, resolve, strict_ids
+from labeling.conversations.rules.evidence import MessageId, resolve, strict_ids
 
 
 def known(*ids: str) -> dict[MessageId, int]:
@@ -30,11 +30,11 @@ def known(*ids: str) -> dict[MessageId, int]:
     ],
 )
 def test_an_odd_spelling_is_read_and_reported(text, ids, kinds):
-    reading = read_element(text)
+    evidence = resolve([text], known(*ids))
 
-    assert [str(one.first) for one in reading.cited] == ids
-    assert [one.kind for one in reading.odd] == kinds
-    assert reading.unreadable == ()
+    assert evidence.positions == tuple(range(len(ids)))
+    assert [one.kind for one in evidence.odd] == kinds
+    assert evidence.lost == ()
 
 
 @pytest.mark.parametrize(
@@ -46,21 +46,15 @@ def test_an_odd_spelling_is_read_and_reported(text, ids, kinds):
         ("D", "no_number"),
         ("", "empty"),
         ("  ", "empty"),
-        ("see above", "unreadable"),
+        ("above", "unreadable"),
     ],
 )
 def test_what_cannot_be_read_is_reported_by_kind(text, kind):
-    reading = read_element(text)
-
-    assert reading.cited == ()
-    assert {one.kind for one in reading.unreadable} == {kind}
+    assert resolve([text], {}) == ((), (), ((kind, text),))
 
 
 def test_a_half_readable_element_gives_what_can_be_read():
-    reading = read_element("D58; D3:2")
-
-    assert [str(one.first) for one in reading.cited] == ["D3:2"]
-    assert [(one.kind, one.text) for one in reading.unreadable] == [("no_number", "D58")]
+    assert resolve(["D58; D3:2"], known("D3:2")) == ((0,), (), (("no_number", "D58"),))
 
 
 @pytest.mark.parametrize("text", ["D12:3-D12:5", "D12:3-5", "D12:3 – D12:5"])

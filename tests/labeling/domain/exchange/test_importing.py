@@ -120,7 +120,7 @@ def test_an_empty_file_is_a_problem_of_the_whole_file(data):
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b'{"id": "a", "mess', "not valid JSON: Unterminated string at column 13;"),
+        (b'{"id": "a", "mess', "not valid JSON: Unterminated string at column 13"),
         (b"{'id': 1}", "not valid JSON"),
         (b"[" * 200_000, "not valid JSON: nested too deeply"),
         (b'{"id": ' + b"1" * 5000 + b"}", "not valid JSON: a number of thousands of digits"),

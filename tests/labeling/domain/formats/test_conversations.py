@@ -215,24 +215,6 @@ def test_an_attachment_of_whatsapp_stands_there_by_its_kind(written, read_as):
     assert record.turns[0].content == read_as
 
 
-def test_what_whatsapp_itself_says_is_left_out_and_counted():
-    text = """12.03.24, 09:14 - Messages and calls are end-to-end encrypted.
-and so on
-12.03.24, 09:15 - Ana: Hi
-12.03.24, 09:15 - Bo left
-12.03.24, 09:16 - Ana: This message was deleted
-12.03.24, 09:17 - Bo: Yes"""
-
-    [record] = records(text, "whatsapp")
-
-    assert [turn.content for turn in record.turns] == ["Hi", "Yes"]
-    assert [(each.line, each.text) for each in record.left_out] == [
-        (1, "Messages and calls are end-to-end encrypted.\nand so on"),
-        (4, "Bo left"),
-        (5, "This message was deleted"),
-    ]
-
-
 def test_exports_of_an_iphone_have_one_name_and_different_ids():
     texts = [
         "[12.03.24, 09:15:22] Ana: Hi\n[12.03.24, 09:15:25] Bo: " + said for said in ("a", "b")
@@ -519,17 +501,6 @@ def test_what_machines_read_is_left_out_unless_it_is_asked_for():
     assert [turn.role for turn in asked.turns] == ["user", "tool", "assistant"]
 
 
-def test_subtitles_without_names_are_a_message_a_cue():
-    cues = ["<i>Hello</i> &amp; welcome", "{\\an8}Bye"]
-    text = "\n\n".join(f"1\n00:00:0{n},000 --> 00:00:09,000\n{cue}" for n, cue in enumerate(cues))
-
-    [record] = records(text, "srt")
-
-    assert [(turn.role, turn.content) for turn in record.turns] == [
-        ("participant", "Hello & welcome"), ("participant", "Bye"),
-    ]  # fmt: skip
-
-
 def test_a_dash_before_a_line_of_a_cue_is_somebody_else():
     cue = "00:00:01,000 --> 00:00:02,000\n"
 
@@ -656,10 +627,6 @@ def test_the_line_that_tells_excel_the_separator_is_no_header():
     (record,) = records("\ufeffsep=;\r\nid;speaker;text\r\n1;Ana;One, two\r\n1;Ben;Hi\r\n", "csv")
 
     assert [turn.content for turn in record.turns] == ["One, two", "Hi"]
-
-
-def test_a_table_that_breaks_off_is_not_called_empty_as_well():
-    assert problems(b"speaker,text\nA,\xff", "csv") == [(None, "file.line_no_utf8")]
 
 
 def test_a_column_that_is_not_there_is_refused():

@@ -43,10 +43,6 @@ def problems(*labels: Any, complete: bool = True, **options: Any) -> dict[str, s
     return {problem.path: in_english(problem.fact) for problem in result}
 
 
-def test_a_complete_label_has_no_problem() -> None:
-    assert problems(LABEL) == {}
-
-
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
@@ -67,14 +63,6 @@ def test_what_is_wrong_is_said_at_its_field(field: str, value: Any, message: str
     result = problems(LABEL | {field: value})
 
     assert result[f"requirements.0.{field}"].startswith(message)
-
-
-@pytest.mark.parametrize("field", [name for name in LABEL if name not in ("uid", "condition")])
-def test_a_submitted_label_lacks_nothing_and_a_draft_may(field: str) -> None:
-    partial = {name: value for name, value in LABEL.items() if name != field}
-
-    assert problems(partial) == {f"requirements.0.{field}": "This is empty."}
-    assert problems(partial, complete=False) == {}
 
 
 def test_a_draft_may_hold_blanks() -> None:
@@ -166,6 +154,7 @@ def span(message: int, text: str) -> dict[str, Any]:
 
 SHARED = {name: value for name, value in LABEL.items() if name != "source_messages"}
 COMPLETE: dict[str, dict[str, Any]] = {
+    "extraction": LABEL,
     "inference": SHARED
     | {
         "uid": "i1",
@@ -211,7 +200,7 @@ COMPLETE: dict[str, dict[str, Any]] = {
 
 def problems_of(layer: str, label: Any, *, complete: bool = True) -> dict[str, str]:
     """One label beside the others that it may refer to."""
-    labels = COMPLETE | {"extraction": LABEL, layer: label}
+    labels = COMPLETE | {layer: label}
     result = check_payload(
         {LAYERS[name].key: [one] for name, one in labels.items()},
         layers=list(LAYERS),
