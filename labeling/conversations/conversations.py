@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from operator import attrgetter
 from typing import Any, BinaryIO, NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -365,7 +366,7 @@ class Plan:
 
     def _leave_out_or_refuse(self) -> None:
         """Nothing is left to store where every conversation would have to be left out."""
-        by_place = lambda each: (each.order, each.line)  # noqa: E731
+        by_place = attrgetter("order", "line")
         wholes = sorted([*self._reading.faults, *self._refusals], key=by_place)
         refused, report = sorted(self._refused, key=by_place), self.report
         if not (report.new or report.unchanged or report.given):

@@ -18,16 +18,12 @@ OpenFields = Mapping[str, Sequence[str]]
 
 
 class FormChoice(TypedDict):
-    """One value of a field; see :func:`form_fields`."""
-
     value: str | int
     title: NotRequired[str]
     help: str
 
 
 class FormField(TypedDict):
-    """What the workspace needs to draw one field; see :func:`form_fields`."""
-
     name: str
     label: str
     help: str
@@ -43,8 +39,6 @@ class FormField(TypedDict):
 
 
 class FormLayer(TypedDict):
-    """A layer of a project; see :func:`form_layers`."""
-
     name: str
     title: str
     key: str
@@ -64,15 +58,9 @@ def form_layers(
 ) -> list[FormLayer]:
     """Each layer of a project: how its labels are called, headed and filled in.
 
-    Returns
-    -------
-    list of dict
-        ``name``, ``title`` and ``key`` of the layer; ``prefix`` of the names by which its labels
-        are shown (REQ, INF, ISS, …) and ``stores_id``: whether a label holds that name in ``id``
-        (``REQ-001``) or is only shown by its position; ``heading``: the field that heads a label
-        (of a span, show its text; of a reference, the heading of what it points to); ``badges``:
-        the fields shown next to it; ``needs``: the layers its labels refer to; ``fields``: see
-        :func:`form_fields`.
+    Labels are shown by ``prefix`` and a number; with ``stores_id`` a label holds that name in
+    ``id`` (``REQ-001``), else it is its position. ``heading`` is the field that heads a label (of
+    a span its text, of a reference the heading of what it points to), ``badges`` those next to it.
     """
     return [
         {
@@ -96,49 +84,31 @@ def form_layers(
 
 
 def form_fields(layer: str, *, event_schema: EventSchema | None = None) -> list[FormField]:
-    """What the workspace needs to draw the form of one label, in order.
+    """What the workspace needs to draw the form of one label, in order; each has the same keys.
 
-    Returns
-    -------
-    list of dict
-        Every field has the same keys:
+    ``widget`` decides the value:
 
-        ``name``, ``label``, ``help``
-            The key in the label, and the words for people.
-        ``widget``
-            How it is filled in, which decides the value:
+    ============== ===============================================================
+    ``text``       a line of text; ``null`` if it is not required and left empty
+    ``textarea``   the same, longer
+    ``choice``     one ``value`` of ``choices`` (text or a whole number); without
+                   choices (a project without an event schema) any line of text
+    ``lines``      a list of texts, one per line
+    ``messages``   a list of 0-based message positions, each once
+    ``confidence`` a number from 0 to 1
+    ``references`` uids of labels of the layers in ``of``: a list if ``many``, else one
+    ``span``       ``{"start", "end", "text"}`` or ``null``; ``within`` "message" also
+                   ``"message"``, its position; ``within`` "field" in that field of the
+                   referenced requirement which the label's ``field`` names, its lines
+                   joined by line feeds. Offsets count **code points**, ``end`` is
+                   exclusive, and ``text`` is exactly the text between them
+    ``phases``     an ordered list of objects with their own ``uid`` and ``fields``
+    ``arguments``  a list of objects with ``fields`` (no uid); a role is one of
+                   ``roles[type]`` where the label's ``type`` is a key of ``roles``
+    ============== ===============================================================
 
-            ============== ===============================================================
-            ``text``       a line of text; ``null`` if it is not required and left empty
-            ``textarea``   the same, longer
-            ``choice``     one ``value`` of ``choices`` (text or a whole number); without
-                           choices (an event type or a role of a project that has no event
-                           schema) any line of text
-            ``lines``      a list of texts, one per line
-            ``messages``   a list of 0-based message positions, each once
-            ``confidence`` a number from 0 to 1
-            ``references`` uids of labels of the layers in ``of``: a list of them if
-                           ``many``, else one uid
-            ``span``       ``{"start", "end", "text"}`` or ``null``; with ``within``
-                           "message" also ``"message"``, the position of the message that
-                           holds it. ``within`` "field": it is in that field of the
-                           referenced requirement which the label's ``field`` names, whose
-                           lines are joined by line feeds. Offsets count **code points**
-                           (not UTF-16 units), ``end`` is exclusive, and ``text`` is
-                           exactly the text between them
-            ``phases``     an ordered list of objects with their own ``uid`` and the
-                           fields in ``fields``
-            ``arguments``  a list of objects with the fields in ``fields`` (no uid); a
-                           role is one of ``roles[type]`` where the label's ``type`` is a
-                           key of ``roles``
-            ============== ===============================================================
-        ``choices``
-            ``[{"value", "title", "help"}]``; empty for other widgets. The ``title`` is what
-            people read in their language; numbers and a project's own event types have none.
-        ``required``, ``at_least``
-            Whether a submitted label needs it, and how many items of a list.
-        ``of``, ``many``, ``within``, ``fields``, ``roles``
-            As said above; ``[]``, ``False``, ``""``, ``[]`` and ``{}`` where they do not apply.
+    A choice has a ``title`` in the reader's language; numbers and a project's own event types have
+    none. ``required`` and ``at_least``: whether a submitted label needs it, and how many items.
     """
     fields = _form_fields(LAYERS[layer].label)
     if LAYERS[layer].project_types and event_schema:
