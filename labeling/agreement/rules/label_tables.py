@@ -38,7 +38,8 @@ MISSING = frozenset({"", "nan", "na", "n/a", "#n/a", "<na>", "nat", "null", "#nu
 """In any case. Python's ``None`` is missing, too, but only so written: “none” may be a label."""
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)")
 ARCHIVES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b")
-OTHERS = (b"PAR1", b"%PDF", b"SQLite format 3", b"{", b"[", b"<")
+NO_TABLES = (*ARCHIVES, b"PAR1", b"%PDF", b"SQLite", b"{", b"[", b"<")
+"""How spreadsheets, archives, JSON and the like begin."""
 SHOWN = 8
 
 Label = int | float | str
@@ -123,24 +124,16 @@ def decoded(content: bytes) -> str:
     FileFault
         It is text in another encoding, or no table of text at all.
     """
-    if content.startswith(ARCHIVES):
-        raise FileFault(
-            msgid("this is an archive or a spreadsheet: unpack it, or save the sheet as CSV")
-        )
-    encoding = "utf-8-sig"
-    if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        encoding = "utf-16"
-    elif b"\0" in content[:2]:  # text in Latin letters without a mark of its encoding
-        encoding = "utf-16-be" if content[:1] == b"\0" else "utf-16-le"
-    elif content.lstrip().startswith(OTHERS):
+    if content.lstrip().startswith(NO_TABLES):
         raise FileFault(
             msgid(
-                "this is JSON or another file that is no table: save it as CSV with a row"
-                " per label and the columns item, unit, annotator, label"
+                "this is no table of text: save it as CSV with a row per label and the columns "
+                "item, unit, annotator, label"
             )
         )
+    is_utf16 = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
     try:
-        return content.decode(encoding)
+        return content.decode("utf-16" if is_utf16 else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise FileFault("file.line_no_utf8", line=line) from None
@@ -300,25 +293,6 @@ class _Reading:
                     "use --statistic ordinal or interval."
                 )
             )
-        yield from self._no_common_label()
-
-    def _no_common_label(self) -> Iterator[Fact]:
-        """Whose labels nobody else uses: perhaps one writes 1 and the others write true."""
-        used = {
-            who: {label for by_unit in items.values() for label in by_unit.values()} - {None}
-            for who, items in self.table.labels.items()
-        }
-        for who, own in used.items():
-            others = set().union(*(used[other] for other in used if other != who))
-            if own and others and not own & others:
-                yield Fact(
-                    msgid(
-                        "Nobody else uses the labels of {name} ({labels}): write the "
-                        "same labels the same way."
-                    ),
-                    name=who,
-                    labels=sorted(map(str, own))[:SHOWN],
-                )
 
 
 def _read_how(table: LabelTable, how: Mapping[str, set[str]]) -> None:

@@ -20,6 +20,7 @@ from labeling.agreement.differences import PairPage, page_of_pair
 from labeling.agreement.measurements import NotMeasured
 from labeling.agreement.ratings import ratings_file
 from labeling.agreement.rules.disagreements import SplitCandidate
+from labeling.agreement.views.compared import Compared, compare
 from labeling.agreement.views.gate import gates, statistic_words, verdict
 from labeling.conversations.views.labels import chosen
 from labeling.core import access
@@ -33,7 +34,6 @@ from labeling.translation import lazy as _
 from labeling.words import in_english
 from labeling.work import blindness
 from labeling.work.round_counts import work_of_people
-from labeling.work.views.candidates import ShownCandidate, shown_candidates
 
 SHOWN_CONVERSATIONS = 100
 SHOWN_EXCLUDED = 500
@@ -248,25 +248,30 @@ def _disagreements(round_: Round, asked: Asked) -> QuerySet[Any]:
 
 def _candidates(
     round_: Round, layer: str, likely: Sequence[tuple[int, SplitCandidate]], a: str, b: str
-) -> list[tuple[int, str, list[ShownCandidate]]]:
+) -> list[tuple[int, str, list[Compared]]]:
     """Labels of the two that are perhaps the same, by key and name of the conversation."""
-    pairs: dict[int, list[SplitCandidate]] = {}
-    for pk, pair in likely:
-        pairs.setdefault(pk, []).append(pair)
+    here = {pk for pk, _ in likely}
     rows = Assignment.objects.filter(
         round=round_,
-        conversation__in=pairs,
+        conversation__in=here,
         annotator__username__in=[a, b],
         annotation__status="submitted",
     ).values_list("conversation", "annotator__username", "annotation__payload")
-    payloads: dict[int, dict[str, Any]] = {pk: {} for pk in pairs}
+    payloads: dict[int, dict[str, Any]] = {pk: {} for pk in here}
     for pk, who, payload in rows:
         payloads[pk][who] = payload
-    names = round_.conversations.filter(pk__in=pairs).in_bulk()
-    return [
-        (pk, names[pk].external_id, shown_candidates(layer, here, payloads[pk]))
-        for pk, here in pairs.items()
-    ]
+    key, names = LAYERS[layer].key, round_.conversations.filter(pk__in=here).in_bulk()
+    shown: dict[int, list[Compared]] = {}
+    for pk, pair in likely:
+        labels = {
+            who: next(
+                (one for one in payloads[pk].get(who, {}).get(key, []) if one["uid"] == uid), None
+            )
+            for who, uid in ((pair.a, pair.a_uid), (pair.b, pair.b_uid))
+        }
+        if all(labels.values()):  # or it has changed since
+            shown.setdefault(pk, []).append(compare(layer, labels, payloads[pk]))
+    return [(pk, names[pk].external_id, every) for pk, every in shown.items()]
 
 
 # --- ratings as CSV -------------------------------------------------------------------------------

@@ -10,12 +10,13 @@ from labeling.agreement.discussed import People, answered_in, labels_behind, pay
 from labeling.agreement.discussions import UnitPlace
 from labeling.agreement.rules.disagreements import Split
 from labeling.agreement.rules.units import sources_of
+from labeling.agreement.views.compared import Compared, LabelOf, compare
 from labeling.conversations.rules import transcripts
 from labeling.conversations.rules.transcripts import Message
-from labeling.conversations.views.labels import Label, Row, field_row, labels_of
+from labeling.conversations.views.labels import Label, labels_of
 from labeling.models import Disagreement, Round, Transcript
-from labeling.schema import LAYERS, form_fields
-from labeling.schema.layers import REMARKS, Judged, Words
+from labeling.schema import LAYERS
+from labeling.schema.layers import Judged, Words
 
 AROUND = 2  # messages of context on either side
 MOST_CITED = 12  # messages that labels cite, besides
@@ -27,31 +28,6 @@ class Side(NamedTuple):
     name: str
     choice: Any
     labels: list[Label]
-
-
-class Cell(NamedTuple):
-    """What one annotator wrote in a field; None without a label."""
-
-    row: Row | None
-
-
-class FieldRow(NamedTuple):
-    name: str
-    cells: list[Cell]
-    differs: bool
-
-
-class Compared(NamedTuple):
-    """Labels that are about the same, a column for each annotator who could have made one.
-
-    ``ids`` are what the labels are called, empty where somebody has none. ``rows`` are the fields
-    to look at: those that are not equal, and of a single label all.
-    """
-
-    people: list[str]
-    ids: list[str]
-    rows: list[FieldRow]
-    same: list[FieldRow]
 
 
 class Shown(NamedTuple):
@@ -145,7 +121,7 @@ def entry_of(
         unmarked=[side for side in sides if not side.choice and not is_rating],
         rated=sides if is_rating else [],
         compared=[
-            _compared(place.layer, own, payloads, people)
+            compare(place.layer, own, payloads, people.name)
             for own in _side_by_side(place.layer, split, labels, people)
         ],
         row=row,
@@ -168,9 +144,6 @@ def _sides(
         named = [label for label in shown if label.uid in own]
         sides.append(Side(people.name(name), choice, named))
     return sorted(sides, key=lambda side: side.name)
-
-
-LabelOf = dict[str, Mapping[str, Any] | None]  # by annotator, None for those without one
 
 
 def _side_by_side(
@@ -209,28 +182,6 @@ def _is_about(
         for other, theirs in group.items()
         if theirs
     )
-
-
-def _compared(
-    layer: str, labels: LabelOf, payloads: Mapping[str, Payload], people: People
-) -> Compared:
-    """Field by field; a field that nobody filled in has no row."""
-    rows: list[FieldRow] = []
-    same: list[FieldRow] = []
-    existing = [label for label in labels.values() if label]
-    for field in form_fields(layer):
-        name = field["name"]
-        if not any(label.get(name) for label in existing):
-            continue
-        cells = [
-            Cell(field_row(layer, label, name, payloads[who]) if label else None)
-            for who, label in labels.items()
-        ]
-        said = {(cell.row.text, *cell.row.lines) for cell in cells if cell.row}
-        row = FieldRow(field["label"], cells, len(said) > 1 and name not in REMARKS)
-        (rows if len(said) > 1 or len(existing) == 1 else same).append(row)
-    ids = [str(label.get("id") or "") if label else "" for label in labels.values()]
-    return Compared([people.name(who) for who in labels], ids, rows, same)
 
 
 def _messages(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 from itertools import combinations
 from typing import Any
@@ -159,10 +158,7 @@ def test_a_row_of_another_width_is_refused_with_its_line(table: Any, data: st.Da
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"PK\x03\x04...", "a spreadsheet: unpack it, or save the sheet as CSV"),
-        (gzip.compress(b"item", mtime=0), "this is an archive"),
-        (b"PAR1....", "no table: save it as CSV"),
-        (b'[{"item": "c"}]', "this is JSON"),
+        *((start + b"...", "no table of text: save it as CSV") for start in label_tables.NO_TABLES),
         (b"", "the file is empty"),
         (b"item,unit,annotator,label\n", "the table has no rows"),
         (b"item,unit,ana,ben\nc,u,1,1\n", "a column for each annotator"),
@@ -215,15 +211,6 @@ def test_what_was_taken_together_left_out_or_not_read_is_said() -> None:
     assert "Counted as one: “Yes” = “yes ”, “ana” = “Ana”." in said
     assert "Missing labels: 1, written “None”." in said
     assert "not read: comment" in said
-
-
-def test_people_with_other_words_for_the_same_are_named() -> None:
-    rows = [["c", "1", "ana", "1"], ["c", "1", "ben", "true"], ["c", "2", "cleo", "1"]]
-
-    said = notes(written([HEADER, *rows]))
-
-    assert "Nobody else uses the labels of ben (true)" in said
-    assert "labels of ana" not in said
 
 
 def test_a_line_for_excel_alone_is_passed_over() -> None:
