@@ -42,52 +42,33 @@ DIAGNOSTICS = (
 POOLED = tuple(f"{kind}_f1" for kind in ("strict", "relaxed", "type"))
 
 
-class Count(TypedDict):
+class EventDetail(TypedDict, total=False):
+    """What a run stores next to a figure of events; each figure has those that explain it."""
+
     count: int
-
-
-class LeftOut(TypedDict):
-    """How many samples a rate leaves out."""
-
+    """Samples of which the figure is 1."""
     left_out: int
-
-
-class PooledCounts(TypedDict):
-    """The counts of all samples that ran, and the mean of their F1."""
-
+    """Samples that a rate leaves out."""
     counts: MatchDetail
+    """Of all samples that ran; ``macro`` is the mean of their F1."""
     macro: float | None
-
-
-class Parsing(Count):
-    """How the JSON of replies was found, and what repaired it, each with its number."""
-
     methods: dict[str, int]
+    """How the JSON of replies was found, and what repaired it, each with its number."""
     repair_steps: dict[str, int]
+    among_parsed: float | None
+    parsed: int
+    violations: list[CountedViolation]
+    checked: int
+    """Words of arguments that were looked for in the text, and those that are not in it."""
+    absent: int
+    cot_checked: int
+    cot_skipped: int
+    cot_parse_fail: int
 
 
 class CountedViolation(TypedDict):
     reason: StoredFact
     count: int
-
-
-class Compliance(TypedDict):
-    among_parsed: float | None
-    parsed: int
-    violations: list[CountedViolation]
-
-
-class CheckedWords(LeftOut):
-    """Words of arguments that were looked for in the text, and those that are not in it."""
-
-    checked: int
-    absent: int
-
-
-class Coverage(TypedDict):
-    cot_checked: int
-    cot_skipped: int
-    cot_parse_fail: int
 
 
 class Events(GoldLayer):
@@ -162,10 +143,10 @@ class Events(GoldLayer):
         ran = [case for case in scored if not case.failed]
         return {
             **{name: _pooled_counts(ran, name) for name in POOLED},
-            **{name: Count(count=_count(ran, name)) for name in DIAGNOSTICS},
+            **{name: EventDetail(count=_count(ran, name)) for name in DIAGNOSTICS},
             "parse_raw_success": _parsing(ran),
             "schema_compliance_rate": _compliance(ran),
-            "hallucination_rate": LeftOut(left_out=_undefined(ran, "hallucination_rate")),
+            "hallucination_rate": EventDetail(left_out=_undefined(ran, "hallucination_rate")),
             "hallucination_entity_rate": _checked(ran),
             "cot_coverage_rate": _coverage(ran),
         }
@@ -197,7 +178,7 @@ def _in(event: Mapping[str, Any]) -> list[int]:
     return [place for place in places if type(place) is int]
 
 
-def _pooled_counts(ran: Sequence[Scored], metric: str) -> PooledCounts:
+def _pooled_counts(ran: Sequence[Scored], metric: str) -> EventDetail:
     details: list[MatchDetail] = [
         case.values[metric].detail for case in ran if case.values[metric].detail
     ]
@@ -209,7 +190,7 @@ def _pooled_counts(ran: Sequence[Scored], metric: str) -> PooledCounts:
     return {"counts": counts, "macro": _mean([case.values[metric].value for case in ran])}
 
 
-def _parsing(ran: Sequence[Scored]) -> Parsing:
+def _parsing(ran: Sequence[Scored]) -> EventDetail:
     details = [case.values["parse_raw_success"].detail or {} for case in ran]
     return {
         "count": _count(ran, "parse_raw_success"),
@@ -220,7 +201,7 @@ def _parsing(ran: Sequence[Scored]) -> Parsing:
     }
 
 
-def _compliance(ran: Sequence[Scored]) -> Compliance:
+def _compliance(ran: Sequence[Scored]) -> EventDetail:
     parsed = [case for case in ran if case.values["parse_errors"].value != 1]
     values = [case.values["schema_compliance_rate"] for case in parsed]
     violations = Counter(
@@ -235,7 +216,7 @@ def _compliance(ran: Sequence[Scored]) -> Compliance:
     }
 
 
-def _checked(ran: Sequence[Scored]) -> CheckedWords:
+def _checked(ran: Sequence[Scored]) -> EventDetail:
     shares = [case.values["hallucination_entity_rate"].share for case in ran]
     return {
         "checked": sum(int(share.denominator) for share in shares if share),
@@ -244,7 +225,7 @@ def _checked(ran: Sequence[Scored]) -> CheckedWords:
     }
 
 
-def _coverage(ran: Sequence[Scored]) -> Coverage:
+def _coverage(ran: Sequence[Scored]) -> EventDetail:
     states = Counter(
         case.values["cot_coverage_rate"].detail["state"]
         for case in ran

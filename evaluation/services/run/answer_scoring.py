@@ -25,25 +25,11 @@ JUDGE_FAILED = Fact("metric.judge_failed")
 
 
 class Claims(TypedDict):
+    """Of one answer, where a judge has looked at them."""
+
     score: float | None
     supported: int
     total: int
-
-
-class CaseClaims(TypedDict, total=False):
-    """The claims of a case's answer, where a judge has looked at them."""
-
-    claims: Claims
-
-
-class AllClaims(TypedDict):
-    """The claims of all answers; ``mean`` is that of the cases' scores."""
-
-    mean: float | None
-    n: int
-    supported: int
-    total: int
-    judge_failures: int
 
 
 class CountingJudge(TypedDict):
@@ -56,11 +42,6 @@ class CountingJudge(TypedDict):
     judge_sha256: str
 
 
-class JudgementCounts(TypedDict):
-    judge_failures: int
-    clamped: int
-
-
 class AnswerCounts(TypedDict):
     """How many answers are the pipeline's own, and how many a language model wrote."""
 
@@ -68,15 +49,14 @@ class AnswerCounts(TypedDict):
     written: int
 
 
-class AnswersDetail(TypedDict):
-    answers: AnswerCounts
-
-
-class JudgedDetail(JudgementCounts, AnswersDetail):
+class JudgedDetail(TypedDict):
     """What is stored with a judged figure of a run; ``claims`` with faithfulness alone."""
 
+    answers: AnswerCounts
+    judge_failures: int
+    clamped: int
     judge: CountingJudge
-    claims: NotRequired[AllClaims]
+    claims: NotRequired[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -176,7 +156,8 @@ class Judged:
                     "judge_sha256": prompts[kind]["judge_sha256"],
                 },
                 "answers": whose,
-                **_counts(rows[kind]),
+                "judge_failures": _failures(rows[kind]),
+                "clamped": sum(row.clamped for row in rows[kind]),
             }
             for kind in JUDGED
         }
@@ -236,14 +217,7 @@ def clamped(run: Run) -> dict[int, list[str]]:
     return kinds
 
 
-def _counts(rows: list[Judgement]) -> JudgementCounts:
-    return {
-        "judge_failures": sum(row.state == Judgement.State.FAILED for row in rows),
-        "clamped": sum(row.clamped for row in rows),
-    }
-
-
-def _claims(judgement: Judgement | None) -> CaseClaims:
+def _claims(judgement: Judgement | None) -> dict[str, Claims]:
     if judgement is None or judgement.state != Judgement.State.DONE:
         return {}
     claims = judgement.detail.get("claims", [])
@@ -251,7 +225,7 @@ def _claims(judgement: Judgement | None) -> CaseClaims:
     return {"claims": {"score": judgement.score, "supported": supported, "total": len(claims)}}
 
 
-def _all_claims(rows: list[Judgement]) -> AllClaims:
+def _all_claims(rows: list[Judgement]) -> dict[str, Any]:
     """The mean of the cases' claim scores; None if no answer made a claim."""
     counted = [_claims(row)["claims"] for row in rows if _claims(row)]
     scores = [claims["score"] for claims in counted if claims["score"] is not None]
@@ -260,5 +234,9 @@ def _all_claims(rows: list[Judgement]) -> AllClaims:
         "n": len(scores),
         "supported": sum(claims["supported"] for claims in counted),
         "total": sum(claims["total"] for claims in counted),
-        "judge_failures": _counts(rows)["judge_failures"],
+        "judge_failures": _failures(rows),
     }
+
+
+def _failures(rows: list[Judgement]) -> int:
+    return sum(row.state == Judgement.State.FAILED for row in rows)

@@ -100,7 +100,7 @@ def compared_cases(
     """The cases of both runs, the largest loss first, then gains, ties, and what is undefined."""
     selection = selection or Selection()
     before, after = case_values(baseline, metric), case_values(run, metric)
-    named, lost = _named(run), [_failed(each) for each in (baseline, run)]
+    named, failed_before, failed_after = _named(run), _failed(baseline), _failed(run)
     keys = [key for key in after if key in before]
     if selection.slices:
         own = _slices(keys, gold_layer(run.spec.layer))
@@ -112,7 +112,8 @@ def compared_cases(
             *named[key],
             before[key],
             after[key],
-            *(key in failed for failed in lost),
+            key in failed_before,
+            key in failed_after,
             _outcome(before[key], after[key], metric),
         )
         for key in keys
@@ -170,7 +171,7 @@ def _named(run: Run) -> dict[CaseKey, tuple[int, str]]:
 def _failed(run: Run) -> set[CaseKey]:
     """The cases of which any repetition did."""
     failed = CaseRun.objects.filter(run=run, state=CaseRun.State.FAILED).order_by()
-    return set(failed.values_list("item", "part"))
+    return {(item, part) for item, part in failed.values_list("item_id", "part")}
 
 
 def _outcome(before: float | None, after: float | None, metric: Metric) -> Outcome:

@@ -203,7 +203,7 @@ def test_a_configuration_file_asks_for_answers_and_for_what_they_have_to_reach(
     out = StringIO()
     call_command("evaluate", config=file, estimate=True, stdout=out)
     assert "chats-told: 3 cases" in out.getvalue()
-    assert "an answer and 5 judgements" in out.getvalue()
+    assert "an answer and 5 judgments" in out.getvalue()
 
     call_command("evaluate", config=file, stdout=out)
 
