@@ -13,7 +13,7 @@ adapters and comes afterwards. On the same machine the command repeats to the by
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from functools import cache, partial
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,8 +100,7 @@ def _pieces(texts: Sequence[str], most: int) -> list[list[int]]:
 # --- what takes part in one step ----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     lesson: Lesson
     questions: list[Question]
     pool: Places
@@ -110,15 +109,13 @@ class Step:
 
 def steps(lessons: Sequence[Lesson], random: np.random.Generator) -> list[Step]:
     """Every question once."""
-    planned = [step for lesson in lessons for step in _steps_of(lesson, random)]
+    planned = []
+    for lesson in lessons:
+        order = random.permutation(len(lesson.questions))
+        for start in range(0, len(order), BATCH):
+            asked = [lesson.questions[at] for at in order[start : start + BATCH]]
+            planned.append(Step(lesson, asked, _pool(asked, random)))
     return [planned[at] for at in random.permutation(len(planned))]
-
-
-def _steps_of(lesson: Lesson, random: np.random.Generator) -> Iterator[Step]:
-    order = random.permutation(len(lesson.questions))
-    for start in range(0, len(order), BATCH):
-        asked = [lesson.questions[at] for at in order[start : start + BATCH]]
-        yield Step(lesson, asked, _pool(asked, random))
 
 
 def _pool(asked: Sequence[Question], random: np.random.Generator) -> Places:
@@ -157,15 +154,26 @@ def learn(lessons: Sequence[Lesson], *, epochs: int = EPOCHS, seed: int = 0) -> 
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
     pupil, done = _Pupil(), 0
+    weights = [part for both in pupil.thin.values() for part in both]
+    groups = [
+        {"params": weights, "weight_decay": DECAY},
+        {"params": pupil.scoring, "weight_decay": 0},
+    ]
+    optimizer = torch.optim.AdamW(groups)
     plan = [steps(lessons, random) for _ in range(epochs)]
     planned = sum(map(len, plan))
     for epoch in plan:
         losses = []
         for step in epoch:
             done += 1
-            losses.append(
-                pupil.take(step, rate=min(1.0, done / WARM_UP) * (1 - (done - 1) / planned))
-            )
+            loss = pupil.loss(step)
+            for group, full in zip(optimizer.param_groups, (RATE, SCORING_RATE), strict=True):
+                group["lr"] = full * min(1.0, done / WARM_UP) * (1 - (done - 1) / planned)
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(weights, 1.0)
+            optimizer.step()
+            losses.append(float(loss.detach()))
         print(f"{len(lessons)} conversations: loss {np.mean(losses):.3f}", flush=True)
     return pupil.adapter()
 
@@ -180,14 +188,6 @@ class _Pupil:
         self.model.requires_grad_(requires_grad=False)
         self.thin = {name: self._beside(self.model.get_submodule(name)) for name in NAMES}
         self.scoring = [torch.nn.Parameter(torch.tensor(start)) for start in (3.2, 2.0)]
-        weights = [part for both in self.thin.values() for part in both]
-        self.rates = (RATE, SCORING_RATE)
-        self.optimizer = torch.optim.AdamW(
-            [
-                {"params": weights, "weight_decay": DECAY},
-                {"params": self.scoring, "weight_decay": 0},
-            ]
-        )
 
     def _beside(self, matrix: Any) -> tuple[Any, Any]:
         import torch
@@ -200,20 +200,7 @@ class _Pupil:
         )
         return down, up
 
-    def take(self, step: Step, *, rate: float) -> float:
-        """One step; ``rate`` is the part of the full learning rates."""
-        import torch
-
-        loss = self._loss(step)
-        for group, full in zip(self.optimizer.param_groups, self.rates, strict=True):
-            group["lr"] = full * rate
-        self.optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.optimizer.param_groups[0]["params"], 1.0)
-        self.optimizer.step()
-        return float(loss.detach())
-
-    def _loss(self, step: Step) -> Any:
+    def loss(self, step: Step) -> Any:
         """Each message of evidence against all that are none; evidence does not compete."""
         import torch
 
@@ -234,23 +221,23 @@ class _Pupil:
 
     def _tokens(self, texts: Sequence[list[int]]) -> list[Any]:
         """For each text a unit row for each of its pieces; texts of one length go together."""
-        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
-        tokens: list[Any] = [None] * len(texts)
-        for start in range(0, len(order), TEXTS_AT_ONCE):
-            part = order[start : start + TEXTS_AT_ONCE]
-            for at, rows in zip(part, self._rows([texts[at] for at in part]), strict=True):
-                tokens[at] = rows[: len(texts[at])]
-        return tokens
-
-    def _rows(self, texts: Sequence[list[int]]) -> Any:
         import torch
 
-        pieces = [torch.tensor(text) for text in texts]
-        padded = torch.nn.utils.rnn.pad_sequence(pieces, batch_first=True)
-        mask = torch.nn.utils.rnn.pad_sequence([torch.ones_like(piece) for piece in pieces], True)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            rows = self.model(input_ids=padded, attention_mask=mask).last_hidden_state
-        return torch.nn.functional.normalize(rows.float(), dim=-1)
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+        tokens: list[Any] = [None] * len(texts)
+        pad = torch.nn.utils.rnn.pad_sequence
+        for start in range(0, len(order), TEXTS_AT_ONCE):
+            part = order[start : start + TEXTS_AT_ONCE]
+            pieces = [torch.tensor(texts[at]) for at in part]
+            mask = pad([torch.ones_like(piece) for piece in pieces], batch_first=True)
+            padded = pad(pieces, batch_first=True)
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                rows = self.model(input_ids=padded, attention_mask=mask).last_hidden_state
+            for at, unit in zip(
+                part, torch.nn.functional.normalize(rows.float(), dim=-1), strict=True
+            ):
+                tokens[at] = unit[: len(texts[at])]
+        return tokens
 
     def adapter(self) -> Adapter:
         return Adapter(
