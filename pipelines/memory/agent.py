@@ -39,7 +39,9 @@ def generator(state: State, runtime: Runtime[Deps]) -> State:
     deps = runtime.context
     if deps.model is None:
         return steps.answer(state, deps)
-    return reading.conclude(state, deps) if "exchange" in state else reading.read(state, deps)
+    if "exchange" in state:  # the last look has answered
+        return {"phases": state["phases"], "chosen": state["chosen"]}
+    return reading.read(state, deps)
 
 
 def after_retriever(state: State) -> str:

@@ -126,16 +126,6 @@ def explore(state: State, deps: Deps) -> State:
     }
 
 
-def conclude(state: State, deps: Deps) -> State:
-    """What the last look answered."""
-    return {
-        "phases": state["phases"],
-        "chosen": state["chosen"],
-        "answer": state["answer"],
-        "unknown_ids": state["unknown_ids"],
-    }
-
-
 def _first(state: State, positions: Iterable[int], deps: Deps, *, note: str) -> list[ChatMessage]:
     prompt = prompts.prompt(deps.config.prompt)
     conversation = {"speakers": deps.talk.short_names, "days": shown(deps.talk, positions)}
