@@ -37,7 +37,7 @@ admin.site.site_header = admin.site.site_title = "Assay"
 admin.site.index_title = "Administration"
 
 TABLES = {
-    msgid("Gold"): "GoldItem Reopening LintReport LintWaiver",
+    msgid("Gold"): "GoldItem Reopening LintReport",
     msgid("Labeling"): "Conversation Guideline Round Assignment Annotation Comment Suggestion"
     " Review Adjudication Disagreement Measurement ImportReport GoldCheck"
     " Qualification Pause",

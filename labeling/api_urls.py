@@ -24,9 +24,7 @@ from labeling.exchange.api import LabelFilesView
 from labeling.gold.api.freezes import (
     FreezesView,
     FreezeView,
-    LintFindingsView,
     LintView,
-    LintWaiversView,
 )
 from labeling.gold.api.gold import (
     GoldDiffView,
@@ -159,8 +157,4 @@ urlpatterns = [
     path("projects/<slug:slug>/freezes/", FreezesView.as_view(), name="api-freezes"),
     path("projects/<slug:slug>/freezes/<int:pk>/", FreezeView.as_view(), name="api-freeze"),
     path("projects/<slug:slug>/lint/", LintView.as_view(), name="api-lint"),
-    path(
-        "projects/<slug:slug>/lint/findings/", LintFindingsView.as_view(), name="api-lint-findings"
-    ),
-    path("projects/<slug:slug>/lint/waivers/", LintWaiversView.as_view(), name="api-lint-waivers"),
 ]

@@ -19,7 +19,7 @@ from labeling.core.models.projects import Guideline, Membership, Project
 from labeling.core.models.pseudonyms import Pseudonym
 from labeling.core.models.vectors import TextVector
 from labeling.gold.models.gold import GoldItem, GoldRelease, ReleaseCheck
-from labeling.gold.models.lint import LintFinding, LintReport, LintWaiver
+from labeling.gold.models.lint import LintReport
 from labeling.gold.models.looks import Look, LookBudget
 from labeling.gold.models.reopenings import Reopening
 from labeling.jobs.models import Job
@@ -67,9 +67,7 @@ __all__ = [
     "ImportReport",
     "Invitation",
     "Job",
-    "LintFinding",
     "LintReport",
-    "LintWaiver",
     "Look",
     "LookBudget",
     "Measurement",

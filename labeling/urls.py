@@ -55,7 +55,7 @@ from labeling.gold.views.gold import (
     gold_version,
 )
 from labeling.gold.views.gold_compare import gold_compare
-from labeling.gold.views.lint import gold_lint, gold_lint_run, gold_lint_waive, gold_lint_withdraw
+from labeling.gold.views.lint import gold_lint
 from labeling.gold.views.looks import gold_look, looks, looks_budget
 from labeling.gold.views.reopenings import gold_corrections, reopening, reopening_new, reopenings
 from labeling.operation.views.docs import docs
@@ -190,9 +190,6 @@ of_a_project = [
     path("gold/freeze/", gold_freeze, name="gold-freeze"),
     path("gold/version/", gold_version, name="gold-version"),
     path("gold/lint/", gold_lint, name="gold-lint"),
-    path("gold/lint/run/", gold_lint_run, name="gold-lint-run"),
-    path("gold/lint/waive/", gold_lint_waive, name="gold-lint-waive"),
-    path("gold/lint/waivers/<int:pk>/withdraw/", gold_lint_withdraw, name="gold-lint-withdraw"),
     path("gold/<str:name>/<int:version>/", gold_release, name="gold-release"),
     path("gold/<str:name>/<int:version>/compare/", gold_compare, name="gold-compare"),
     path(

@@ -249,7 +249,7 @@ WORDS: dict[str, Text] = {
     "text.quoted": _("“{text}”"),
     "gold.lint_open": _(
         "Lint found {number} faults that nobody has accepted: {kinds}. Mend them, or accept a kind "
-        "with a reason, on the page “Lint” or with --waive KIND=REASON."
+        "with a reason as you freeze, on the page “Lint” or with --waive KIND=REASON."
     ),
     "lint.count": _("{kind}: {number} ({name})"),
     "lint.doubled": _("{item}: {label} says the same as {other}"),
@@ -257,11 +257,7 @@ WORDS: dict[str, Text] = {
     "lint.emptied": _("{item}: no labels, as nothing that they referred to is settled"),
     "lint.label": _("label {number} of {layer}"),
     "lint.nearly_same_words": _("{item}: nearly the same words as {other}"),
-    "lint.no_label": _("{item}: {label} refers to a label that is not there"),
-    "lint.no_message": _("{item}: {label} cites message {message}, which is not there"),
     "lint.no_reason": _("Say why these findings may be in gold."),
-    "lint.no_such_words": _("{item}: {label} quotes words that message {message} does not say"),
-    "lint.nothing_open": _("Nothing of this kind is open: {kind}."),
     "lint.open_dispute": _("{item}: reopened, and nobody has settled it"),
     "lint.personal_label": _("{item}: {what} in {label}"),
     "lint.personal_message": _("{item}: {what} in message {message}"),
@@ -276,7 +272,6 @@ WORDS: dict[str, Text] = {
         "{item}: labeled under version {version} of the guidelines, the newest is {newest}"
     ),
     "lint.unknown_kind": _("Lint knows no “{kind}”. It knows: {kinds}."),
-    "lint.withdrawn_already": _("This waiver has been withdrawn already."),
     "personal.account": _("an account number"),
     "personal.card": _("a card number"),
     "personal.ip": _("an IP address"),
@@ -619,7 +614,6 @@ WORDS: dict[str, Text] = {
     "meaning.items": _("items new or in another split: {added}, gone or moved: {removed}"),
     "meaning.labels": _("items and guidelines are the same, so only labels can differ"),
     "meaning.schema": _("the schema of the labels is version {version}"),
-    "verify.audit_head": _("The audit log no longer leads to the hash that the statement names."),
     "verify.column": _("“{column}” is not what the release states."),
     "verify.columns": _("The item's columns do not match its content."),
     "verify.content": _("The content does not match its hash."),
@@ -639,7 +633,6 @@ WORDS: dict[str, Text] = {
         "The release should be signed, but its statement is gone or of another format."
     ),
     "verify.guideline": _("Version {version} of the guidelines is not the text that was frozen."),
-    "verify.item_twice": _("The manifest names an item twice."),
     "verify.items": _(
         "The items are not those that the statement is about: some were changed, added, dropped or "
         "moved ({items} now)."

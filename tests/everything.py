@@ -26,7 +26,6 @@ from labeling.models import (
     Assignment,
     GoldItem,
     ImportReport,
-    LintWaiver,
     Membership,
     Project,
 )
@@ -148,10 +147,9 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("gold-release gold-compare gold-export gold-verify gold-planning gold-look", of_item[:3]),
         ("gold-corrections", of_item[:3]),
         ("api-gold-items api-gold-export api-gold-verify api-gold-diff", of_release),
-        ("api-freezes api-lint api-lint-findings api-lint-waivers", of_project),
+        ("api-freezes api-lint", of_project),
         ("reopenings", of_project),
-        ("gold-lint gold-lint-run gold-lint-waive", of_project),
-        ("gold-lint-withdraw", [*of_project, _waiver(project)]),
+        ("gold-lint", of_project),
         ("reopening", [*of_project, doubted]),
         ("run run-verdict run-judge run-progress run-control run-results run-cases-csv", [run.pk]),
         ("run-suspects run-carry api-run-report", [run.pk]),
@@ -191,12 +189,6 @@ def _unmeasured(project: Project, by: User) -> tuple[Run, CaseRun]:
     document = {"title": "Document", "sections": []}
     output = {"requirements": [factories.requirement()], "document": document, "model": None}
     return run, run.cases.create(talk=talk, state="done", output=output)
-
-
-def _waiver(project: Project) -> int:
-    return LintWaiver.objects.create(
-        project=project, layer="extraction", kind="superseded", number=0, reason="As it is."
-    ).pk
 
 
 def _doubt(item: GoldItem, by: User) -> int:

@@ -6,8 +6,9 @@ import hashlib
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from io import BytesIO
+from itertools import islice, repeat
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, NamedTuple, NotRequired, TypedDict, cast
@@ -47,6 +48,7 @@ from labeling.exchange.gold_lines import GoldLine, conversations_named, read_due
 from labeling.gold.exported import Folder
 from labeling.gold.releases import AnswersChanged
 from labeling.gold.rules.normal import is_normal
+from labeling.gold.rules.statement import ITEMS_FILE
 from labeling.models import Conversation, GoldRelease, ImportReport, Project
 from labeling.schema import LAYERS
 from labeling.schema.layers import published_as
@@ -162,14 +164,13 @@ class _GoldImport:
 
     def take(self, file: _File, format: str) -> None:
         try:
-            if folder := self.exports.get(file.source.file):
-                self._take_over(file, folder)
-                return
-            kind = _kind(file, self.layer) if format == "auto" else format
+            folder = self.exports.get(file.source.file)
+            kind = "native" if folder else format
+            kind = _kind(file, self.layer) if kind == "auto" else kind
             if kind in ("cases", "chat"):
                 self._take_cases(file, kind)
             else:
-                self._take_lines(file, kind)
+                self._take_lines(file, kind, folder)
         except FileFault as refused:
             self._refuse(file.source.file, refused.fact)
 
@@ -237,7 +238,9 @@ class _GoldImport:
         self._add(file.source.file, Imported(chat.id, file.source, gold, labeled.origins))
         faults = [*odd, *labeled.faults]
         self.outcome.faults += chats.rows_of(file.source.file, faults)
-        self._count(file, chat.id, len(labeled.labels), faults, evidence_counts(chat, questions))
+        self._count(
+            file.source, chat.id, len(labeled.labels), faults, evidence_counts(chat, questions)
+        )
 
     def _labeled(
         self, file: _File, kind: str
@@ -316,26 +319,33 @@ class _GoldImport:
             )
         return stored
 
-    def _take_lines(self, file: _File, kind: str) -> None:
+    def _take_lines(self, file: _File, kind: str, folder: Path | None) -> None:
+        """Those of a folder as they are: what is said of their release is what was verified."""
         if kind == "duee" and not self._is_published("duee"):
             raise ChatRefused(
                 msgid("DuEE files are of these layers: {layers}"), layers=list(published_as("duee"))
             )
-        items, number, faults = 0, 0, []
-        for entry in self._lines(file, kind):
-            if isinstance(entry, LineFault):
-                place = f"{file.source.file}:{entry.line}" if entry.line else file.source.file
-                self._refuse(place, entry.reason)
-            else:
+        source = self._verified(file.source, folder) if folder else file.source
+        if self.problems:
+            return
+        items, labels, faults = 0, 0, []
+        with (folder / ITEMS_FILE).open("rb") if folder else nullcontext(repeat(b"")) as texts:
+            for entry, text in zip(self._lines(file, kind), texts, strict=False):
+                if len(self.problems) >= conversations.MAX_PROBLEMS:
+                    return
+                if isinstance(entry, LineFault):
+                    place = f"{source.file}:{entry.line}" if entry.line else source.file
+                    self._refuse(place, entry.reason)
+                    continue
                 line, gold_line = entry
-                self._take_line(f"{file.source.file}:{line}", file.source, gold_line)
+                canonical = text.decode().rstrip("\n")
+                self._take_line(f"{source.file}:{line}", source, gold_line, canonical)
                 faults += gold_line.faults
-                number += self._labels_in(gold_line)
+                layers = stages_of(self.layer)
+                labels += sum(len(gold_line.gold[LAYERS[name].key]) for name in layers)
                 items += 1
-            if len(self.problems) >= conversations.MAX_PROBLEMS:
-                return
-        self.outcome.faults += chats.rows_of(file.source.file, faults)
-        self._count(file, "", number, faults, items=items)
+        self.outcome.faults += chats.rows_of(source.file, faults)
+        self._count(source, "", labels, faults, items=items)
 
     def _lines(self, file: _File, kind: str) -> Iterator[tuple[int, GoldLine] | LineFault]:
         if kind == "duee":
@@ -343,83 +353,42 @@ class _GoldImport:
         schema = self.project.event_schema
         return read_native_gold(file.stream, self.layer, event_schema=schema)
 
-    def _take_over(self, file: _File, path: Path) -> None:
-        """Every line of an export as it is. What is said of its release is what was verified."""
+    def _verified(self, source: Source, path: Path) -> Source:
         folder = Folder(path)
-        for fault in folder.faults():
-            place = f"{file.source.file} {fault.item_id}".strip()
-            self._refuse(place, fault.fact)
-            if len(self.problems) >= conversations.MAX_PROBLEMS:
-                return
-        described = folder.described
-        source = file.source._replace(
-            release=described.release, release_sha256=described.sha256, signed_by=described.key
+        for fault in islice(folder.faults(), conversations.MAX_PROBLEMS):
+            self._refuse(f"{source.file} {fault.item_id}".strip(), fault.fact)
+        about = folder.described
+        return source._replace(
+            release=about.release, release_sha256=about.sha256, signed_by=about.key
         )
-        line, labels = 0, 0
-        for line, raw in enumerate(file.stream, start=1):
-            place = f"{source.file}:{line}"
-            try:
-                gold_line = self._exported_line(raw)
-            except FileFault as fault:
-                self._refuse(place, fault.fact)
-            else:
-                self._take_line(place, source, gold_line, canonical=raw.decode().rstrip("\n"))
-                labels += self._labels_in(gold_line)
-            if len(self.problems) >= conversations.MAX_PROBLEMS:
-                return
-        self._count(file._replace(source=source), "", labels, [], items=line)
 
-    def _exported_line(self, raw: bytes) -> GoldLine:
-        schema = self.project.event_schema
-        (entry,) = read_native_gold(BytesIO(raw), self.layer, event_schema=schema)
-        if isinstance(entry, LineFault):
-            raise FileFault(entry.reason)
-        return entry[1]
-
-    def _labels_in(self, line: GoldLine) -> int:
-        return sum(len(line.gold[LAYERS[stage].key]) for stage in stages_of(self.layer))
-
-    def _take_line(
-        self, place: str, source: Source, gold_line: GoldLine, *, canonical: str = ""
-    ) -> None:
-        self.reading.keep(place, gold_line.record)
-        texts = [turn.content for turn in gold_line.record.turns]
-        imported = Imported(
-            gold_line.record.id,
-            source,
-            gold_line.gold,
-            gold_line.origins,
-            gold_line.published,
-            gold_line.context,
-            canonical,
-            () if all(map(is_normal, texts)) else texts,
-        )
-        self._add(place, imported)
+    def _take_line(self, place: str, source: Source, line: GoldLine, canonical: str) -> None:
+        self.reading.keep(place, line.record)
+        texts = [turn.content for turn in line.record.turns]
+        texts = [] if all(map(is_normal, texts)) else texts
+        labels = (line.gold, line.origins, line.published, line.context)
+        self._add(place, Imported(line.record.id, source, *labels, canonical, texts))
 
     def _count(
         self,
-        file: _File,
+        source: Source,
         name: str,
         labels: int,
         faults: Sequence[ChatFault],
         evidence: EvidenceCounts | None = None,
-        *,
-        items: int | None = None,
+        **counted: int,
     ) -> None:
-        kinds = Counter(fault.kind for fault in faults)
-        counted: GoldFileCounts = {
-            "file": file.source.file,
+        asks = self._is_published("question cases", "arc cases")
+        row: dict[str, Any] = {
+            "file": source.file,
             "conversation": name,
-            "faults": dict(sorted(kinds.items())),
+            "faults": dict(sorted(Counter(fault.kind for fault in faults).items())),
+            "questions" if asks else "labels": labels,
+            **counted,
         }
-        if items is not None:
-            counted["items"] = items
-        counted["questions" if self._is_published("question cases", "arc cases") else "labels"] = (
-            labels
-        )
         if evidence:
-            counted["strict"], counted["tolerant"] = evidence["strict"], evidence["tolerant"]
-        self.outcome.counts.append(counted)
+            row |= {"strict": evidence["strict"], "tolerant": evidence["tolerant"]}
+        self.outcome.counts.append(cast(GoldFileCounts, row))
 
 
 def _kind(file: _File, layer: str) -> str:

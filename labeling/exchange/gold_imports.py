@@ -8,14 +8,13 @@ from typing import Any, NamedTuple, cast
 from unicodedata import normalize
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from labeling.conversations import conversations
-from labeling.core import audit, events, projects
+from labeling.conversations.published import natural_bytes
+from labeling.core import audit, projects
 from labeling.domain.batches import batches
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
-from labeling.domain.numbers import natural_bytes
 from labeling.gold import lint, releases
 from labeling.gold.gold import NameTaken, check_free
 from labeling.gold.rules.content import LabelOrigin, Provenance, SourceFile
@@ -102,31 +101,22 @@ def freeze_imported(
         if draft.repeats(items):
             return None
         findings = _looked_at(project, layer, items)
-        lint.check(findings, project, layer, waive=waive or {})
-        release = draft.store(
-            releases.Contents(
-                items,
-                draft.proposal(items.splits(), guideline=None),
-                {
-                    "imported_from": [source.as_json() for source in sources],
-                    **_counts(project.conversations.all(), items),
-                },
-                audit.state(project),
-                message=message or f"{sources[0].how.capitalize()} from {_named(sources)}",
-                waivers=lint.settle(findings, project, layer, waive=waive or {}, by=by),
-            )
+        counts = {
+            "synthetic": releases.n_synthetic(project.conversations.all(), items),
+            "generated": items.count(GoldItem.How.GENERATED),
+        }
+        own: Any = {"imported_from": [source.as_json() for source in sources]}
+        named = sources[0].file if len(sources) == 1 else f"{len(sources)} files"
+        contents = releases.Contents(
+            items,
+            draft.proposal(items.splits(), guideline=None),
+            own | {name: number for name, number in counts.items() if number},
+            audit.state(project),
+            message=message or f"{sources[0].how.capitalize()} from {named}",
+            waivers=lint.check(findings, layer, waive=waive or {}, by=by),
         )
-        events.record(
-            "gold.imported",
-            release,
-            project=project,
-            actor=by,
-            release=str(release),
-            items=len(items),
-            files=[source.file for source in sources],
-            sha256=release.sha256,
-        )
-    return release
+        said = {"items": len(items), "files": [source.file for source in sources]}
+        return releases.publish(draft, contents, "gold.imported", **said)
 
 
 def _staged(
@@ -238,18 +228,3 @@ def _provenance(labels: Imported) -> Provenance:
     if labels.published:
         provenance["published"] = dict(labels.published)
     return provenance
-
-
-def _counts(about: QuerySet[Conversation], items: Items) -> releases.SyntheticCounts:
-    counts = {
-        "synthetic": releases.n_synthetic(about, items),
-        "generated": items.count(GoldItem.How.GENERATED),
-    }
-    present = {name: number for name, number in counts.items() if number}
-    return cast(releases.SyntheticCounts, present)
-
-
-def _named(sources: Sequence[Source]) -> str:
-    if len(sources) == 1:
-        return sources[0].file
-    return f"{len(sources)} files"

@@ -36,7 +36,7 @@ from labeling.domain.errors import FileFault, NotCanonical, RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
 from labeling.exchange.formats import doccano, labelstudio, native, sample_labels
-from labeling.exchange.label_rounds import ImportedRounds
+from labeling.exchange.label_rounds import ImportedAnswer, ImportedRounds
 from labeling.gold.rules.normal import moved, same_text
 from labeling.gold.rules.release import item_sha256
 from labeling.jobs import pending
@@ -58,24 +58,11 @@ from labeling.work import rounds
 Reader = Callable[[BinaryIO, str, Unnamed], Iterator[ReadLine]]
 
 
-def _as_it_says(read: Callable[[BinaryIO], Iterator[ReadLine]]) -> Reader:
-    """A format that names its conversations and its annotators itself."""
-    return lambda stream, _name, _unnamed: read(stream)
-
-
-def _samples(stream: BinaryIO, name: str, unnamed: Unnamed) -> Iterator[ReadLine]:
-    return sample_labels.read(stream, name=name, unnamed=unnamed)
-
-
-def _labelstudio(stream: BinaryIO, _name: str, unnamed: Unnamed) -> Iterator[ReadLine]:
-    return labelstudio.read(stream, annotator=unnamed.annotator)
-
-
 READERS: dict[str, Reader] = {
-    "native": _as_it_says(native.read),
-    "labelstudio": _labelstudio,
-    "doccano": _as_it_says(doccano.read),
-    "sample": _samples,
+    "native": lambda stream, _name, _unnamed: native.read(stream),
+    "labelstudio": lambda stream, _name, _unnamed: labelstudio.read(stream),
+    "doccano": lambda stream, _name, _unnamed: doccano.read(stream),
+    "sample": lambda stream, name, unnamed: sample_labels.read(stream, name=name, unnamed=unnamed),
 }
 BATCH = 200  # conversations in memory at a time
 
@@ -122,15 +109,8 @@ class _FilePlace(NamedTuple):
     file: str
     line: int | None
 
-    @property
-    def shown(self) -> str:
-        return f"{self.file}:{self.line}" if self.line else self.file
-
-    def says(self, reason: Fact) -> Fact:
-        return Fact("import.problem", place=self.shown, why=reason)
-
-    def notes(self, reason: Fact) -> Fact:
-        return Fact("import.note", place=self.shown, why=reason)
+    def says(self, code: str, why: Fact) -> Fact:
+        return Fact(code, place=f"{self.file}:{self.line}" if self.line else self.file, why=why)
 
 
 def import_labels(
@@ -237,23 +217,18 @@ class _LabelImport:
         self._store()
 
     def _store(self) -> None:
-        ids = {labeled.id for _, labeled in self._batch}
-        known = known_of(self.project, ids)
+        known = known_of(self.project, {labeled.id for _, labeled in self._batch})
         taken = []
         for place, labeled in self._batch:
             try:
                 taken.append((place, self._conversation(place, labeled, known)))
             except EntryRefused as refused:
-                why = Fact(
-                    msgid("conversation '{conversation}': {why}"),
-                    conversation=labeled.id,
-                    why=refused.fact,
-                )
-                self._leave_out(place, why)
-        self._batch = taken
+                whole = msgid("conversation '{conversation}': {why}")
+                self._leave_out(place, Fact(whole, conversation=labeled.id, why=refused.fact))
         if not self.problems:
-            self._rounds.write()
-            self._decide(known)
+            self._rounds.write()  # decisions are about answers, so these are stored first
+            for place, labeled in taken:
+                self._decide(place, labeled, known)
         self._batch = []
 
     def refuse(self) -> None:
@@ -261,33 +236,29 @@ class _LabelImport:
         report = self.report
         if self.problems or (self.left_out and not report.has_read):
             problems = [*self.problems, *self.left_out][:MAX_PROBLEMS]
-            raise LabelsRefused([place.says(why) for place, why in problems])
+            raise LabelsRefused([place.says("import.problem", why) for place, why in problems])
         if not report.has_read:
             raise LabelsRefused(
                 [Fact(msgid("the files hold no answer that anybody has submitted or skipped"))]
             )
         report.n_left_out = len(self.left_out)
-        report.left_out = [place.notes(why) for place, why in self.left_out[:MAX_LOSSES]]
+        shown = self.left_out[:MAX_LOSSES]
+        report.left_out = [place.says("import.note", why) for place, why in shown]
 
-    def _decide(self, known: Known) -> None:
-        """Decisions are about answers, so these are stored first."""
+    def _decide(self, place: _FilePlace, labeled: FileConversation, known: Known) -> None:
+        conversation = known.conversations[labeled.id]
         naming = Naming(self.people.named, self._guideline)
-        for place, labeled in self._batch:
-            conversation = known.conversations[labeled.id]
-            try:
-                taken = take_over(conversation, labeled.decisions, naming)
-                if taken.new:
-                    self._refuse_open(conversation, known)
-            except EntryRefused as refused:
-                why = Fact(
-                    msgid("conversation '{conversation}', a decision: {why}"),
-                    conversation=labeled.id,
-                    why=refused.fact,
-                )
-                self.problems.append((place, why))
-            else:
-                self.report.decisions += taken.new
-                self.report.older += taken.older
+        try:
+            taken = take_over(conversation, labeled.decisions, naming)
+            if taken.new:
+                self._refuse_open(conversation, known)
+        except EntryRefused as refused:
+            decision = msgid("conversation '{conversation}', a decision: {why}")
+            why = Fact(decision, conversation=labeled.id, why=refused.fact)
+            self.problems.append((place, why))
+        else:
+            self.report.decisions += taken.new
+            self.report.older += taken.older
 
     def _refuse_open(self, conversation: Conversation, known: Known) -> None:
         if number := known.open_rounds.get(conversation.pk):
@@ -302,7 +273,8 @@ class _LabelImport:
         if conversation is None:
             raise EntryRefused(msgid("is not in the project; import the conversations first"))
         labeled = on_stored(labeled, known.texts[conversation.pk])
-        self._note(place, labeled)
+        for line, why in labeled.notes[: MAX_LOSSES - len(self.report.losses)]:
+            self.report.losses.append(place._replace(line=line).says("import.note", why))
         for answer in labeled.answers:
             try:
                 self._answer(conversation, answer, known)
@@ -320,33 +292,22 @@ class _LabelImport:
         left_out = self.left_out if may and self.format != "native" else self.problems
         left_out.append((place, why))
 
-    def _note(self, place: _FilePlace, labeled: FileConversation) -> None:
-        for line, why in labeled.notes:
-            if len(self.report.losses) < MAX_LOSSES:
-                self.report.losses.append(place._replace(line=line).notes(why))
-
     def _answer(self, conversation: Conversation, answer: FileAnswer, known: Known) -> None:
         annotator = self.people.named(answer.annotator)
         answer = _in_layers(answer, self.project.layers)
-        content = content_of(answer)
-        seen = (conversation.pk, annotator.pk, content)
-        if seen in self._seen or content in known.contents.get(seen[:2], ()):
+        of_person = (conversation.pk, annotator.pk)
+        seen = (*of_person, content_of(answer))
+        if seen in self._seen or seen[2] in known.contents.get(of_person, ()):
             self.report.unchanged += 1
             self.report.read += 1
             return
         self._refuse_open(conversation, known)
-        texts = known.texts[conversation.pk]
-        payload = check_answer(answer, self.project, texts)
+        payload = check_answer(answer, self.project, known.texts[conversation.pk])
         self._seen.add(seen)
-        self._rounds.add(
-            conversation.pk,
-            annotator.pk,
-            answer,
-            payload,
-            guideline=self._guideline(answer.guideline_version),
-            number=self._times[seen[:2]],
-        )
-        self._times[seen[:2]] += 1
+        guideline = self._guideline(answer.guideline_version)
+        row = ImportedAnswer(*of_person, guideline, answer, payload)
+        self._rounds.add(row, number=self._times[of_person])
+        self._times[of_person] += 1
         self.report.read += 1
         self.report.new += 1
         self.report.empty += answer.empty
@@ -467,18 +428,14 @@ def content_of(answer: FileAnswer) -> str:
 
 def without_suggestions(payload: Mapping[str, Any]) -> Payload:
     """Labels keep how they were made, but not the suggestion's number: another project gave it."""
-    return {
-        key: [_without_suggestion(label) for label in labels]
-        if isinstance(labels, list)
-        else labels
-        for key, labels in without_empty_layers(payload).items()
-    }
 
+    def own(label: Any) -> Any:
+        if not isinstance(label, dict):
+            return label
+        return {key: value for key, value in label.items() if key != "suggestion"}
 
-def _without_suggestion(label: Any) -> Any:
-    if not isinstance(label, dict):
-        return label
-    return {key: value for key, value in label.items() if key != "suggestion"}
+    layers = without_empty_layers(payload).items()
+    return {key: [*map(own, rows)] if isinstance(rows, list) else rows for key, rows in layers}
 
 
 def on_stored(labeled: FileConversation, texts: Sequence[str]) -> FileConversation:
@@ -708,22 +665,19 @@ class People:
                 name=name,
                 member=alike,
             )
-        if user is None:
-            user = self._create(name) if self._may_create else self._refuse(name)
+        if user is None and not self._may_create:
+            if near := get_close_matches(name, self._by_name, n=1):
+                raise PersonRefused(
+                    msgid("nobody called “{name}” is in the project; did you mean {near}?"),
+                    name=name,
+                    near=near[0],
+                )
+            raise PersonRefused(
+                msgid("nobody called “{name}” is in the project; add them as a member"), name=name
+            )
+        user = user or self._create(name)
         self.used.add(user.get_username())
         return user
-
-    def _refuse(self, name: str) -> User:
-        near = get_close_matches(name, self._by_name, n=1)
-        if near:
-            raise PersonRefused(
-                msgid("nobody called “{name}” is in the project; did you mean {near}?"),
-                name=name,
-                near=near[0],
-            )
-        raise PersonRefused(
-            msgid("nobody called “{name}” is in the project; add them as a member"), name=name
-        )
 
     def _create(self, name: str) -> User:
         if User.objects.filter(username=name).exists():

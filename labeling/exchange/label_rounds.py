@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Max
@@ -12,6 +13,7 @@ from django.utils import timezone
 from labeling.conversations.formats.answers import SUBMITTED, FileAnswer
 from labeling.core import acting, events
 from labeling.core.rules.reasons import reason_in
+from labeling.domain.batches import batches
 from labeling.jobs import pending
 from labeling.models import (
     Annotation,
@@ -27,13 +29,14 @@ from labeling.work import locking, rounds
 BATCH = 500
 
 
-@dataclass(slots=True)
-class _ImportedAnswer:
+class ImportedAnswer(NamedTuple):
+    """An answer of a file with the keys of what it names, and its labels as they are stored."""
+
     conversation: int
     annotator: int
+    guideline: int
     answer: FileAnswer
     payload: Payload
-    guideline: int
 
 
 @dataclass(slots=True)
@@ -43,7 +46,7 @@ class _Filling:
     round: Round
     slots: Counter[int] = field(default_factory=Counter)
     queued: Counter[int] = field(default_factory=Counter)
-    rows: list[_ImportedAnswer] = field(default_factory=list)
+    rows: list[ImportedAnswer] = field(default_factory=list)
 
 
 class ImportedRounds:
@@ -60,19 +63,9 @@ class ImportedRounds:
     def needs_reason(self) -> bool:
         return self._locked and not self._reason
 
-    def add(
-        self,
-        conversation: int,
-        annotator: int,
-        answer: FileAnswer,
-        payload: Payload,
-        *,
-        guideline: int,
-        number: int,
-    ) -> None:
+    def add(self, row: ImportedAnswer, *, number: int) -> None:
         if number == len(self._filling):
-            self._filling.append(_Filling(self._new_round(guideline)))
-        row = _ImportedAnswer(conversation, annotator, answer, payload, guideline)
+            self._filling.append(_Filling(self._new_round(row.guideline)))
         self._filling[number].rows.append(row)
 
     def _new_round(self, guideline: int, *, overlap: int = 1) -> Round:
@@ -94,68 +87,46 @@ class ImportedRounds:
     def write(self) -> None:
         """Store what was added since the last time; who adds it holds its conversations."""
         for filling in self._filling:
-            self._write(filling)
+            self._write(filling, filling.rows)
             filling.rows = []
 
-    def _write(self, filling: _Filling) -> None:
-        self._place(filling)
-        handed = Assignment.objects.bulk_create(
-            [self._assignment(filling, row) for row in filling.rows], batch_size=BATCH
-        )
-        annotations = Annotation.objects.bulk_create(
-            [
-                _annotation(assignment, row)
-                for assignment, row in zip(handed, filling.rows, strict=True)
-            ],
+    def _write(self, filling: _Filling, rows: list[ImportedAnswer]) -> None:
+        new = [
+            pk for pk in dict.fromkeys(row.conversation for row in rows) if pk not in filling.slots
+        ]
+        RoundConversation.objects.bulk_create(
+            (
+                RoundConversation(round=filling.round, conversation_id=pk, position=position)
+                for position, pk in enumerate(new, start=len(filling.slots))
+            ),
             batch_size=BATCH,
         )
-        for annotation, row in zip(annotations, filling.rows, strict=True):
+        places = Assignment.objects.bulk_create(
+            [_assignment(filling, row) for row in rows], batch_size=BATCH
+        )
+        both = list(zip(places, rows, strict=True))
+        annotations = Annotation.objects.bulk_create(
+            [_annotation(place, row) for place, row in both], batch_size=BATCH
+        )
+        for annotation, row in zip(annotations, rows, strict=True):
             annotation.created_at = row.answer.created_at or annotation.created_at
         Annotation.objects.bulk_update(annotations, ["created_at"], batch_size=BATCH)
+        kinds = {Annotation.Status.SUBMITTED: AnnotationRevision.Kind.SUBMITTED}
         AnnotationRevision.objects.bulk_create(
-            [
-                self._revision(annotation, row)
-                for annotation, row in zip(annotations, filling.rows, strict=True)
-            ],
+            (
+                AnnotationRevision(
+                    annotation=each,
+                    version=1,
+                    kind=kinds.get(each.status, AnnotationRevision.Kind.SKIPPED),  # type: ignore[call-overload]
+                    payload=each.payload,
+                    empty=each.empty,
+                    unanswered=each.unanswered,
+                    # the importer, so that nobody seems to have typed it here
+                    author_id=self._by.pk if self._by else row.annotator,
+                )
+                for each, row in zip(annotations, rows, strict=True)
+            ),
             batch_size=BATCH,
-        )
-
-    def _place(self, filling: _Filling) -> None:
-        start = len(filling.slots)
-        new = dict.fromkeys(row.conversation for row in filling.rows)
-        fresh = [pk for pk in new if pk not in filling.slots]
-        RoundConversation.objects.bulk_create(
-            [
-                RoundConversation(round=filling.round, conversation_id=pk, position=position)
-                for position, pk in enumerate(fresh, start=start)
-            ],
-            batch_size=BATCH,
-        )
-
-    def _assignment(self, filling: _Filling, row: _ImportedAnswer) -> Assignment:
-        slot, position = filling.slots[row.conversation], filling.queued[row.annotator]
-        filling.slots[row.conversation] += 1
-        filling.queued[row.annotator] += 1
-        return Assignment(
-            round=filling.round,
-            conversation_id=row.conversation,
-            annotator_id=row.annotator,
-            slot=slot,
-            position=position,
-        )
-
-    def _revision(self, annotation: Annotation, row: _ImportedAnswer) -> AnnotationRevision:
-        """Its author is the importer, so that nobody seems to have typed it here."""
-        is_submitted = row.answer.status == SUBMITTED
-        kinds = AnnotationRevision.Kind
-        return AnnotationRevision(
-            annotation=annotation,
-            version=1,
-            kind=kinds.SUBMITTED if is_submitted else kinds.SKIPPED,
-            payload=row.payload,
-            empty=annotation.empty,
-            unanswered=annotation.unanswered,
-            author_id=self._by.pk if self._by else row.annotator,
         )
 
     def close(self) -> list[int]:
@@ -176,24 +147,35 @@ class ImportedRounds:
 
     def _by_overlap(self, filling: _Filling) -> list[Round]:
         """A conversation is complete when it has as many answers as its round's overlap says."""
-        overlaps = sorted(set(filling.slots.values()), reverse=True)
-        widest = filling.round
-        Round.objects.filter(pk=widest.pk).update(overlap=overlaps[0])
-        widest.overlap = overlaps[0]
-        return [widest, *(self._split(widest, overlap) for overlap in overlaps[1:])]
+        widest, *fewer = sorted(set(filling.slots.values()), reverse=True)
+        filling.round.overlap = widest
+        filling.round.save(update_fields=["overlap"])
+        return [filling.round, *(self._split(filling.round, overlap) for overlap in fewer)]
 
     def _split(self, widest: Round, overlap: int) -> Round:
         narrow = self._new_round(widest.guideline_id, overlap=overlap)
         counted = widest.assignments.order_by().values("conversation").annotate(n=Count("pk"))
         fewer = sorted(counted.filter(n=overlap).values_list("conversation", flat=True))
-        for start in range(0, len(fewer), BATCH):
-            some = fewer[start : start + BATCH]
+        for some in batches(fewer, BATCH):
             widest.assignments.filter(conversation__in=some).update(round=narrow)
             widest.places.filter(conversation__in=some).update(round=narrow)
         return narrow
 
 
-def _annotation(assignment: Assignment, row: _ImportedAnswer) -> Annotation:
+def _assignment(filling: _Filling, row: ImportedAnswer) -> Assignment:
+    slot, position = filling.slots[row.conversation], filling.queued[row.annotator]
+    filling.slots[row.conversation] += 1
+    filling.queued[row.annotator] += 1
+    return Assignment(
+        round=filling.round,
+        conversation_id=row.conversation,
+        annotator_id=row.annotator,
+        slot=slot,
+        position=position,
+    )
+
+
+def _annotation(assignment: Assignment, row: ImportedAnswer) -> Annotation:
     answer = row.answer
     is_submitted = answer.status == SUBMITTED
     return Annotation(

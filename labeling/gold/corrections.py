@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
-from labeling.core import audit, events, projects
+from labeling.core import audit
 from labeling.domain.errors import RuleError
 from labeling.gold import pseudonyms, releases
 from labeling.gold.gold import NothingChanged
@@ -72,20 +71,8 @@ def freeze_corrections(
         guideline=newest.guideline,
         waivers=newest.waivers,
     )
-    with transaction.atomic():
-        project = projects.lock(release.project)  # one version after the other
-        stored = draft.store(contents)
-        events.record(
-            "gold.corrected",
-            stored,
-            project=project,
-            actor=draft.by,
-            release=str(stored),
-            parent=str(newest),
-            corrections=applied,
-            sha256=stored.sha256,
-        )
-    return stored
+    said = {"parent": str(newest), "corrections": applied}
+    return releases.publish(draft, contents, "gold.corrected", **said)
 
 
 def _stage(items: Items, newest: GoldRelease, by_item: Mapping[str, Sequence[Correction]]) -> int:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import QuerySet
 
 from labeling.agreement import agreement, measurements
 from labeling.agreement.matching.similarity import Ruler
-from labeling.core import acting, audit, events, projects
+from labeling.core import acting, audit
 from labeling.core.snapshots import snapshot
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
@@ -26,9 +24,6 @@ from labeling.gold.rules.names import in_figures, with_pseudonyms
 from labeling.gold.rules.release import RELEASE_NAME
 from labeling.gold.rules.statement import (
     AgreementAtFreeze,
-    FrozenAgreement,
-    LeftOutRow,
-    MeasuredRound,
     Override,
     OwnStatement,
     SettledAnew,
@@ -168,8 +163,7 @@ def freeze(
 
     What is not settled is left out and listed with its reason. A release that would equal the
     newest one is refused, and so are synthetic conversations unless ``with_synthetic`` allows
-    them. So is what lint finds, unless it was accepted; ``waive`` accepts all findings of a kind,
-    by kind, with the reason.
+    them. So is what lint finds, unless ``waive`` accepts it: by kind, with the reason.
     The version by meaning follows from what has changed; ``at_least`` can only raise it.
     One freeze of a project at a time: another is refused as long as it takes; ``is_held``: the
     caller sees to that.
@@ -179,127 +173,110 @@ def freeze(
     """
     name, by = name or project.slug, by or acting.person()
     check_name(project, layer, name)
-    chosen = Chosen(
-        project, layer, name, message, by, with_synthetic, at_least, request, waive or {}
-    )
     with nullcontext(True) if is_held else queue.held("freeze", project.pk) as mine:
         if not mine:
             raise UnderWay("gold.freeze_under_way")
         if not is_wanted():
             raise NotWanted("gold.frozen_meanwhile")
-        _catch_up(project, ruler)
+        processing.catch_up(project, ruler=lambda: ruler, measure=_measured_rounds(project))
         names = _pseudonyms(project)
+        wanted = Wanted(message, with_synthetic, at_least, waive or {})
         try:
             with snapshot():
-                ready = _settled(chosen, ruler, names)
+                project.refresh_from_db()
+                draft = releases.draft(project, layer, name, by=by)
+                contents = _settled(draft, wanted, ruler, names)
         except lint.LintOpen as refused:
             lint.store(project, layer, refused.findings, by=by)
             raise
-        return _publish(chosen, ready, is_wanted)
+
+        def check() -> None:
+            if not is_wanted():
+                raise NotWanted("gold.frozen_meanwhile")
+            check_name(project, layer, name)
+
+        synthetic = contents.own.get("synthetic")
+        return releases.publish(
+            draft,
+            contents,
+            "gold.frozen",
+            check=check,
+            items=len(contents.items),
+            left_out=len(contents.left_out),
+            **({"synthetic": synthetic} if synthetic else {}),
+            **({"request": request} if request else {}),
+        )
 
 
-class Chosen(NamedTuple):
-    """What somebody wants to freeze."""
+class Wanted(NamedTuple):
+    """What somebody says of the release that they want."""
 
-    project: Project
-    layer: str
-    name: str
     message: str
-    by: User | None
     with_synthetic: bool
     at_least: Level
-    request: int | None
     waive: Mapping[str, str]
 
 
-@dataclass(slots=True)
-class Settled:
-    """What a freeze would hold, and what it would leave out, by conversation."""
-
-    items: Items = field(default_factory=Items)
-    left_out: dict[str, Fact] = field(default_factory=dict)
-
-    @property
-    def rows(self) -> list[LeftOutRow]:
-        return [
-            settling.LeftOut(name, reason).as_json()
-            for name, reason in sorted(self.left_out.items())
-        ]
-
-
-class Ready(NamedTuple):
-    """A release before it is stored."""
-
-    draft: releases.Draft
-    settled: Settled
-    contents: releases.Contents
-    findings: lint.Findings
-    counted: releases.SyntheticCounts
-
-
-def _settled(chosen: Chosen, ruler: Ruler, names: pseudonyms.Names) -> Ready:
-    project, layer = chosen.project, chosen.layer
-    project.refresh_from_db()
+def _settled(
+    draft: releases.Draft, wanted: Wanted, ruler: Ruler, names: pseudonyms.Names
+) -> releases.Contents:
+    project, layer = draft.project, draft.layer
     guideline = project.guidelines.first()
-    settled = _settle(chosen, names)
-    items = settled.items
-    draft = releases.draft(project, layer, chosen.name, by=chosen.by)
+    items, left_out = _settle(project, layer, names)
+    rows = [settling.LeftOut(name, why).as_json() for name, why in sorted(left_out.items())]
     if not len(items):
-        raise NothingToFreeze(_why_nothing(settled.left_out), details={"left_out": settled.rows})
+        raise NothingToFreeze(_why_nothing(left_out), details={"left_out": rows})
     if draft.repeats(items):
         raise NothingChanged("gold.nothing_changed", parent=str(draft.parent))
-    counted = _counted(chosen, items)
-    findings = _findings(chosen, items)
-    lint.check(findings, project, layer, waive=chosen.waive)
     own: OwnStatement = {
         "ruler": ruler.id,
         "match_threshold": project.match_threshold,
         "settling": merges.VERSION,
-        **counted,
     }
-    if settled_anew := anew.of_items(draft.parent, items, settled.left_out):
+    if synthetic := releases.n_synthetic(project.conversations.all(), items):
+        own["synthetic"] = synthetic
+        if not wanted.with_synthetic:
+            values = {"synthetic": synthetic, "total": len(items)}
+            details = {"synthetic": synthetic}
+            raise SyntheticItems("gold.synthetic_items", **values, details=details)
+    findings = _findings(project, layer, items)
+    waivers = lint.check(findings, layer, waive=wanted.waive, by=draft.by)
+    if settled_anew := anew.of_items(draft.parent, items, left_out):
         own["settled_anew"] = settled_anew
-    contents = releases.Contents(
+    return releases.Contents(
         items,
         draft.proposal(items.splits(), guideline=guideline),
         own,
         audit.state(project),
-        message=chosen.message,
+        message=wanted.message,
         guideline=guideline,
         agreement=in_figures(_agreement(project, layer), names),
         overrides=_overrides(project, names),
-        left_out=settled.rows,
-        at_least=chosen.at_least,
+        left_out=rows,
+        waivers=waivers,
+        at_least=wanted.at_least,
     )
-    return Ready(draft, settled, contents, findings, counted)
 
 
-def _catch_up(project: Project, ruler: Ruler) -> None:
-    """Compute what the snapshot is to hold: merges, and the agreement of the rounds."""
-    rounds = _measured_rounds(project)
-    processing.catch_up(project, ruler=lambda: ruler, measure=rounds)
-
-
-def _settle(chosen: Chosen, names: pseudonyms.Names) -> Settled:
-    settled = Settled()
+def _settle(project: Project, layer: str, names: pseudonyms.Names) -> tuple[Items, dict[str, Fact]]:
+    """What a freeze would hold, and what it would leave out, by conversation."""
+    items, left_out = Items(), {}
     for conversation, outcome in settling.outcomes_of_project(
-        chosen.project,
-        chosen.layer,
-        fitting=_fitting(chosen.project, chosen.layer),
+        project, layer, fitting=_fitting(project, layer)
     ):
         if isinstance(outcome, Fact):
-            settled.left_out[conversation.external_id] = outcome
+            left_out[conversation.external_id] = outcome
             continue
         try:
-            settled.items.add(_item(outcome, names))
+            items.add(_item(outcome, names))
         except KeyError:  # of somebody who has no pseudonym yet, as their first answer just came in
-            settled.left_out[conversation.external_id] = settling.JUST_IN
-    settled.items.sort(str.encode)
-    return settled
+            left_out[conversation.external_id] = settling.JUST_IN
+    items.sort(str.encode)
+    return items, left_out
 
 
-def _findings(chosen: Chosen, items: Items) -> lint.Findings:
-    linter = lint.Linter(chosen.project, chosen.layer)
+def _findings(project: Project, layer: str, items: Items) -> lint.Findings:
+    linter = lint.Linter(project, layer)
     for item in items:
         linter.look(item.conversation_id, json.loads(item.canonical))
     return linter.findings()
@@ -311,52 +288,14 @@ def _pseudonyms(project: Project) -> pseudonyms.Names:
     return {} if publishes else pseudonyms.assign(project)
 
 
-@transaction.atomic
-def _publish(chosen: Chosen, ready: Ready, is_wanted: Callable[[], bool]) -> GoldRelease:
-    """Insert everything at once."""
-    layer, by = chosen.layer, chosen.by
-    project = projects.lock(chosen.project)  # one version after the other
-    if not is_wanted():
-        raise NotWanted("gold.frozen_meanwhile")
-    check_name(project, layer, chosen.name)
-    waivers = lint.settle(ready.findings, project, layer, waive=chosen.waive, by=by)
-    release = ready.draft.store(ready.contents._replace(waivers=waivers))
-    events.record(
-        "gold.frozen",
-        release,
-        project=project,
-        actor=by,
-        release=str(release),
-        items=len(ready.settled.items),
-        left_out=len(ready.settled.left_out),
-        sha256=release.sha256,
-        **ready.counted,
-        **({"request": chosen.request} if chosen.request else {}),
-    )
-    return release
-
-
 def look(project: Project, layer: str, *, ruler: Ruler, by: User | None = None) -> LintReport:
     """Keep what lint finds in all that a freeze would take now."""
     check_layer(project, layer)
     processing.catch_up(project, ruler=lambda: ruler)
-    chosen = Chosen(project, layer, "", "", None, True, "patch", None, {})
     with snapshot():
-        findings = _findings(chosen, _settle(chosen, {}).items)
+        items, _ = _settle(project, layer, {})
+        findings = _findings(project, layer, items)
     return lint.store(project, layer, findings, by=by)
-
-
-def _counted(chosen: Chosen, items: Items) -> releases.SyntheticCounts:
-    """How many are synthetic, if any are; raises if they may not be frozen."""
-    synthetic, total = releases.n_synthetic(chosen.project.conversations.all(), items), len(items)
-    if synthetic and not chosen.with_synthetic:
-        raise SyntheticItems(
-            "gold.synthetic_items",
-            synthetic=synthetic,
-            total=total,
-            details={"synthetic": synthetic},
-        )
-    return {"synthetic": synthetic} if synthetic else {}
 
 
 def _item(settled: settling.SettledConversation, names: Mapping[str, str]) -> FrozenItem:
@@ -444,18 +383,17 @@ def _layers_behind(layer: str) -> list[str]:
 
 def _agreement(project: Project, layer: str) -> AgreementAtFreeze:
     """Agreement of every round that is not blind, as it was measured for the release."""
-    rounds = _measured_rounds(project)
-    return {"rounds": [_round_agreement(round_, layer) for round_ in rounds]}
-
-
-def _round_agreement(measured: Round, layer: str) -> FrozenAgreement:
-    named: MeasuredRound = {
-        "round": measured.number,
-        "kind": measured.kind,
-        "state": measured.state,
-        "guideline_version": measured.guideline.version,
-    }
-    return cast(FrozenAgreement, {**named, **(_agreement_on(measured, layer) or {})})
+    rounds = [
+        {
+            "round": measured.number,
+            "kind": measured.kind,
+            "state": measured.state,
+            "guideline_version": measured.guideline.version,
+            **(_agreement_on(measured, layer) or {}),
+        }
+        for measured in _measured_rounds(project)
+    ]
+    return {"rounds": rounds}
 
 
 def _agreement_on(measured: Round, layer: str) -> Stored | None:

@@ -19,8 +19,6 @@ from labeling.gold.rules.gold_changes import ItemChanged, changed
 from labeling.models import GoldItem, GoldRelease
 
 AT_A_TIME = 200
-COUNTED = 1000
-"""A page reads up to this many items that differ to count their labels."""
 
 
 class NotComparable(RuleError):

@@ -10,7 +10,7 @@ been asked for already joins that request.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -54,6 +54,7 @@ def request_freeze(
     with_synthetic: bool = False,
     at_least: Level = "patch",
     only_lint: bool = False,
+    waive: Mapping[str, str] | None = None,
     by: User,
 ) -> Asked:
     """Freeze in the worker: settling compares texts, which needs the encoder."""
@@ -68,6 +69,7 @@ def request_freeze(
         "with_synthetic": with_synthetic,
         "at_least": at_least,
         "only_lint": only_lint,
+        "waive": dict(waive or {}),
     }
     before = waiting(project)
     for request in before:
@@ -143,6 +145,7 @@ def _freeze(asked: Event, ruler: Ruler, is_held: bool) -> None:
         message=asked.data["message"],
         by=asked.actor,
         request=asked.pk,
+        waive=asked.data.get("waive"),  # those of 0.5.0 have none
         with_synthetic=asked.data["with_synthetic"],
         at_least=asked.data["at_least"],
         is_wanted=lambda: not is_answered(asked),
@@ -160,7 +163,7 @@ def _lint(asked: Event, project: Project, ruler: Ruler) -> None:
         actor=asked.actor,
         layer=layer,
         request=asked.pk,
-        findings=report.findings.count(),
+        findings=len(report.findings),
         items=report.items,
     )
 

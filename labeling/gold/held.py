@@ -6,21 +6,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
-from labeling.core import audit
-from labeling.core.rules.audit import EventRecord
 from labeling.domain.facts import Fact
 from labeling.gold.looks import LONGEST_REASON
-from labeling.gold.rules import older
 from labeling.models import Event, GoldRelease, Look, LookBudget, Project
 
 Check = Callable[[Project], Iterator[Fact]]
 
 FREEZING = ("gold.frozen", "gold.imported", "gold.corrected")
-CLOSED = "audit.chain_closed"
-"""Where the chain of links ends that events had before 0.4; it names those out of order."""
 
 
 def releases(project: Project) -> Iterator[Fact]:
@@ -68,31 +62,3 @@ def budgets(project: Project) -> Iterator[Fact]:
 
 
 CHECKS: list[Check] = [releases, looks, budgets]
-
-
-# --- the log as it was linked before 0.4 ----------------------------------------------------------
-
-
-def has_head(stated: Mapping[str, Any]) -> bool:
-    """Whether the log leads to the hash that a release of format 2 names as its end."""
-    head = older.stated_head(stated)
-    if head is None:
-        return False
-    chain = older.chain_of(_in_order_of_links())
-    found = next((pair for number, pair in enumerate(chain, start=1) if number == head[0]), None)
-    return found == head[1:]
-
-
-def _in_order_of_links() -> Iterator[EventRecord]:
-    """By number, but for those that were linked late, which the event of the migration names."""
-    closed = Event.objects.filter(verb=CLOSED).order_by("pk").first()
-    places = {int(event): place for event, place in closed.data["late"]} if closed else {}
-    late = {places[each.pk]: each for each in audit.records(Event.objects.filter(pk__in=places))}
-    position = 1
-    for event in audit.records(Event.objects.exclude(pk__in=places).order_by("pk")):
-        while position in late:
-            yield late[position]
-            position += 1
-        yield event
-        position += 1
-    yield from (late[place] for place in sorted(late) if place >= position)

@@ -1,4 +1,4 @@
-"""What lint finds in labels that are to become gold, and which of it somebody has accepted.
+"""What lint finds in labels that are to become gold, and what of it somebody accepts.
 
 A release is looked at item by item while it is put together, so that what was looked at is what is
 frozen.
@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.utils import timezone
 
 from labeling.conversations import near_duplicates
-from labeling.core import events, projects
+from labeling.core import projects
 from labeling.core.rules.reasons import reason_in
 from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
@@ -26,25 +25,15 @@ from labeling.gold.rules.lint import (
     Copy,
     Finding,
     LintItem,
-    LintName,
     PersonalData,
     Speakers,
     copy_of,
     decided_parts,
-    finding,
     in_two_splits,
     item_findings,
 )
 from labeling.gold.rules.statement import Waiver
-from labeling.models import (
-    Conversation,
-    Guideline,
-    LintFinding,
-    LintReport,
-    LintWaiver,
-    Project,
-    Reopening,
-)
+from labeling.models import Conversation, Guideline, LintReport, Project, Reopening
 from labeling.work import guidelines
 
 CHUNK = 500
@@ -68,19 +57,10 @@ class UnknownKind(RuleError):
     code = "unknown_lint_kind"
 
 
-class NothingToWaive(RuleError):
-    """No open finding of this kind, or no waiver that could be withdrawn."""
-
-    code = "nothing_to_waive"
-
-
 class WaiverWithoutReason(RuleError):
-    """A waiver says why."""
+    """Who accepts findings says why."""
 
     code = "waiver_without_reason"
-
-
-# --- what other parts of the product know ---------------------------------------------------------
 
 
 _detectors: list[PersonalData] = []
@@ -95,39 +75,38 @@ def register(personal_data: PersonalData) -> None:
 
 
 class Findings:
-    """What was found, each once, by key."""
+    """What was found, each once."""
 
     def __init__(self, *, is_published: bool = False) -> None:
         self.is_published = is_published
         self.items = 0
-        self.by_key: dict[str, Finding] = {}
+        self._rows: dict[Finding, None] = {}
 
     def add(self, found: Iterable[Finding]) -> None:
-        for each in found:
-            self.by_key.setdefault(each.key, each)
+        self._rows |= dict.fromkeys(found)
 
-    def first_of(self, kind: str, most: int) -> list[Fact]:
-        rows = (row for row in self.by_key.values() if row.kind == kind)
-        return [row.fact for row in islice(rows, most)]
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self._rows)
+
+    def of(self, kind: str) -> list[Finding]:
+        return [row for row in self if row.kind == kind]
+
+    def counts(self) -> dict[str, int]:
+        """How many there are of each kind that was found."""
+        counted = Counter(row.kind for row in self)
+        return {kind: counted[kind] for kind in KINDS if counted[kind]}
 
 
 class Linter:
     """Looks at the items of one release, one after the other."""
 
-    def __init__(
-        self,
-        project: Project,
-        layer: str,
-        *,
-        is_published: bool = False,
-    ) -> None:
+    def __init__(self, project: Project, layer: str, *, is_published: bool = False) -> None:
         self.project, self.layer = project, layer
-        self.is_published = is_published
         self._newest = None if is_published else project.guidelines.defer("body").first()
         self._findings = Findings(is_published=is_published)
         self._speakers = Speakers()
         self._waiting: list[LintItem] = []
-        self._copies: list[tuple[LintName, Copy]] = []
+        self._pairs: list[tuple[int, Finding]] = []
         self._conversations: set[int] = set()
 
     def look(self, conversation: int, content: GoldContent) -> None:
@@ -143,48 +122,45 @@ class Linter:
     def findings(self) -> Findings:
         """Everything, once the last item was looked at."""
         self._look_up()
+        here = self._conversations
         self._findings.add(
-            copy_of(item, copy)
-            for item, copy in self._copies
-            if copy.conversation in self._conversations or in_two_splits(item, copy)
+            pair for other, pair in self._pairs if other in here or pair.kind == "split_twice"
         )
         self._findings.add(self._speakers.findings())
         reopened = _reopened(self.project, self.layer)
-        self._findings.add(row for row in reopened if row.conversation in self._conversations)
+        self._findings.add(row for row in reopened if row.conversation in here)
         return self._findings
 
     def _look_up(self) -> None:
         """What rows say about the items that wait, in one query each."""
         waiting, self._waiting = self._waiting, []
         if waiting:
-            self._copies += self._copies_of(waiting)
+            self._pairs += self._copies_of(waiting)
         if waiting and self._newest is not None:
             self._findings.add(self._superseded(waiting, self._newest))
 
-    def _copies_of(self, items: Sequence[LintItem]) -> Iterator[tuple[LintName, Copy]]:
+    def _copies_of(self, items: Sequence[LintItem]) -> Iterator[tuple[int, Finding]]:
         """What else has these words: here, and elsewhere if it has another split."""
-        names = {item.conversation: item.label for item in items}
-        synthetic = {item.conversation for item in items if "origin" in item.content}
+        by_key = {item.conversation: item for item in items}
         matches = [
-            (names[pk], match)
-            for pk, found in near_duplicates.of_conversations(names)
+            (by_key[pk], match)
+            for pk, found in near_duplicates.of_conversations(by_key)
             for match in found
         ]
-        others = {match.conversation for _, match in matches}
         known: dict[int, Conversation] = {}
-        for part in batches(sorted(others), CHUNK):
+        for part in batches(sorted({match.conversation for _, match in matches}), CHUNK):
             rows = Conversation.objects.only("external_id", "split", "project", "origin")
             known |= rows.in_bulk(part)
         for item, match in matches:
             other = known.get(match.conversation)
             if other is None:
                 continue  # removed meanwhile
-            if other.is_synthetic and item.conversation in synthetic:
+            if other.is_synthetic and "origin" in item.content:
                 continue  # made from the same templates
             is_here = other.project_id == self.project.pk
             copy = Copy(other.pk, other.external_id, other.split, is_here, match.share >= SAME)
             if is_here or in_two_splits(item, copy):
-                yield item, copy
+                yield other.pk, copy_of(item, copy)
 
     def _superseded(self, items: Sequence[LintItem], newest: Guideline) -> Iterator[Finding]:
         """Decided under older guidelines, or by answers that nobody has checked since."""
@@ -203,24 +179,15 @@ class Linter:
         for item in items:
             version = _version_of(item, newest.version, oldest)
             if version < newest.version:
-                fact = Fact(
-                    "lint.superseded", item=item.name, version=version, newest=newest.version
-                )
-                yield finding(
-                    "superseded",
-                    [item.name, version, newest.version],
-                    fact,
-                    conversation=item.conversation,
-                )
+                versions = {"version": version, "newest": newest.version}
+                yield item.finding("superseded", "lint.superseded", **versions)
 
 
 def _reopened(project: Project, layer: str) -> Iterator[Finding]:
     unsettled = Reopening.objects.of_project(project).unsettled()
     rows = unsettled.filter(item__release__layer=layer).order_by("pk")
-    named = rows.values_list("pk", "item__conversation", "item__item_id")
-    for pk, conversation, name in named.iterator(CHUNK):
-        fact = Fact("lint.open_dispute", item=name)
-        yield finding("open_dispute", [pk], fact, conversation=conversation)
+    for conversation, name in rows.values_list("item__conversation", "item__item_id"):
+        yield Finding("open_dispute", Fact("lint.open_dispute", item=name), conversation)
 
 
 def _version_of(item: LintItem, newest: int, oldest: Mapping[tuple[int, int], int]) -> int:
@@ -235,67 +202,60 @@ def _version_of(item: LintItem, newest: int, oldest: Mapping[tuple[int, int], in
     return min(versions)
 
 
-# --- waivers --------------------------------------------------------------------------------------
-
-
-def active_waivers(project: Project, layer: str) -> QuerySet[LintWaiver]:
-    return LintWaiver.objects.filter(
-        project=project, layer=layer, withdraws=None, withdrawn_by=None
-    )
+# --- accepting ------------------------------------------------------------------------------------
 
 
 def check(
-    findings: Findings, project: Project, layer: str, *, waive: Mapping[str, str] | None = None
-) -> None:
-    """Refuse what nobody has accepted; ``waive`` has reasons for accepting whole kinds.
+    findings: Findings, layer: str, *, waive: Mapping[str, str], by: Any = None
+) -> list[Waiver]:
+    """What the release says of findings that it has all the same.
+
+    ``waive`` has the reasons for accepting whole kinds; those that stay as they were published
+    need none.
 
     Raises
     ------
     LintOpen
         With everything that was found, so that it can be stored outside of the transaction.
     """
-    for kind, reason in (waive or {}).items():
+    for kind, reason in waive.items():
         check_kind(kind)
         if not reason_in(reason):
             raise WaiverWithoutReason("lint.no_reason")
-    counts = _open_counts(findings, covered(project, layer))
-    counts = {kind: number for kind, number in counts.items() if kind not in (waive or {})}
-    if counts:
-        raise LintOpen(_open_fact(counts), findings, kinds=counts, layer=layer)
+    counts = findings.counts()
+    others = {kind: number for kind, number in counts.items() if kind not in waive}
+    stays = {kind for kind in others if findings.is_published and KINDS[kind].stays_as_published}
+    if still_open := {kind: number for kind, number in others.items() if kind not in stays}:
+        raise LintOpen(_open_fact(still_open), findings, kinds=still_open, layer=layer)
+    at = timezone.now().isoformat()
+    accepted: list[Waiver] = [
+        {
+            "kind": kind,
+            "findings": counts[kind],
+            "reason": reason_in(reason),
+            "by": by.get_username() if by else None,
+            "at": at,
+        }
+        for kind, reason in waive.items()
+        if kind in counts
+    ]
+    published: list[Waiver] = [
+        {
+            "kind": kind,
+            "findings": number,
+            "reason": None,
+            "reason_code": "lint.stays_as_published",
+            "by": None,
+            "at": None,
+        }
+        for kind, number in others.items()
+    ]
+    return [*accepted, *published]
 
 
-def settle(
-    findings: Findings,
-    project: Project,
-    layer: str,
-    *,
-    waive: Mapping[str, str] | None = None,
-    by: Any = None,
-) -> list[Waiver]:
-    """What the release says of its waivers; refuses as :func:`check` does, and stores ``waive``."""
-    check(findings, project, layer, waive=waive)
-    covering = covered(project, layer)
-    for kind, reason in (waive or {}).items():
-        rows = findings.by_key.items()
-        keys = [key for key, row in rows if row.kind == kind and key not in covering]
-        if keys:
-            _store_waiver(project, layer, kind, keys, reason=reason, by=by)
-    return _stated(findings, covered(project, layer))
-
-
-def covered(project: Project, layer: str) -> dict[str, LintWaiver]:
-    """By the key of a finding, the waiver that covers it."""
-    waivers = active_waivers(project, layer).select_related("by").order_by("pk")
-    return {key: waiver for waiver in waivers.iterator(100) for key in waiver.keys}
-
-
-def _open_counts(findings: Findings, covering: Mapping[str, LintWaiver]) -> dict[str, int]:
-    counted = Counter(row.kind for key, row in findings.by_key.items() if key not in covering)
-    return {
-        name: counted[name]
-        for name, kind in KINDS.items()
-        if counted[name] and not (findings.is_published and kind.stays_as_published)
-    }
+def check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        raise UnknownKind("lint.unknown_kind", kind=kind, kinds=list(KINDS))
 
 
 def _open_fact(counts: Mapping[str, int]) -> Fact:
@@ -306,123 +266,7 @@ def _open_fact(counts: Mapping[str, int]) -> Fact:
     return Fact("gold.lint_open", number=sum(counts.values()), kinds=kinds)
 
 
-def _stated(findings: Findings, covering: Mapping[str, LintWaiver]) -> list[Waiver]:
-    """A row for each waiver that covers something here, and for what stays as it was published."""
-    used: Counter[LintWaiver] = Counter()
-    published: Counter[str] = Counter()
-    for key, row in findings.by_key.items():
-        if key in covering:
-            used[covering[key]] += 1
-        else:
-            published[row.kind] += 1
-    stated: list[Waiver] = [
-        {
-            "kind": waiver.kind,
-            "findings": number,
-            "reason": waiver.reason,
-            "by": waiver.by.get_username() if waiver.by else None,
-            "at": waiver.at.isoformat(),
-        }
-        for waiver, number in sorted(used.items(), key=lambda pair: pair[0].pk)
-    ]
-    for kind in KINDS:
-        if published[kind]:
-            stated.append(
-                {
-                    "kind": kind,
-                    "findings": published[kind],
-                    "reason": None,
-                    "reason_code": "lint.stays_as_published",
-                    "by": None,
-                    "at": None,
-                }
-            )
-    return stated
-
-
-def check_kind(kind: str) -> None:
-    if kind not in KINDS:
-        raise UnknownKind("lint.unknown_kind", kind=kind, kinds=list(KINDS))
-
-
-def _store_waiver(
-    project: Project, layer: str, kind: str, keys: Sequence[str], *, reason: str, by: Any
-) -> LintWaiver:
-    reason = reason_in(reason)
-    if not reason:
-        raise WaiverWithoutReason("lint.no_reason")
-    waiver = LintWaiver.objects.create(
-        project=project,
-        layer=layer,
-        kind=kind,
-        keys=list(keys),
-        number=len(keys),
-        reason=reason,
-        by=by,
-    )
-    events.record(
-        "gold.lint_waived",
-        waiver,
-        project=project,
-        actor=by,
-        layer=layer,
-        kind=kind,
-        what=Fact(f"lint_kind.{kind}").as_json(),
-        findings=len(keys),
-        reason=reason,
-    )
-    return waiver
-
-
-@transaction.atomic
-def waive(
-    project: Project, layer: str, kind: str, *, reason: str, by: Any, key: str = ""
-) -> LintWaiver:
-    """Accept what is open now of a kind, or one finding; what is found later asks again."""
-    check_kind(kind)
-    projects.lock(project)
-    rows = LintFinding.objects.filter(report__project=project, report__layer=layer, kind=kind)
-    found = (rows.filter(key=key) if key else rows).order_by("pk").values_list("key", flat=True)
-    covering = covered(project, layer)
-    keys = [each for each in found if each not in covering]
-    if not keys:
-        raise NothingToWaive("lint.nothing_open", kind=Fact(f"lint_kind.{kind}"))
-    return _store_waiver(project, layer, kind, keys, reason=reason, by=by)
-
-
-@transaction.atomic
-def withdraw(waiver: LintWaiver, *, reason: str, by: Any) -> LintWaiver:
-    """End a waiver: what it covered is open again. Releases that state it do not change."""
-    projects.lock(waiver.project)
-    if waiver.withdraws_id or LintWaiver.objects.filter(withdraws=waiver).exists():
-        raise NothingToWaive("lint.withdrawn_already")
-    reason = reason_in(reason)
-    if not reason:
-        raise WaiverWithoutReason("lint.no_reason")
-    ended = LintWaiver.objects.create(
-        project=waiver.project,
-        layer=waiver.layer,
-        kind=waiver.kind,
-        number=waiver.number,
-        reason=reason,
-        withdraws=waiver,
-        by=by,
-    )
-    events.record(
-        "gold.lint_waiver_withdrawn",
-        waiver,
-        project=waiver.project,
-        actor=by,
-        layer=waiver.layer,
-        kind=waiver.kind,
-        what=Fact(f"lint_kind.{waiver.kind}").as_json(),
-        findings=waiver.number,
-        reason=reason,
-    )
-    return ended
-
-
-# --- reports --------------------------------------------------------------------------------------
+# --- the last report ------------------------------------------------------------------------------
 
 
 @transaction.atomic
@@ -430,47 +274,19 @@ def store(project: Project, layer: str, findings: Findings, *, by: Any = None) -
     """Keep what was found in place of the last report of this layer."""
     projects.lock(project)
     LintReport.objects.filter(project=project, layer=layer).delete()
-    report = LintReport.objects.create(project=project, layer=layer, items=findings.items, by=by)
-    LintFinding.objects.bulk_create(
-        (
-            LintFinding(
-                report=report,
-                kind=row.kind,
-                key=key,
-                fact=row.fact,
-                conversation_id=row.conversation,
-                other_id=row.other,
-            )
-            for key, row in findings.by_key.items()
-        ),
-        batch_size=CHUNK,
+    rows = [[row.kind, row.fact.as_json(), row.conversation] for row in findings]
+    return LintReport.objects.create(
+        project=project, layer=layer, items=findings.items, by=by, findings=rows
     )
-    return report
 
 
-class KindCount(NamedTuple):
-    """How many findings of a kind a report has, and how many of them nobody has accepted."""
-
-    kind: str
-    number: int
-    open: int
+def report_of(project: Project, layer: str) -> LintReport | None:
+    return LintReport.objects.filter(project=project, layer=layer).select_related("by").first()
 
 
-def counts_of(report: LintReport) -> list[KindCount]:
-    covering = covered(report.project, report.layer)
-    found: Counter[str] = Counter()
-    opened: Counter[str] = Counter()
-    for kind, key in report.findings.order_by().values_list("kind", "key").iterator(CHUNK):
-        found[kind] += 1
-        opened[kind] += key not in covering
-    return [KindCount(kind, found[kind], opened[kind]) for kind in KINDS if found[kind]]
-
-
-def waivers_of(project: Project, layer: str) -> QuerySet[LintWaiver]:
-    """Newest first, with who ended them and why."""
-    return (
-        LintWaiver.objects.filter(project=project, layer=layer, withdraws=None)
-        .select_related("by", "withdrawn_by__by")
-        .defer("keys", "withdrawn_by__keys")
-        .order_by(F("pk").desc())
-    )
+def stored(report: LintReport | None) -> Findings:
+    """What the report has."""
+    findings = Findings()
+    rows = report.findings if report else []
+    findings.add(Finding(kind, Fact.from_json(fact), place) for kind, fact, place in rows)
+    return findings

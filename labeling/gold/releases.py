@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import reduce
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from labeling.core import acting
+from labeling.core import acting, events, projects
 from labeling.core.rules.audit import StatedEvents
 from labeling.domain.batches import batches
 from labeling.domain.canonical import canonical_json
@@ -46,13 +47,6 @@ from labeling.models import Annotation, Conversation, GoldItem, GoldRelease, Gui
 from labeling.schema import SCHEMA_VERSION
 from labeling.schema.labels import Payload
 from labeling.work import locking
-
-
-class SyntheticCounts(TypedDict, total=False):
-    """How many items have a synthetic conversation or generated labels, where there are any."""
-
-    synthetic: int
-    generated: int
 
 
 class Proposal(NamedTuple):
@@ -206,6 +200,26 @@ class Draft(NamedTuple):
         return of_release(self.parent.meaning, self.parent.version).raised(level)
 
 
+@transaction.atomic
+def publish(
+    draft: Draft,
+    contents: Contents,
+    verb: str,
+    *,
+    check: Callable[[], object] = lambda: None,
+    **said: Any,
+) -> GoldRelease:
+    """Insert everything at once, with the event that says so; ``check`` is called under the lock
+    of the project, where one version comes after the other.
+    """
+    project = projects.lock(draft.project)
+    check()
+    release = draft.store(contents)
+    names = {"release": str(release), "sha256": release.sha256}
+    events.record(verb, release, project=project, actor=draft.by, **names, **said)
+    return release
+
+
 def _insert(release: GoldRelease, items: Items) -> None:
     """The items, which lock the answers that people here gave."""
     for batch in batches(enumerate(items), BATCH):
@@ -288,7 +302,7 @@ def item_of(
         "domain": conversation.domain,
         "difficulty": conversation.difficulty,
         "split": conversation.split,
-        **origin_of(conversation),
+        **origin_said(conversation.origin, conversation.generator),  # type: ignore[typeddict-item]
         "conversation": messages_of(conversation),
         "layer": layer,
         "gold": gold,
@@ -309,17 +323,8 @@ def item_of(
     )
 
 
-class SyntheticOrigin(TypedDict, total=False):
-    origin: str
-    generator: str
-
-
-def origin_of(conversation: Conversation) -> SyntheticOrigin:
+def origin_said(origin: str, generator: str) -> dict[str, Any]:
     """What a gold item says about a synthetic conversation; nothing about others."""
-    return origin_said(conversation.origin, conversation.generator)
-
-
-def origin_said(origin: str, generator: str) -> SyntheticOrigin:
     if origin != Conversation.Origin.SYNTHETIC:
         return {}
     return {"origin": origin, "generator": generator}

@@ -14,7 +14,7 @@ from labeling.gold.releases import messages_of, shown
 from labeling.gold.rules import older
 from labeling.gold.rules.content import GoldMessage
 from labeling.gold.rules.normal import messages_in_normal_form
-from labeling.gold.rules.proofs import IsStated, ItemColumns, ReleaseFault, faults_of_item
+from labeling.gold.rules.proofs import ItemColumns, ReleaseFault, faults_of_item
 from labeling.gold.rules.release import text_sha256
 from labeling.gold.rules.signatures import files_signed, fingerprint
 from labeling.gold.rules.statement import (
@@ -92,28 +92,25 @@ def faults_of(
     this installation trusts.
     """
     stated = parsed(release.header)
-    proof = _PROOFS.get(str(stated.get("format")), _no_proof)
-    yield from proof(release, stated, trusted)
-    if stated:
-        yield from _release(_faults_of_event(release))
-
-
-_Proof = Callable[[GoldRelease, Mapping[str, Any], Collection[str] | None], Iterator[ReleaseFault]]
-
-
-def _no_proof(
-    release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str] | None
-) -> Iterator[ReleaseFault]:
-    """Nobody signed the releases of format 1, which were made before version 0.1.0."""
-    code = "verify.unsigned" if "name" in stated and "format" not in stated else "verify.format"
-    yield ReleaseFault("", Fact(code))
+    format_ = stated.get("format")
+    if format_ not in (FORMAT_2, FORMAT_3):
+        is_old = "name" in stated and "format" not in stated  # made before version 0.1.0
+        yield ReleaseFault("", Fact("verify.unsigned" if is_old else "verify.format"))
+        if not stated:
+            return
+    else:
+        proof = _signed if format_ == FORMAT_3 else _signed_before
+        yield from proof(release, stated, trusted or signing.trusted())
+        yield from _release(_faults_of_columns(shown(release), stated))
+        yield from _release(_faults_of_guidelines(release, stated))
+    yield from _release(_faults_of_event(release))
 
 
 # --- releases of this version ---------------------------------------------------------------------
 
 
 def _signed(
-    release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str] | None
+    release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str]
 ) -> Iterator[ReleaseFault]:
     key = fingerprint(release.public_key)
     signed = files_signed(release.signature, release.public_key)
@@ -123,7 +120,7 @@ def _signed(
         yield ReleaseFault("", Fact("verify.signature"))
     elif key != stated.get("key"):
         yield ReleaseFault("", Fact("verify.other_key"))
-    elif key not in (trusted or signing.trusted()):
+    elif key not in trusted:
         yield ReleaseFault("", Fact("verify.unknown_key", key=key))
     found = {
         MANIFEST_FILE: text_sha256(release.header),
@@ -133,12 +130,8 @@ def _signed(
     }
     if release.guideline:
         found[GUIDELINES_FILE] = text_sha256(release.guideline.body)
-    yield from _release(_faults_of_columns(shown(release), stated))
-    yield from _release(_faults_of_guidelines(release, stated))
     hashes = listed(release.listing)
-    yield from _faults_of_items(
-        release, stated, lambda item: hashes.get(item.item_id) == item.sha256
-    )
+    yield from _faults_of_items(release, stated, hashes)
     there = set(release.items.values_list("item_id", flat=True))
     for item_id in sorted(hashes.keys() - there):
         yield ReleaseFault(item_id, Fact("verify.missing_item"))
@@ -152,28 +145,17 @@ def _texts(release: GoldRelease) -> Iterator[str]:
     return release.items.values_list("canonical", flat=True).iterator(chunk_size=AT_A_TIME)
 
 
-# --- of version 0.3 -------------------------------------------------------------------------------
-
-
-def _format_2(
-    release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str] | None
+def _signed_before(
+    release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str]
 ) -> Iterator[ReleaseFault]:
+    """Of version 0.3: the root in the statement covers all items."""
     signed = older.Signed(release.header, release.sha256, release.signature, release.public_key)
-    hashes = list(release.items.order_by("position").values_list("sha256", flat=True))
-    yield from _release(signed.faults(hashes))
+    hashes = dict(release.items.order_by("position").values_list("item_id", "sha256"))
+    yield from _release(signed.faults(list(hashes.values())))
     key = older.fingerprint(release.public_key)
-    if key not in (trusted or signing.trusted()):
+    if key not in trusted:
         yield ReleaseFault("", Fact("verify.unknown_key", key=key))
-    yield from _release(_faults_of_columns(shown(release), stated))
-    yield from _release(_faults_of_guidelines(release, stated))
-    yield from _faults_of_items(
-        release, stated, lambda item: signed.is_signed_item(item.sha256, item.signature)
-    )
-    if stated.get("audit_head") and not held.has_head(stated):
-        yield ReleaseFault("", Fact("verify.audit_head"))
-
-
-_PROOFS: dict[str, _Proof] = {FORMAT_2: _format_2, FORMAT_3: _signed}
+    yield from _faults_of_items(release, stated, hashes)
 
 
 # --- what all of them satisfy ---------------------------------------------------------------------
@@ -219,7 +201,7 @@ def _faults_of_event(release: GoldRelease) -> Iterator[Fact]:
 
 
 def _faults_of_items(
-    release: GoldRelease, stated: Mapping[str, Any], is_stated: IsStated
+    release: GoldRelease, stated: Mapping[str, Any], hashes: Mapping[str, str]
 ) -> Iterator[ReleaseFault]:
     counted = {"synthetic": 0, "generated": 0, "items": 0}
     is_imported = release.is_imported
@@ -228,7 +210,8 @@ def _faults_of_items(
         counted["items"] += 1
         counted["synthetic"] += item.conversation.is_synthetic
         counted["generated"] += item.how == GoldItem.How.GENERATED
-        columns = ItemColumns(item.item_id, item.split, item.how, item.sha256, item.signature)
+        columns = ItemColumns(item.item_id, item.split, item.how, item.sha256)
+        is_stated = hashes.get(item.item_id) == item.sha256
         yield from faults_of_item(
             item.canonical, columns, is_stated=is_stated, is_imported=is_imported
         )

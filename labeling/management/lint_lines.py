@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from labeling.domain.facts import Fact
-from labeling.gold import lint
-from labeling.gold.lint import LintOpen
+from labeling.gold.lint import Findings, LintOpen
 from labeling.gold.rules.statement import Waiver
-from labeling.models import LintFinding, LintReport
 from labeling.words import in_english
 
 MOST = 20
@@ -19,8 +16,8 @@ def open_lines(error: LintOpen) -> Iterator[str]:
     """What a release was refused for: of each kind the first ones."""
     for kind, number in error.details["kinds"].items():
         yield f"{kind}: {in_english(Fact(f'lint_kind.{kind}'))} ({number})"
-        for fact in error.findings.first_of(kind, MOST):
-            yield f"  {in_english(fact)}"
+        for row in error.findings.of(kind)[:MOST]:
+            yield f"  {in_english(row.fact)}"
         if number > MOST:
             yield f"  … {number - MOST} more"
 
@@ -36,27 +33,11 @@ def waiver_line(waiver: Waiver) -> str:
     return f"stated in the release: {in_english(counted)}: {why}"
 
 
-def report_lines(report: LintReport) -> Iterator[str]:
+def report_lines(findings: Findings, items: int, accepted: Mapping[str, str]) -> Iterator[str]:
     """Everything that lint found, by kind."""
-    counts = lint.counts_of(report)
-    yield (
-        f"{report.items} items, {sum(count.number for count in counts)} findings, "
-        f"{sum(count.open for count in counts)} of them open"
-    )
-    covered = lint.covered(report.project, report.layer)
-    for count in counts:
-        title = in_english(Fact(f"lint_kind.{count.kind}"))
-        yield f"{count.kind}: {title} ({count.number}, {count.open} open)"
-        for finding in _findings(report, count.kind):
-            waiver = covered.get(finding.key)
-            accepted = f" (accepted: {waiver.reason})" if waiver else ""
-            yield f"  {_sentence(finding)}{accepted}"
-
-
-def _findings(report: LintReport, kind: str) -> Any:
-    rows = report.findings.filter(kind=kind).select_related("conversation")
-    return rows.order_by("pk").iterator(500)
-
-
-def _sentence(finding: LintFinding) -> str:
-    return in_english(finding.fact) if finding.fact else ""
+    counts = findings.counts()
+    yield f"{items} items, {sum(counts.values())} findings"
+    for kind, number in counts.items():
+        why = f", accepted: {accepted[kind]}" if kind in accepted else ""
+        yield f"{kind}: {in_english(Fact(f'lint_kind.{kind}'))} ({number}{why})"
+        yield from (f"  {in_english(row.fact)}" for row in findings.of(kind))

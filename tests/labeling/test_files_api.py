@@ -59,20 +59,8 @@ def test_everybodys_labels_leave_as_a_file_and_come_into_another_project(
     assert (refused.status_code, refused.json()["code"]) == (400, "labels_refused")
 
 
-def test_labels_of_test_items_leave_only_for_a_reason(project: Project, researcher: Client) -> None:
-    full = factories.open_full(project, 2)
-    factories.answer_all(full)
-    project.conversations.filter(rounds=full).update(split="test")
-    release = factories.make_release(project, items=2)
-    assert release.items.filter(split="test").exists()
-
-    answer = researcher.get(f"{HERE}labels/?form=labelstudio")
-
-    assert (answer.status_code, answer.json()["code"]) == (403, "look_reason_needed")
-
-
 def test_a_form_that_there_is_not_is_a_wrong_field(project: Project, researcher: Client) -> None:
-    for path in ("labels/?form=xls", "lint/findings/?kind=x"):
+    for path in ("labels/?form=xls", "lint/?kind=x"):
         answer = researcher.get(HERE + path)
         assert (answer.status_code, answer.json()["code"]) == (400, "invalid"), path
 

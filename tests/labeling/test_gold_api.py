@@ -130,7 +130,7 @@ def test_verifying_says_what_does_not_match(
     assert client.get(f"{GOLD}verify/").json()["last"] == checked
 
 
-def test_lint_is_asked_for_read_and_accepted(
+def test_lint_is_asked_for_read_and_accepted_as_one_freezes(
     project: Project, rita: User, signed_in: SignedIn
 ) -> None:
     factories.answer_all(factories.open_full(project, 2))
@@ -142,16 +142,16 @@ def test_lint_is_asked_for_read_and_accepted(
 
     gold_requests.answer(project, ruler=ruler)
     report = client.get(url).json()
-    findings = client.get(f"{url}findings/?limit=500").json()["results"]
+    one = client.get(f"{url}?kind=superseded&limit=1").json()
 
     assert client.get(f"{freezes}{asked['id']}/").json()["state"] == "linted"
     assert not GoldRelease.objects.exists()
-    assert report["items"] == 2
-    assert sum(kind["number"] for kind in report["kinds"]) == len(findings) > 0
-    kind = findings[0]["kind"]
-    waiver = post(client, f"{url}waivers/", layer="extraction", kind=kind, reason="As it is.")
-    left = client.get(f"{url}findings/?kind={kind}").json()["results"]
-    assert (waiver.status_code, {row["is_open"] for row in left}) == (201, {False})
+    assert (report["items"], report["kinds"]) == (2, [{"kind": "superseded", "number": 2}])
+    assert [row["conversation"] for row in report["results"]] == ["c-001", "c-002"]
+    assert (len(one["results"]), one["next"] is None) == (1, False)
+    post(client, freezes, layer="extraction", waive={"superseded": "As it is."})
+    gold_requests.answer(project, ruler=ruler)
+    assert [row["reason"] for row in GoldRelease.objects.get().waivers] == ["As it is."]
 
 
 def test_two_releases_differ_by_what_became_of_their_items(

@@ -9,9 +9,8 @@ import pytest
 
 from labeling.agreement.matching.similarity import Ruler
 from labeling.core import events
-from labeling.domain.errors import RuleError
 from labeling.exchange.export import FORMATS, export
-from labeling.gold import gold, gold_requests
+from labeling.gold import gold
 from labeling.gold.rules.release import item_sha256
 from labeling.models import Adjudication, Conversation, Event
 from labeling.work import annotations
@@ -215,12 +214,6 @@ def test_an_item_says_which_field_came_from_whom_where_nobody_gave_all_of_it(
     assert "Priority as ana, cleo · Source messages as ben, cleo" in shown
 
 
-def test_nothing_here_is_an_answer_of_gold_too(signed_in, noor, project):
-    factories.make_release(project, items=1, sources=[])
-
-    assert "“Nothing here” is the agreed answer." in page(signed_in(noor), f"{RELEASE}items/c-001/")
-
-
 def test_a_decided_item_names_who_decided_and_keeps_all_answers(signed_in, project, people):
     opened = factories.open_full(project, 1)
     for assignment in opened.assignments.all():
@@ -260,22 +253,3 @@ def test_an_item_with_a_slash_in_its_id_has_a_page(signed_in, noor, project):
 )
 def test_what_does_not_exist_is_not_found(signed_in, noor, release, path):
     assert signed_in(noor).get(f"{URL}{path}").status_code == 404
-
-
-def test_a_second_version_links_to_its_parent(signed_in, noor, project, release):
-    factories.answer_all(factories.open_full(project, 1))
-    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
-
-    content = signed_in(noor).get(f"{URL}orders/2/").content.decode()
-
-    assert f'<a href="{RELEASE}">orders@1</a>' in content
-
-
-def test_a_release_offers_to_be_evaluated(signed_in, noor, release):
-    assert b"?release=orders@1" in signed_in(noor).get(RELEASE).content
-
-
-def test_freezing_without_the_layer_is_refused(signed_in, rita, project):
-    assert ask(signed_in(rita), layer="qa").status_code == 400
-    with pytest.raises(RuleError):
-        gold_requests.request_freeze(project=project, layer="qa", by=rita)

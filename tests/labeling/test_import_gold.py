@@ -149,13 +149,6 @@ def test_a_dry_run_stores_nothing(write, chats):
     assert stored() == before
 
 
-def test_the_page_of_imported_arcs_shows_them(write, chats, signed_in, people):
-    run(write("arc_cases_emi_elise.json", CASES))
-
-    url = reverse("gold-item", args=["talks", "talks-arc", 1, "Chat_1_Emi_Elise"])
-    assert "Start (Dec 29): messages 0" in page(signed_in(people["admin"]), url)
-
-
 # --- native lines -------------------------------------------------------------------------------
 
 

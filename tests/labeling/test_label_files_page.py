@@ -10,8 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from labeling.exchange import label_exports
-from labeling.models import Adjudication, Annotation, Event, Project
-from labeling.settling import adjudications
+from labeling.models import Annotation, Event, Project
 from tests import factories
 from tests.pages import text_of
 
@@ -95,27 +94,6 @@ def test_an_upload_is_shown_first_and_stored_when_confirmed(labeled, elsewhere, 
     assert "Nothing new to store" in text_of(again)
 
 
-def test_decisions_about_answers_that_are_known_are_stored_too(labeled, elsewhere, lead, rita):
-    lead.post(
-        "/projects/other/labels/import/", confirmation(upload(lead, download(lead, "native")))
-    )
-    adjudications.decide(
-        conversation=labeled.conversations.first(),
-        layer="extraction",
-        payload=factories.labels([0]),
-        reason="Ana is right",
-        by=rita,
-    )
-
-    preview = upload(lead, download(lead, "native"))
-    stored = lead.post("/projects/other/labels/import/", confirmation(preview), follow=True)
-
-    assert "Decisions, new 1" in text_of(preview)
-    assert "Store the decisions" in text_of(preview)
-    assert "1 decision about them is stored." in stored.content.decode()
-    assert Adjudication.objects.filter(conversation__project=elsewhere).count() == 1
-
-
 def test_a_preview_is_confirmed_once_and_by_nobody_else(labeled, elsewhere, lead, signed_in, admin):
     sent = confirmation(upload(lead, download(lead, "native")))
 
@@ -135,13 +113,3 @@ def test_without_a_reason_the_preview_cannot_be_stored(labeled, elsewhere, lead)
     sent = lead.post("/projects/other/labels/import/", confirmation(preview))
     assert sent.status_code == 400
     assert not elsewhere.rounds.exists()
-
-
-@pytest.mark.parametrize(
-    ("data", "said"), [(b"", "the file is empty"), (b"<script>\n", "not valid JSON")]
-)
-def test_what_is_wrong_with_a_file_is_said(labeled, elsewhere, lead, data, said):
-    response = upload(lead, data)
-
-    assert response.status_code == 400
-    assert said in text_of(response)

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 from hypothesis import given, settings
@@ -22,7 +21,6 @@ from labeling.exchange.formats.offsets import to_utf16
 from labeling.models import Annotation, Project, Round
 from labeling.words import in_english
 from tests import factories
-from tests.pages import text_of
 
 SignedIn = Callable[[User], Client]
 TEXTS = ["We order books & 😀 books & pens", "Who is Nele?", "ok, books, ok"]
@@ -51,9 +49,9 @@ def task(*annotations: Any, id: str = "c-1", number: int = 7, **fields: Any) -> 
     return {"id": number, "data": data, "annotations": list(annotations), **fields}
 
 
-def read(*tasks: Any, annotator: str = "") -> tuple[list[FileConversation], list[str]]:
+def read(*tasks: Any) -> tuple[list[FileConversation], list[str]]:
     stream = BytesIO(json.dumps(list(tasks)).encode())
-    entries = list(labelstudio.read(stream, annotator=annotator))
+    entries = list(labelstudio.read(stream))
     faults = [in_english(one.reason) for one in entries if isinstance(one, LineFault)]
     return [one[1] for one in entries if not isinstance(one, LineFault)], faults
 
@@ -120,25 +118,6 @@ def test_what_is_no_answer_is_called_by_its_task(given: Any, says: str) -> None:
 
     assert not any(conversation.answers for conversation in conversations)
     assert says in faults[0]
-
-
-@pytest.mark.no_database
-def test_exports_from_before_1_0_are_read() -> None:
-    old = task()
-    del old["annotations"]
-    old["completions"] = [
-        {"id": 1, "created_at": 1592909391, "lead_time": 2.6, "result": [region("We", 0, 2)]},
-        {"id": 2, "skipped": True, "created_at": 1592909392},
-    ]
-
-    [conversation], faults = read(old, annotator="ana")
-
-    labeled, skipped = conversation.answers
-    assert faults == []
-    assert labeled.created_at is not None
-    assert labeled.created_at.year == 2020
-    assert [label["type"] for label in labeled.payload["events"]] == ["order"]
-    assert (labeled.annotator, skipped.status, skipped.empty) == ("ana", "skipped", False)
 
 
 @pytest.mark.no_database
@@ -284,25 +263,3 @@ def test_a_file_that_breaks_off_is_refused_whole(project: Project, tmp_path: Pat
         call_command("import_labels", str(path), project="orders", format="labelstudio")
 
     assert not Round.objects.exists()
-
-
-@pytest.mark.django_db
-def test_the_page_lists_what_is_left_out_before_anything_is_stored(
-    project: Project, rita: User, signed_in: SignedIn
-) -> None:
-    client = signed_in(rita)
-    file = SimpleUploadedFile("export.json", json.dumps(MIXED).encode())
-    sent = {"format": "labelstudio", "reason": "Pilot.", "file": file}
-
-    preview = client.post("/projects/orders/labels/preview/", sent)
-
-    shown = text_of(preview)
-    assert "Left out 3" in shown
-    assert "export.json:1: task 2: annotations[0]: a region says “Nele”" in shown
-    assert not Annotation.objects.exists()
-    context = preview.context
-    again = {name: context[name] for name in ("format", "create_annotators", "reason")}
-    again["upload"] = context["upload"].key
-    stored = client.post("/projects/orders/labels/import/", again, follow=True)
-    assert "Left out: 3." in stored.content.decode()
-    assert Annotation.objects.count() == 1

@@ -111,15 +111,3 @@ def test_a_split_that_only_the_conversation_has_refuses_the_item(
     said = refused(tmp_path / "export", project="elsewhere", layer="extraction")
 
     assert "its split is “” in the export and “test” here" in said
-
-
-def test_the_command_counts_labels_of_label_layers_and_questions_of_question_layers(
-    release: GoldRelease, tmp_path: Path
-) -> None:
-    export(release, format="native", folder=tmp_path)
-
-    said = run(tmp_path / "items.jsonl", project="elsewhere", layer="extraction")
-
-    assert "labels" in said
-    assert "sessions" not in said
-    assert "questions" not in said

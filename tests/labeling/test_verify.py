@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,9 @@ from labeling import tasks
 from labeling.conversations.rules.transcripts import Message
 from labeling.core import audit, events
 from labeling.core.models import guards
-from labeling.core.rules.audit import EventRecord
 from labeling.domain.canonical import canonical_json
 from labeling.exchange.export import export
-from labeling.gold import held, looks, signing, verification
+from labeling.gold import looks, signing, verification
 from labeling.gold.rules import older
 from labeling.gold.rules.signatures import Signer, fingerprint, make_key
 from labeling.gold.rules.statement import listing, parsed
@@ -499,7 +498,13 @@ OLD_FOLDER: dict[str, tuple[Callable[[Path], object], str]] = {
     "relabeled": (put("manifest.json", "orders@1", "orders@2"), "“release” is not what"),
     "statement": (put("statement.json", '"version":1', '"version":2'), "signature does not fit"),
     "hash": (put("manifest.json", '"sha256": "', '"sha256": "x'), "does not match"),
-    "stripped": (put("manifest.json", '"signature": "', '"signature": "x'), "never signed"),
+    "signature": (
+        edit(
+            "manifest.json",
+            lambda content: b'"signature": "x'.join(content.rsplit(b'"signature": "', 1)),
+        ),
+        "signature does not fit",
+    ),
     "guidelines": (edit("guidelines.md", lambda _: b"Label nothing."), "Version 1 of the"),
     "line end": (edit("items.jsonl", lambda content: content[:-1]), "items.jsonl is not what"),
     "item left out": (
@@ -547,15 +552,10 @@ def stored(project: Project, folder: Path, header: str, **columns: Any) -> GoldR
     return release
 
 
-def test_a_release_of_format_2_verifies_with_the_log_of_then(
-    project: Project, rita: User, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_of_format_2_verifies(project: Project, rita: User, settings: Any) -> None:
     settings.GOLD_KEY = KEY_2
     header = (FORMAT_2 / "statement.json").read_text("utf-8")
     manifest = json.loads((FORMAT_2 / "manifest.json").read_text("utf-8"))
-    rows = json.loads((FORMAT_2 / "events.json").read_text("utf-8"))
-    log = [EventRecord(*row[:-1], datetime.fromisoformat(row[-1])) for row in rows]
-    monkeypatch.setattr(held, "_in_order_of_links", lambda: iter(log))
     stated = parsed(header)
     shown = ("meaning", "message", "agreement", "overrides", "left_out", "waivers", "frozen_at")
     columns = {name: stated[name] for name in shown}
@@ -564,9 +564,11 @@ def test_a_release_of_format_2_verifies_with_the_log_of_then(
     release.refresh_from_db()
     assert verification.verify(release) == []
 
-    log[3] = log[3]._replace(verb="round.closed")
+    guards.remove(connection)
+    item_with_its_hash(release)
 
-    assert [fault.fact.code for fault in verification.verify(release)] == ["verify.audit_head"]
+    codes = [fault.fact.code for fault in verification.verify(release)]
+    assert "verify.items" in codes
 
 
 # --- what is on record ----------------------------------------------------------------------------

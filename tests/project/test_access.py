@@ -145,9 +145,6 @@ EXPECTED = {
     "reopenings": READERS,
     "reopening": READERS,
     "gold-lint": READERS,
-    "gold-lint-run": Row(302, 404, 404, 403, 302, post=True),
-    "gold-lint-waive": Row(302, 404, 404, 403, 302, post=True),
-    "gold-lint-withdraw": Row(302, 404, 404, 403, 302, post=True),
     "gold-corrections": Row(302, 404, 404, 403, 302, post=True),
     "gold-verify": Row(302, 404, 404, 200, 200, post=True),
     "run": READERS,
@@ -273,8 +270,6 @@ EXPECTED = {
     "api-freezes": API_READERS,
     "api-freeze": Row(403, 404, 404, 404, 404),  # nobody has asked for one
     "api-lint": API_READERS,
-    "api-lint-findings": API_READERS,
-    "api-lint-waivers": Row(403, 405, 405, 405, 405),
     "api-looks": API_EVERYBODY,
     "api-runs": API_READERS,
     "api-run-estimate": Row(403, 404, 404, 400, 400, post=True),

@@ -49,7 +49,6 @@ GUARDS = [
     *never("labeling_pseudonym", "A pseudonym never changes: released gold names it."),
     *never("labeling_review", "A review never changes: review again."),
     *never("labeling_adjudication", "A decision never changes: decide again."),
-    *never("labeling_lintwaiver", "A waiver of lint never changes: withdraw it."),
     *never("labeling_suggestion", "A suggestion never changes: labels were taken over from it."),
     *never("labeling_look", "A look at test items is never taken back."),
     *never("labeling_lookbudget", "A budget of looks stays on record: set another one."),

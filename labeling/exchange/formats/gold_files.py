@@ -13,7 +13,6 @@ from labeling.domain.canonical import canonical_json
 from labeling.domain.csv_cells import safe_cell
 from labeling.gold.rules.content import GoldContent
 from labeling.gold.rules.meaning import of_release
-from labeling.gold.rules.statement import ReleaseHeader
 from labeling.schema import LAYERS
 from labeling.schema.labels import StoredLabel
 
@@ -70,7 +69,7 @@ class ReleaseSummary(TypedDict):
 
     release: str
     sha256: str
-    header: ReleaseHeader
+    header: Mapping[str, Any]
     hows: Mapping[str, int]
     agreement: Any
     n_left_out: int

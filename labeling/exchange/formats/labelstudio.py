@@ -258,11 +258,8 @@ def _region(uid: str, name: str, label: str, value: Written) -> Written:
     }
 
 
-def read(stream: BinaryIO, *, with_answers: bool = True, annotator: str = "") -> Iterator[ReadLine]:
-    """The conversations of an export with their annotations, one task after the other.
-
-    ``annotator`` is who made those that name nobody, as exports before Label Studio 1.0 do.
-    """
+def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[ReadLine]:
+    """The conversations of an export with their annotations, one task after the other."""
     for entry in json_list(stream):
         if isinstance(entry, LineFault):
             yield entry
@@ -278,4 +275,4 @@ def read(stream: BinaryIO, *, with_answers: bool = True, annotator: str = "") ->
             )
             return
         else:
-            yield from read_task(*entry, with_answers=with_answers, annotator=annotator)
+            yield from read_task(*entry, with_answers=with_answers)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from html import unescape
 from textwrap import shorten
 from typing import Any, TypedDict
@@ -53,9 +52,7 @@ def is_flat(task: Any) -> bool:
     )
 
 
-def read_task(
-    line: int, task: Any, *, with_answers: bool = True, annotator: str = ""
-) -> Iterator[ReadLine]:
+def read_task(line: int, task: Any, *, with_answers: bool = True) -> Iterator[ReadLine]:
     """A conversation with its answers, and a fault for each of them that cannot be taken.
 
     A conversation without an id gets the task's number as its id.
@@ -73,7 +70,7 @@ def read_task(
     for place, value in given:
         regions = _Regions(texts)
         try:
-            answers.append(_answer(value, regions, annotator))
+            answers.append(_answer(value, regions))
         except Unreadable as error:
             yield LineFault(line, in_task(name, error.fact, place=place), True)
         except RecursionError:
@@ -100,9 +97,8 @@ def _conversation(document: Unchecked) -> FileConversation:
 
 
 def _annotations(document: Unchecked) -> Iterator[tuple[str, Any]]:
-    """What was submitted or skipped, with its place; before Label Studio 1.0 under another name."""
-    key = "annotations" if document.get("annotations") is not None else "completions"
-    given = as_list(document.get(key, []), f'"{key}"')
+    """What was submitted or skipped, with its place."""
+    given = as_list(document.get("annotations") or [], '"annotations"')
     others = {name: _number_of(document, name) for name in ("drafts", "predictions")}
     if not given and any(others.values()):
         raise Unreadable(
@@ -113,7 +109,7 @@ def _annotations(document: Unchecked) -> Iterator[tuple[str, Any]]:
             **others,
         )
     for number, value in enumerate(given):
-        yield f"{key}[{number}]", value
+        yield f"annotations[{number}]", value
 
 
 def _number_of(document: Unchecked, name: str) -> int:
@@ -148,45 +144,35 @@ def _turn(paragraph: Mapping[str, Any]) -> Turn:
     )
 
 
-def _answer(value: Any, regions: _Regions, annotator: str) -> FileAnswer:
+def _answer(value: Any, regions: _Regions) -> FileAnswer:
     annotation = as_dict(value, Fact("place.annotation"))
-    skipped = bool(annotation.get("was_cancelled") or annotation.get("skipped"))
+    skipped = bool(annotation.get("was_cancelled"))
     results = annotation.get("result")
     if results is None and not skipped:
         raise Unreadable(msgid("it has no result, so it is no answer"))
     payload = regions.payload(as_list(results or [], '"result"'))
     return FileAnswer(
-        annotator=_annotator(annotation.get("completed_by"), annotator),
+        annotator=_annotator(annotation.get("completed_by")),
         payload=payload,
         status=SKIPPED if skipped else SUBMITTED,
         empty=not payload and not skipped,
         skip_reason=UNKNOWN_REASON if skipped else "",
-        created_at=past(_iso(annotation.get("created_at")), '"created_at"'),
-        submitted_at=past(_iso(annotation.get("updated_at")), '"updated_at"'),
+        created_at=past(annotation.get("created_at"), '"created_at"'),
+        submitted_at=past(annotation.get("updated_at"), '"updated_at"'),
         active_seconds=_seconds(annotation.get("lead_time")),
         is_gold=bool(annotation.get("ground_truth")),
     )
 
 
-def _annotator(value: Any, unnamed: str) -> str:
+def _annotator(value: Any) -> str:
     """A person by e-mail address or, in exports without it, by number."""
     if isinstance(value, dict):
         value = value.get("username") or value.get("email") or value.get("id")
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
-    if value is None and not unnamed:
+    if value is None:
         raise Unreadable("sample.no_annotator")
-    return as_text(value or unnamed, '"completed_by"', required=True)
-
-
-def _iso(value: Any) -> Any:
-    """Before Label Studio 1.0 times were seconds since 1970."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    try:
-        return datetime.fromtimestamp(value, UTC).isoformat()
-    except (ValueError, OverflowError, OSError):
-        return str(value)
+    return as_text(value, '"completed_by"', required=True)
 
 
 def _seconds(value: Any) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,20 +14,12 @@ from rest_framework.response import Response
 from labeling.core import access
 from labeling.core.api.base import RELEASING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import NEWEST_FIRST, OLDEST_FIRST, page_of, part
-from labeling.core.api.records import FactField, computed, row_of, serializer_with, username
+from labeling.core.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, listed, page_of, part
+from labeling.core.api.records import FactField
 from labeling.core.api.requests import asked, sent, user_of
 from labeling.gold import gold_requests, lint
-from labeling.gold.rules.lint import KINDS
-from labeling.models import (
-    Conversation,
-    Event,
-    GoldRelease,
-    LintFinding,
-    LintReport,
-    LintWaiver,
-    Project,
-)
+from labeling.gold.rules.lint import KINDS, Finding
+from labeling.models import Conversation, Event, GoldRelease, Project
 from labeling.schema.targets import target_layers
 from labeling.words import is_fact, words_of
 
@@ -46,6 +38,11 @@ class FreezeIn(serializers.Serializer[Any]):
         ["patch", "minor", "major"], default="patch", help_text="Of the version by meaning"
     )
     with_synthetic = serializers.BooleanField(default=False)
+    waive = serializers.DictField(
+        child=serializers.CharField(max_length=2000),
+        default=dict,
+        help_text="Why findings of lint may be in the release, by kind",
+    )
     only_lint = serializers.BooleanField(
         default=False, help_text="Say what lint finds, and freeze nothing"
     )
@@ -144,133 +141,62 @@ def _state(asked: Event, outcome: Event | None, releases: dict[str, str]) -> dic
 # --- lint -----------------------------------------------------------------------------------------
 
 
-class LayerIn(serializers.Serializer[Any]):
-    layer = serializers.CharField()
+class KindOut(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    number = serializers.IntegerField()
 
 
-KindOut = serializer_with("KindOut", lint.KindCount)
+class FindingOut(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    message = FactField(source="fact")
+    code = serializers.CharField(source="fact.code")
+    conversation = serializers.CharField(allow_null=True, help_text="Where to look")
 
 
-class LintOut(serializers.Serializer[Any]):
+class LintOut(PageOut):
     layer = serializers.CharField()
     at = serializers.DateTimeField(allow_null=True, help_text="null: never looked")
     by = serializers.CharField(allow_null=True)
     items = serializers.IntegerField(allow_null=True, help_text="That a freeze would have taken")
     kinds = KindOut(many=True)
+    results = FindingOut(many=True)
 
 
-FindingOut = row_of(
-    "FindingOut",
-    LintFinding,
-    *("id", "kind", "key"),
-    message=FactField(source="fact"),
-    code=serializers.CharField(source="fact.code"),
-    conversation=serializers.CharField(
-        source="conversation.external_id", default=None, allow_null=True
-    ),
-    other=computed(
-        serializers.CharField,
-        lambda row: row.other.external_id if row.other and row.shows_other else None,
-        allow_null=True,
-        help_text="The other conversation, where there is one and you may read it",
-    ),
-    is_open=serializers.BooleanField(help_text="Nobody has accepted it"),
-)
-
-
-class WaiveIn(LayerIn):
-    kind = serializers.ChoiceField(list(KINDS))
-    key = serializers.CharField(
-        default="", allow_blank=True, max_length=20, help_text="Of one finding; empty: all open"
-    )
-    reason = serializers.CharField(max_length=2000)
-
-
-WaiverOut = row_of(
-    "WaiverOut",
-    LintWaiver,
-    *("id", "layer", "kind", "number", "reason", "at"),
-    by=username("by"),
-    withdrawn_at=serializers.DateTimeField(source="ended.at", default=None, allow_null=True),
-)
-
-
-LAYER = OpenApiParameter("layer", str, description="Default: the project's first")
+class LintIn(serializers.Serializer[Any]):
+    layer = serializers.CharField(required=False, help_text="Default: the project's first")
+    kind = serializers.ChoiceField(list(KINDS), required=False, help_text="Findings of this kind")
 
 
 class LintView(ApiView):
     scopes = RELEASING
 
-    @extend_schema(parameters=[LAYER], responses=LintOut)
+    @extend_schema(parameters=[*OLDEST_FIRST, LintIn], responses=LintOut)
     def get(self, request: Request, slug: str) -> Response:
-        """What lint found the last time in labels that would be frozen, counted by kind."""
+        """What lint found the last time in labels that would be frozen."""
         project = access.readable(request.user, slug)
-        return Response(_lint(project, _layer(request, project)))
-
-
-class FindingFilterIn(serializers.Serializer[Any]):
-    kind = serializers.ChoiceField(list(KINDS), required=False)
-
-
-class LintFindingsView(ApiView):
-    scopes = RELEASING
-
-    @extend_schema(
-        parameters=[
-            *OLDEST_FIRST,
-            LAYER,
-            FindingFilterIn,
-        ],
-        responses=page_of(FindingOut),
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        """The findings of the last report of a layer."""
-        project = access.readable(request.user, slug)
-        wanted = asked(request, FindingFilterIn)
-        of_report = LintFinding.objects.filter(
-            report__project=project, report__layer=_layer(request, project)
+        wanted = asked(request, LintIn)
+        layers = target_layers(project.layers)
+        layer = wanted.get("layer") or layers[0]
+        if layer not in layers:
+            choice = f"This project has {', '.join(layers)}."
+            raise serializers.ValidationError({"layer": [choice]})
+        report = lint.report_of(project, layer)
+        findings = lint.stored(report)
+        return listed(
+            request,
+            findings.of(wanted["kind"]) if "kind" in wanted else list(findings),
+            FindingOut,
+            prepared=_with_names,
+            layer=layer,
+            at=report.at if report else None,
+            by=report.by.get_username() if report and report.by else None,
+            items=report.items if report else None,
+            kinds=[{"kind": kind, "number": n} for kind, n in findings.counts().items()],
         )
-        if "kind" in wanted:
-            of_report = of_report.filter(kind=wanted["kind"])
-        known = Conversation.objects.visible_to(request.user).order_by()
-        rows = of_report.select_related("conversation", "other").annotate(
-            shows_other=Exists(known.filter(pk=OuterRef("other_id")))
-        )
-        shown, following = part(request, rows)
-        covered = lint.covered(project, _layer(request, project))
-        for row in shown:
-            row.is_open = row.key not in covered
-        return Response(page_of(FindingOut)({"next": following, "results": shown}).data)
 
 
-class LintWaiversView(ApiView):
-    scopes = RELEASING
-
-    @extend_schema(request=WaiveIn, responses={201: WaiverOut})
-    def post(self, request: Request, slug: str) -> Response:
-        """Accept what is open of a kind, or one finding (leads). Releases state it."""
-        project = access.led(request.user, slug)
-        fields = sent(request, WaiveIn)
-        layer, kind = fields.pop("layer"), fields.pop("kind")
-        waiver = lint.waive(project, layer, kind, by=user_of(request), **fields)
-        return Response(WaiverOut(waiver).data, status=status.HTTP_201_CREATED)
-
-
-def _lint(project: Project, layer: str) -> dict[str, Any]:
-    report = LintReport.objects.filter(project=project, layer=layer).select_related("by").first()
-    said = {
-        "layer": layer,
-        "at": report.at if report else None,
-        "by": report.by.get_username() if report and report.by else None,
-        "items": report.items if report else None,
-        "kinds": lint.counts_of(report) if report else [],
-    }
-    return dict(LintOut(said).data)
-
-
-def _layer(request: Request, project: Project) -> str:
-    layers = target_layers(project.layers)
-    layer = request.query_params.get("layer") or layers[0]
-    if layer not in layers:
-        raise serializers.ValidationError({"layer": [f"This project has {', '.join(layers)}."]})
-    return layer
+def _with_names(rows: Sequence[Finding]) -> list[Finding]:
+    """With the ids of the conversations in place of their keys."""
+    known = Conversation.objects.filter(pk__in={row.conversation for row in rows})
+    names = dict(known.values_list("pk", "external_id"))
+    return [row._replace(conversation=names.get(row.conversation)) for row in rows]

@@ -6,6 +6,8 @@ from django import forms
 from django.core.validators import RegexValidator
 from django.utils.translation import gettext_lazy as _
 
+from labeling.core.rules.reasons import reason_in
+from labeling.gold.rules.lint import KINDS
 from labeling.gold.rules.release import RELEASE_NAME
 from labeling.models import Project
 from labeling.schema.targets import target_layers, title_of
@@ -52,8 +54,15 @@ class FreezeForm(forms.Form):
         ),
     )
 
+    only_lint = forms.BooleanField(required=False, widget=forms.HiddenInput)
+
     def clean_at_least(self) -> str:
         return self.cleaned_data["at_least"] or "patch"
+
+    def clean(self) -> dict[str, Any]:
+        """With the reasons for accepting what lint found, by kind."""
+        said = {kind: reason_in(self.data.get(f"waive-{kind}", ""))[:2000] for kind in KINDS}
+        return {**self.cleaned_data, "waive": {kind: why for kind, why in said.items() if why}}
 
     def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data, initial={"name": project.slug})

@@ -1,27 +1,22 @@
 """What may be wrong with labels that are to become gold, told before they are frozen.
 
-Each rule looks at one item, or gathers from item to item what can only be told of all of them. A
-finding has a key that names its subject and stays the same as long as the fault does, so that a
-person can accept it once. Findings hold no word of a message or of a label: who reads them may not
-be allowed to read those.
+Each rule looks at one item, or gathers from item to item what can only be told of all of them.
+Findings hold no word of a message or of a label: who reads them may not be allowed to read those.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from labeling.agreement.matching.places import cited_by
-from labeling.agreement.matching.references import unresolved
 from labeling.domain.canonical import canonical_json
 from labeling.domain.facts import Fact, Value
 from labeling.domain.msgids import msgid
 from labeling.gold.rules.content import Decided, GoldContent
 from labeling.schema import LAYERS
-from labeling.schema.labels import Payload, StoredLabel
+from labeling.schema.labels import StoredLabel
 from labeling.schema.targets import END_TO_END
 
 # --- the kinds ------------------------------------------------------------------------------------
@@ -42,11 +37,6 @@ class LintKind:
 
 
 _KINDS = (
-    LintKind(
-        "dangling",
-        msgid("Labels that refer to something missing"),
-        msgid("Decide the conversation again in adjudication, or correct the file."),
-    ),
     LintKind(
         "doubled",
         msgid("The same label twice in one conversation"),
@@ -101,6 +91,7 @@ KINDS = {kind.name: kind for kind in _KINDS}
 
 TITLES = {kind.name: kind.title for kind in _KINDS} | {
     "copy_elsewhere": msgid("A conversation that another project has, too"),
+    "dangling": msgid("Labels that refer to something missing"),
     "open_comment": msgid("Unresolved comments"),
     "small_split": msgid("Too few conversations for the difference that was declared"),
     "target_missed": msgid("Targets that are not met"),
@@ -112,33 +103,8 @@ class Finding(NamedTuple):
     """Something that is wrong, or may be. ``conversation`` is where to look, if it is one place."""
 
     kind: str
-    key: str
     fact: Fact
     conversation: int | None = None
-    other: int | None = None
-    """A second conversation, which not every reader may know of."""
-
-
-def finding(
-    kind: str,
-    subject: Sequence[Any],
-    fact: Fact,
-    *,
-    conversation: int | None = None,
-    other: int | None = None,
-) -> Finding:
-    """The finding of this kind about this subject.
-
-    Examples
-    --------
-    >>> one = finding("empty", ["a"], Fact("lint.empty", item="a"))
-    >>> one.key == finding("empty", ["a"], Fact("lint.empty", item="b")).key
-    True
-    >>> one.key == finding("doubled", ["a"], one.fact).key
-    False
-    """
-    digest = hashlib.sha256(canonical_json([kind, *subject]).encode()).hexdigest()
-    return Finding(kind, digest[:20], fact, conversation, other)
 
 
 # --- one item -------------------------------------------------------------------------------------
@@ -156,14 +122,6 @@ PersonalData = Callable[[str], Sequence[PersonalPiece]]
 """Finds only what can be validated: a year, a price or an order number is never among it."""
 
 
-class LintName(NamedTuple):
-    """What remains of an item when it has been looked at."""
-
-    conversation: int
-    name: str
-    split: str
-
-
 class LintItem(NamedTuple):
     """An item that is to be frozen, and the conversation it is about."""
 
@@ -175,13 +133,15 @@ class LintItem(NamedTuple):
         return self.content["item_id"]
 
     @property
-    def label(self) -> LintName:
-        return LintName(self.conversation, self.name, self.content["split"])
+    def split(self) -> str:
+        return self.content["split"]
+
+    def finding(self, kind: str, code: str, **values: Value) -> Finding:
+        return Finding(kind, Fact(code, item=self.name, **values), self.conversation)
 
 
 def item_findings(item: LintItem, personal_data: PersonalData) -> Iterator[Finding]:
     """What can be told from the item alone."""
-    yield from _dangling(item)
     yield from _doubled(item)
     yield from _empty(item)
     yield from _personal(item, personal_data)
@@ -193,72 +153,14 @@ def _layers_of(content: GoldContent) -> Iterator[tuple[str, list[StoredLabel]]]:
             yield name, content["gold"][layer.key]
 
 
-def _dangling(item: LintItem) -> Iterator[Finding]:
-    content = item.content
-    texts = [message["content"] for message in content["conversation"]]
-    known = _uids(content)
-    for layer, labels in _layers_of(content):
-        for number, label in enumerate(labels, start=1):
-            uid = str(label.get("uid"))
-            place: dict[str, Value] = {"item": item.name, "label": _label(layer, number)}
-            for index in sorted(set(cited_by(label))):
-                if not 0 <= index < len(texts):
-                    fact = Fact("lint.no_message", message=index + 1, **place)
-                    yield _of(item, "dangling", [layer, uid, "message", index], fact)
-            for lost in unresolved(layer, [label], known):
-                fact = Fact("lint.no_label", **place)
-                yield _of(item, "dangling", [layer, uid, "label", lost], fact)
-            for span in _message_spans(label):
-                if not _is_quoted(span, texts):
-                    fact = Fact("lint.no_such_words", message=int(span["message"]) + 1, **place)
-                    subject = [layer, uid, "span", span["message"], span["start"], span["end"]]
-                    yield _of(item, "dangling", subject, fact)
-
-
-def _uids(content: GoldContent) -> set[str]:
-    payloads: tuple[Payload, ...] = (content["gold"], content.get("given", {}))
-    return {
-        str(label.get("uid"))
-        for payload in payloads
-        for labels in payload.values()
-        for label in labels
-    }
-
-
-def _message_spans(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Every piece of a message that the label quotes; published words may be without a place."""
-    if isinstance(value, Mapping):
-        if {"message", "start", "end", "text"} <= value.keys() and value["message"] is not None:
-            yield value
-        for inner in value.values():
-            yield from _message_spans(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _message_spans(inner)
-
-
-def _is_quoted(span: Mapping[str, Any], texts: Sequence[str]) -> bool:
-    index = span["message"]
-    return (
-        isinstance(index, int)
-        and 0 <= index < len(texts)
-        and texts[index][span["start"] : span["end"]] == span["text"]
-    )
-
-
 def _doubled(item: LintItem) -> Iterator[Finding]:
     for layer, labels in _layers_of(item.content):
         first: dict[str, int] = {}
         for number, label in enumerate(labels, start=1):
             said = canonical_json(_without_names(label))
             if said in first:
-                fact = Fact(
-                    "lint.doubled",
-                    item=item.name,
-                    label=_label(layer, number),
-                    other=_label(layer, first[said]),
-                )
-                yield _of(item, "doubled", [layer, said, number], fact)
+                both = {"label": _label(layer, number), "other": _label(layer, first[said])}
+                yield item.finding("doubled", "lint.doubled", **both)
             first.setdefault(said, number)
 
 
@@ -277,14 +179,10 @@ def _empty(item: LintItem) -> Iterator[Finding]:
     content = item.content
     if any(content["gold"].values()):
         return
-    parts = decided_parts(content)
-    if any(part.get("without_reference") for part in parts):
-        fact = Fact("lint.emptied", item=item.name)
-    elif _is_said_by_people(content):
-        return
-    else:
-        fact = Fact("lint.empty", item=item.name)
-    yield _of(item, "empty", [], fact)
+    if any(part.get("without_reference") for part in decided_parts(content)):
+        yield item.finding("empty", "lint.emptied")
+    elif not _is_said_by_people(content):
+        yield item.finding("empty", "lint.empty")
 
 
 def _is_said_by_people(content: GoldContent) -> bool:
@@ -310,26 +208,15 @@ def decided_parts(content: GoldContent) -> list[Decided]:
 def _personal(item: LintItem, personal_data: PersonalData) -> Iterator[Finding]:
     for message in item.content["conversation"]:
         for piece in personal_data(message["content"]):
-            fact = Fact(
-                "lint.personal_message",
-                item=item.name,
-                message=message["index"] + 1,
-                what=Fact(f"personal.{piece.what}"),
-            )
-            subject = ["message", message["index"], piece.start, piece.end, piece.what]
-            yield _of(item, "personal_data", subject, fact)
+            place = {"message": message["index"] + 1, "what": Fact(f"personal.{piece.what}")}
+            yield item.finding("personal_data", "lint.personal_message", **place)
     for layer, labels in _layers_of(item.content):
         for number, label in enumerate(labels, start=1):
             for text in _texts(_without_names(label)):
                 for piece in personal_data(text):
-                    fact = Fact(
-                        "lint.personal_label",
-                        item=item.name,
-                        label=_label(layer, number),
-                        what=Fact(f"personal.{piece.what}"),
-                    )
-                    subject = [layer, str(label.get("uid")), text, piece.start, piece.what]
-                    yield _of(item, "personal_data", subject, fact)
+                    what = Fact(f"personal.{piece.what}")
+                    at = _label(layer, number)
+                    yield item.finding("personal_data", "lint.personal_label", label=at, what=what)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -345,10 +232,6 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _label(layer: str, number: int) -> Fact:
     return Fact("lint.label", layer=Fact(f"layer_within.{layer}"), number=number)
-
-
-def _of(item: LintItem, kind: str, subject: Sequence[Any], fact: Fact) -> Finding:
-    return finding(kind, [item.name, *subject], fact, conversation=item.conversation)
 
 
 # --- all items ------------------------------------------------------------------------------------
@@ -392,10 +275,7 @@ class Speakers:
                 continue
             splits = sorted(heard.places)
             fact = Fact("lint.speaker_in_splits", speaker=name, splits=splits)
-            first, second = (heard.places[split] for split in splits[:2])
-            yield finding(
-                "speaker_in_splits", [name, *splits], fact, conversation=first, other=second
-            )
+            yield Finding("speaker_in_splits", fact, heard.places[splits[0]])
 
     def _is_role(self, name: str, heard: _Heard) -> bool:
         plain = _plain_name(name)
@@ -429,19 +309,19 @@ class Copy(NamedTuple):
     is_same: bool
 
 
-def copy_of(item: LintName, copy: Copy) -> Finding:
-    """One finding for a pair: two splits are worse than a copy. Other projects stay unnamed."""
-    kind, fact = "duplicate", Fact("lint.same_words", item=item.name, other=copy.name)
+def copy_of(item: LintItem, copy: Copy) -> Finding:
+    """Of both the same: two splits are worse than a copy. Other projects stay unnamed."""
     if not copy.is_here:
-        kind, fact = "split_twice", Fact("lint.split_twice_elsewhere", item=item.name)
-    elif in_two_splits(item, copy):
-        kind, fact = "split_twice", Fact("lint.split_twice", item=item.name, other=copy.name)
+        return item.finding("split_twice", "lint.split_twice_elsewhere")
+    first, second = sorted([item.name, copy.name])
+    kind, code = "duplicate", "lint.same_words"
+    if in_two_splits(item, copy):
+        kind, code = "split_twice", "lint.split_twice"
     elif not copy.is_same:
-        nearly = Fact("lint.nearly_same_words", item=item.name, other=copy.name)
-        kind, fact = "near_duplicate", nearly
-    pair = sorted([item.name, copy.name]) if copy.is_here else [item.name, copy.conversation]
-    return finding(kind, [*pair], fact, conversation=item.conversation, other=copy.conversation)
+        kind, code = "near_duplicate", "lint.nearly_same_words"
+    place = item.conversation if first == item.name else copy.conversation
+    return Finding(kind, Fact(code, item=first, other=second), place)
 
 
-def in_two_splits(item: LintName, copy: Copy) -> bool:
+def in_two_splits(item: LintItem, copy: Copy) -> bool:
     return bool(item.split and copy.split and item.split != copy.split)

@@ -1,8 +1,7 @@
 """What releases of format 2 satisfy, which versions before 0.4 made.
 
-They have a statement with the
-root of a Merkle tree (RFC 6962) over these, and Ed25519 signatures of the statement and of each
-item. Keys and signatures are in Base64.
+They have a statement with the root of a Merkle tree (RFC 6962) over the items, and an Ed25519
+signature of it. Keys and signatures are in Base64.
 """
 
 from __future__ import annotations
@@ -10,18 +9,15 @@ from __future__ import annotations
 import binascii
 import hashlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from labeling.core.rules.audit import EventRecord, event_text
 from labeling.domain.facts import Fact
 from labeling.gold.rules.release import text_sha256
 from labeling.gold.rules.statement import parsed
 
 KEY_BYTES, SIGNATURE_BYTES = 32, 64
 LEAF, NODE = b"\x00", b"\x01"
-ITEM = "assay-gold item "
-"""Before the hash of an item where that is signed."""
 
 
 class Signed(NamedTuple):
@@ -42,9 +38,6 @@ class Signed(NamedTuple):
             yield Fact("verify.other_key")
         if (len(item_hashes), root_of(item_hashes)) != (stated.get("items"), stated.get("root")):
             yield Fact("verify.items", items=len(item_hashes))
-
-    def is_signed_item(self, sha256: str, signature: str) -> bool:
-        return is_signed(ITEM + sha256, signature, self.public_key)
 
 
 def is_signed(text: str, signature: str, public_key: str) -> bool:
@@ -106,14 +99,6 @@ def root_of(hashes: Sequence[str]) -> str:
     return level[0].hex()
 
 
-def chain_of(events: Iterable[EventRecord]) -> Iterator[tuple[int, str]]:
-    """The audit log as it was linked before 0.4: the number of each event, and the hash there."""
-    previous = "0" * 64
-    for event in events:
-        previous = hashlib.sha256(f"{previous}\n{event_text(event)}".encode()).hexdigest()
-        yield event.pk, previous
-
-
 def _hash(sha256: str) -> bytes:
     """What is not a hash has one all the same, so that it leads to no root that was signed."""
     try:
@@ -128,12 +113,3 @@ def _bytes(text: str, length: int) -> bytes | None:
     except (binascii.Error, ValueError):
         return None
     return value if len(value) == length else None
-
-
-def stated_head(header: Mapping[str, Any]) -> tuple[int, int, str] | None:
-    """The end of the chain that a release names: position, event and hash."""
-    head = header.get("audit_head")
-    match head:
-        case {"position": int(position), "event": int(event), "sha256": str(sha256)}:
-            return position, event, sha256
-    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from labeling.agreement.matching.references import unresolved
@@ -22,23 +22,18 @@ class ReleaseFault(NamedTuple):
 
 
 class ItemColumns(NamedTuple):
-    """What is said about an item next to its text; ``signature`` is of format 2."""
+    """What is said about an item next to its text."""
 
     item_id: str
     split: str
     how: str
     sha256: str
-    signature: str
-
-
-IsStated = Callable[[ItemColumns], bool]
-"""Whether the release was made with an item of this id that has this hash."""
 
 
 def faults_of_item(
-    text: str, columns: ItemColumns, *, is_stated: IsStated, is_imported: bool = False
+    text: str, columns: ItemColumns, *, is_stated: bool, is_imported: bool = False
 ) -> Iterator[ReleaseFault]:
-    """An item by itself.
+    """An item by itself; ``is_stated``: the release was made with an item that has this hash.
 
     In an imported release an item may have been taken over: it still says how it came about where
     it was made.
@@ -46,7 +41,7 @@ def faults_of_item(
     document = parsed(text)
     if text_sha256(text) != columns.sha256:
         yield ReleaseFault(columns.item_id, Fact("verify.content"))
-    elif not is_stated(columns):
+    elif not is_stated:
         yield ReleaseFault(columns.item_id, Fact("verify.forged"))
     named = (document.get("item_id"), document.get("split"))
     # A list: the text of somebody else may have anything in this place.
@@ -62,17 +57,11 @@ def faults_of_item(
             yield ReleaseFault(columns.item_id, Fact("verify.lost_reference", lost=lost[0]))
 
 
-def faults_of_lines(
-    lines: Iterable[bytes],
-    hashes: Mapping[str, str],
-    *,
-    more: Callable[[str, str], Iterator[ReleaseFault]] = lambda item_id, text: iter(()),
-) -> Iterator[ReleaseFault]:
-    """Lines of a file against the hashes by id; ``more`` looks at each whose hash is right."""
+def faults_of_lines(lines: Iterable[bytes], hashes: Mapping[str, str]) -> Iterator[ReleaseFault]:
+    """Lines of a file against the hashes by id."""
     waiting = dict(hashes)
     for number, line in enumerate(lines, start=1):
-        text = line.decode("utf-8", "replace")
-        item_id = parsed(text).get("item_id")
+        item_id = parsed(line.decode("utf-8", "replace")).get("item_id")
         sha256 = hashlib.sha256(line).hexdigest()
         if not isinstance(item_id, str) or item_id not in hashes:
             yield ReleaseFault(f"line {number}", Fact("verify.extra_item"))
@@ -80,8 +69,6 @@ def faults_of_lines(
             yield ReleaseFault(item_id, Fact("verify.extra_item"))
         elif hashes[item_id] != sha256:
             yield ReleaseFault(item_id, Fact("verify.content"))
-        else:
-            yield from more(item_id, text)
     for item_id in waiting:
         yield ReleaseFault(item_id, Fact("verify.missing_item"))
 

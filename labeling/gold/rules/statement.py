@@ -49,26 +49,13 @@ class Waiver(TypedDict):
     at: str | None
 
 
-class MeasuredRound(TypedDict):
-    round: int
-    kind: str
-    state: str
-    guideline_version: int
-
-
-class FrozenAgreement(MeasuredRound, total=False):
-    """Agreement in a round when the release was frozen, with the figures of an ``Agreement``.
-
-    Without figures where nobody has labeled the layer in that round, and with ``layer`` and
-    ``layers`` only for a release of the whole.
+class AgreementAtFreeze(TypedDict):
+    """Of each round when the release was frozen, with its number, kind and state, the version of
+    its guidelines and the figures of an ``Agreement``; without figures where nobody has labeled the
+    layer in it, and with ``layers`` for a release of the whole.
     """
 
-    value: float | None
-    passed: bool
-
-
-class AgreementAtFreeze(TypedDict):
-    rounds: list[FrozenAgreement]
+    rounds: list[dict[str, Any]]
 
 
 class LeftOutRow(TypedDict):
@@ -145,21 +132,6 @@ class Statement(OwnStatement):
     events: StatedEvents
     files: dict[str, str]
     key: str
-
-
-class ReleaseHeader(OwnStatement):
-    """What is read of every format: the header of format 1, and else the statement."""
-
-    format: NotRequired[str]
-    schema_version: int
-    project: str
-    layer: str
-    name: str
-    version: int
-    meaning: NotRequired[str]
-    items: int
-    message: str
-    guideline_version: NotRequired[int | None]
 
 
 def parsed(text: str) -> Mapping[str, Any]:

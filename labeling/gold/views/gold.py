@@ -28,7 +28,7 @@ from labeling.gold.gold_requests import OUTCOMES
 from labeling.gold.looks import Sight
 from labeling.gold.rules import statement
 from labeling.gold.rules.names import in_figures
-from labeling.gold.rules.statement import LeftOutRow, SettledAnew, Waiver
+from labeling.gold.rules.statement import SettledAnew, Waiver
 from labeling.gold.views.gold_items import ListLength, described, summarized, who_labeled
 from labeling.gold.views.looks import address
 from labeling.models import (
@@ -44,7 +44,6 @@ from labeling.models import (
     Reopening,
 )
 from labeling.operation import health
-from labeling.overview.views import activity
 from labeling.schema.layers import published_as
 from labeling.schema.targets import stages_of
 from labeling.settling.settling import TO_DECIDE
@@ -94,6 +93,10 @@ def gold_freeze(request: HttpRequest, slug: str) -> HttpResponse:
         except RuleError as error:
             form.add_error(None, words(error.fact))
         else:
+            if form.cleaned_data["only_lint"]:
+                messages.success(request, _("A worker is checking; the result appears here."))
+                page = reverse("gold-lint", args=[project.slug])
+                return redirect(f"{page}?layer={form.cleaned_data['layer']}")
             messages.success(request, _what_happens(asked))
             return redirect("gold", project.slug)
     return _gold_page(request, project, form, status=400)
@@ -265,14 +268,12 @@ def _releases(project: Project) -> list[GoldRelease]:
         .order_by("-pk")
     )
     items = GoldItem.objects.filter(release__in=releases).order_by()
-    hows = items.values_list("release", "how").annotate(n=Count("pk"))
-    n_items = {(release, how): n for release, how, n in hows}
+    counts = list(items.values_list("release", "how").annotate(n=Count("pk")))
     synthetic = dict(items.synthetic().values_list("release").annotate(n=Count("pk")))
     for release in releases:
-        counts = {how: n_items.get((release.pk, how), 0) for how in GoldItem.How.values}
-        for how, n in counts.items():
-            setattr(release, f"n_{how}", n)
-        release.n_items = sum(counts.values())
+        own = {how: n for pk, how, n in counts if pk == release.pk}
+        release.n_items = sum(own.values())
+        release.hows = [(how.label, own[how]) for how in GoldItem.How if how in own]
         release.n_synthetic = synthetic.get(release.pk, 0)
     return releases
 
@@ -294,20 +295,18 @@ def readiness(project: Project) -> Readiness:
 
 
 def _requests(project: Project) -> dict[str, Any]:
-    """The requests that have no outcome yet, and the newest outcomes in words."""
-    outcomes = list(
-        Event.objects.filter(project=project, verb__in=OUTCOMES).select_related("actor")[:5]
+    """The requests that have no outcome yet, and why the newest was refused, if it was."""
+    outcomes = Event.objects.filter(project=project, verb__in=OUTCOMES)
+    by_command = (
+        outcomes.exclude(data__has_key="request").order_by("-pk").values_list("pk", flat=True)
     )
-    others = [outcome.pk for outcome in outcomes if "request" not in outcome.data]  # of a command
-    waiting = [
-        asked for asked in gold_requests.waiting(project) if asked.pk > max(others, default=0)
-    ]
-    newest = None if waiting or not outcomes else outcomes[0]
+    answered = by_command.first() or 0
+    waiting = [asked for asked in gold_requests.waiting(project) if asked.pk > answered]
+    newest = None if waiting else outcomes.order_by("-pk").first()
     return {
         "waiting": waiting,
         "has_worker": not waiting or health.has_worker(),
-        "refused": newest if newest and newest.verb == OUTCOMES[1] else None,
-        "outcomes": activity.lines(outcomes),
+        "refused": newest if newest and newest.verb == "gold.freeze_refused" else None,
     }
 
 
@@ -363,10 +362,6 @@ def _ask_url(release: GoldRelease) -> str:
     return address([release], Sight(Look.Purpose.LABELS), release.get_absolute_url())
 
 
-class ShownLeftOut(LeftOutRow):
-    can_be_decided: bool
-
-
 def _waiver(row: Waiver, names: pseudonyms.Names) -> dict[str, Any]:
     by = row["by"] and names.get(row["by"], row["by"])
     why = Fact(row["reason_code"]) if "reason_code" in row else row["reason"]
@@ -375,16 +370,12 @@ def _waiver(row: Waiver, names: pseudonyms.Names) -> dict[str, Any]:
 
 def _left_out(page: Page) -> Page:
     """The conversations with their reasons, which are texts in releases of older versions."""
-    rows: list[LeftOutRow] = page.rows
-    shown: list[ShownLeftOut] = [
-        {
-            **row,
-            "can_be_decided": not is_fact(row["reason"])
-            or Fact.from_json(row["reason"]).mentions(TO_DECIDE),
-        }
-        for row in rows
-    ]
-    return page._replace(rows=shown)
+
+    def can_be_decided(why: Any) -> bool:
+        return not is_fact(why) or Fact.from_json(why).mentions(TO_DECIDE)
+
+    rows = [{**row, "can_be_decided": can_be_decided(row["reason"])} for row in page.rows]
+    return page._replace(rows=rows)
 
 
 def _run_url(release: GoldRelease) -> str:

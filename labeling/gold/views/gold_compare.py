@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,7 +16,6 @@ from labeling.gold import affected, gold_diffs, looks
 from labeling.gold.looks import Sight
 from labeling.gold.views.gold import release_of
 from labeling.models import Conversation, GoldRelease, Look
-from labeling.schema.targets import title_of
 from labeling.translation import lazy as _
 from labeling.work import blindness
 
@@ -26,6 +25,8 @@ ITEMS = {
     "changed": _("Changed"),
     "same": _("Unchanged"),
 }
+
+MOST_READ = 1000
 
 
 @require_GET
@@ -64,8 +65,9 @@ def _compared(before: GoldRelease, after: GoldRelease, *, request: HttpRequest) 
     names = comparison.names
     page = part_of(names, start=request.GET.get("after"))
     counts = comparison.by_split()
-    counted = _counted(comparison) if len(names) <= gold_diffs.COUNTED else None
-    about = names if counted is None else counted.of_gold
+    about = names
+    if len(names) <= MOST_READ:  # how an item was made changes no score
+        about = [item.item_id for item in comparison.changes() if item.is_of_gold]
     return {
         "before": before,
         "after": after,
@@ -74,32 +76,9 @@ def _compared(before: GoldRelease, after: GoldRelease, *, request: HttpRequest) 
         "kinds": list(ITEMS.values()),
         "splits": [(split, _numbers(counts[split])) for split in counts],
         "total": _numbers(sum(counts.values(), Counter())),
-        "layers": [
-            (title_of(name), _numbers(row)[:3])
-            for name, row in sorted((counted.by_layer if counted else {}).items())
-        ],
-        "is_counted": counted is not None,
-        "most_counted": gold_diffs.COUNTED,
         "runs": affected.runs(before, comparison.items_before(about), viewer=request.user),
         "page": page._replace(rows=list(comparison.changes(page.rows))),
     }
-
-
-class Counted(NamedTuple):
-    """How many labels of each layer were added, removed and changed, and in which items."""
-
-    by_layer: dict[str, Counter[str]]
-    of_gold: list[str]
-
-
-def _counted(comparison: gold_diffs.ReleaseDiff) -> Counted:
-    counted = Counted({}, [])
-    for item in comparison.changes():
-        if item.is_of_gold:
-            counted.of_gold.append(item.item_id)
-        for label in item.labels:
-            counted.by_layer.setdefault(label.layer, Counter())[label.kind] += 1
-    return counted
 
 
 def _numbers(counts: Mapping[str, int]) -> list[int]:

@@ -5,51 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple, TypedDict
+from typing import Any
 
 from django.db.models import F, Func, IntegerField, JSONField, QuerySet
 from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Cast
 
-from labeling.agreement.matching.consensus import Dissent as StoredDissent
-from labeling.conversations.views.labels import Label, Row, Turn, field_row, labels_of, turns
+from labeling.agreement.matching.consensus import Dissent
+from labeling.conversations.views.labels import Label, field_row, labels_of, turns
 from labeling.gold import pseudonyms
 from labeling.gold.rules.content import (
     Decided,
-    GoldContent,
     LabelCorrection,
     LabelOrigin,
     Provenance,
-    SuggestionUse,
-    UnresolvedEvidence,
 )
 from labeling.gold.rules.names import PSEUDONYMS
 from labeling.models import GoldItem
 from labeling.schema import LAYERS, form_fields
 from labeling.schema.labels import Payload
 from labeling.schema.targets import stages_of
-
-
-class Dissent(NamedTuple):
-    """Somebody who didn't have this label (``label`` None), or worded it differently."""
-
-    annotator: str
-    label: Mapping[str, Any] | None
-    differing: list[Row]
-
-
-class GoldLabel(NamedTuple):
-    label: Label
-    how: str
-    by: list[str]
-    fields: list[tuple[str, list[str]]]  # in which they differ, with those who say what stands
-    nobodys: bool  # nobody gave the label as a whole
-    dissent: list[Dissent]
-    unscorable: str
-    unresolved: list[UnresolvedEvidence]
-    origins: Mapping[str, SuggestionUse]  # of those who took it over from a suggestion
-    correction: LabelCorrection | None
-    before: list[Label]  # the label as it was, where it was corrected
 
 
 class ListLength(Func):
@@ -79,67 +54,53 @@ def summarized(items: QuerySet[GoldItem], layer: str) -> QuerySet[GoldItem]:
 
 def who_labeled(item: Any, names: pseudonyms.Names) -> str:
     """Of a summarized item: who decided it, or else who labeled it."""
-    people = item.decider.split(", ") if item.decider else _annotators(item)
+    labeled = [person["username"] for person in item.annotators or []]
+    people = item.decider.split(", ") if item.decider else labeled
     known = names if item.people == PSEUDONYMS else {}
     return ", ".join(known.get(name, name) for name in people)
 
 
-def _annotators(item: Any) -> list[str]:
-    return [person["username"] for person in item.annotators or []]
-
-
-class DescribedItem(TypedDict):
-    document: GoldContent
-    provenance: Provenance
-    labels: list[GoldLabel]
-    given: list[Label]
-    turns: list[Turn]
-    answers: list[tuple[str, list[Label]]]
-
-
-def described(item: GoldItem, names: pseudonyms.Names) -> DescribedItem:
+def described(item: GoldItem, names: pseudonyms.Names) -> dict[str, Any]:
     """What the page of an item shows; ``names`` is by pseudonym, for who may see them."""
     document = pseudonyms.content_of(item, names)
     provenance = document["provenance"]
     layers = stages_of(document["layer"])
-    known = {**document.get("given", {}), **document["gold"]}  # what labels may refer to
+    base = document.get("given", {})
+    given = [name for name, layer in LAYERS.items() if layer.key in base]
+    known = {**base, **document["gold"]}  # what labels may refer to
     labels = labels_of(known, layers, prefix="gold")
     return {
         "document": document,
         "provenance": provenance,
         "labels": [_gold_label(label, provenance, known) for label in labels],
-        "given": labels_of(known, _given_layers(document), prefix="given"),
+        "given": labels_of(known, given, prefix="given"),
         "turns": turns(document["conversation"], [labels]),
         "answers": [answer for layer in layers for answer in _answers(provenance, layer, known)],
     }
 
 
-def _given_layers(document: GoldContent) -> list[str]:
-    return [name for name, layer in LAYERS.items() if layer.key in document.get("given", {})]
-
-
-def _gold_label(label: Label, provenance: Provenance, known: Payload) -> GoldLabel:
+def _gold_label(label: Label, provenance: Provenance, known: Payload) -> dict[str, Any]:
+    """A label with where it comes from: ``fields`` are those in which its holders differ, with
+    those who say what stands; ``nobodys``: nobody gave it as a whole; ``before`` is the label as it
+    was, where it was corrected.
+    """
     unknown: LabelOrigin = {"how": "", "by": []}
     origin = provenance.get("labels", {}).get(label.uid, unknown)
     correction = _correction(label, provenance)
     fields = origin.get("fields", {})
-    return GoldLabel(
-        label=label,
-        how=origin.get("how", ""),
-        by=origin.get("by", []),
-        fields=[
+    return {
+        **origin,
+        "label": label,
+        "fields": [
             (field["label"], fields[field["name"]])
             for field in form_fields(label.layer)
             if field["name"] in fields
         ],
-        nobodys=not any(all(name in by for by in fields.values()) for name in origin.get("by", [])),
-        dissent=[_dissent(row, label.layer, known) for row in origin.get("dissent", [])],
-        unscorable=origin.get("unscorable") or "",
-        unresolved=origin.get("unresolved", []),
-        origins=origin.get("origins", {}),
-        correction=correction,
-        before=_before(label, correction, known),
-    )
+        "nobodys": not any(all(name in by for by in fields.values()) for name in origin["by"]),
+        "dissent": [_dissent(row, label.layer, known) for row in origin.get("dissent", [])],
+        "correction": correction,
+        "before": _before(label, correction, known),
+    }
 
 
 def _correction(label: Label, provenance: Provenance) -> LabelCorrection | None:
@@ -157,11 +118,10 @@ def _before(label: Label, correction: LabelCorrection | None, known: Payload) ->
     return labels_of({**known, key: [correction["before"]]}, [label.layer], prefix=prefix)
 
 
-def _dissent(row: StoredDissent, layer: str, known: Mapping[str, Any]) -> Dissent:
-    own = row["label"] or {}
-    rows = [field_row(layer, own, name, known) for name in row["differs"]]
-    differing = [row._replace(name=row.name.lower()) for row in rows]
-    return Dissent(row["annotator"], row["label"], differing)
+def _dissent(row: Dissent, layer: str, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Somebody who didn't have this label (``label`` None), or worded it differently."""
+    rows = [field_row(layer, row["label"] or {}, name, known) for name in row["differs"]]
+    return {**row, "differing": [each._replace(name=each.name.lower()) for each in rows]}
 
 
 def _answers(provenance: Provenance, layer: str, known: Payload) -> list[tuple[str, list[Label]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypedDict
 from urllib.parse import urlencode, urlsplit
 
 from django.contrib import messages
@@ -11,7 +10,7 @@ from django.core import signing
 from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -28,34 +27,12 @@ from labeling.words import words
 SALT = "labeling.looks"
 
 
-class Wanted(TypedDict):
-    """Where somebody wanted to go, and what they would see there. Signed into the address."""
-
-    releases: list[int]
-    purpose: str
-    subject: str
-    named: str
-    to: str
-
-
-class ShownLook(NamedTuple):
-    look: Look
-    subject: str
-    url: str
-
-
-# --- the page in between --------------------------------------------------------------------------
-
-
 def address(releases: Sequence[GoldRelease], sight: Sight, to: str) -> str:
-    """The page that asks why, and then leads to ``to``. The releases need their projects."""
-    wanted: Wanted = {
-        "releases": [release.pk for release in releases],
-        "purpose": sight.purpose,
-        "subject": sight.subject,
-        "named": sight.named,
-        "to": to,
-    }
+    """The page that asks why, and then leads to ``to``. The releases need their projects.
+
+    What somebody would see there, and where they wanted to go, is signed into the address.
+    """
+    wanted = [[release.pk for release in releases], *map(str, sight), to]
     first = releases[0]
     page = reverse("gold-look", args=[first.project.slug, first.name, first.version])
     return f"{page}?{urlencode({'for': signing.dumps(wanted, salt=SALT, compress=True)})}"
@@ -97,11 +74,9 @@ def gold_look(request: HttpRequest, slug: str, name: str, version: int) -> HttpR
     release = get_object_or_404(
         GoldRelease.objects.light(), project=project, name=name, version=version
     )
-    wanted = _wanted(request, release)
+    shown, sight, to = _wanted(request, release)
     visible = GoldRelease.objects.visible_to(request.user).light()
-    releases = list(visible.filter(pk__in=wanted["releases"]).order_by("-pk"))
-    sight = Sight(wanted["purpose"], wanted["subject"], wanted["named"])
-    to = own_address(request, wanted["to"]) or release.get_absolute_url()
+    releases = list(visible.filter(pk__in=shown).order_by("-pk"))
     form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -126,23 +101,16 @@ def gold_look(request: HttpRequest, slug: str, name: str, version: int) -> HttpR
     )
 
 
-def _wanted(request: HttpRequest, release: GoldRelease) -> Wanted:
+def _wanted(request: HttpRequest, release: GoldRelease) -> tuple[list[int], Sight, str]:
     """What the address says; without a word, the release's own labels."""
-    signed = request.GET.get("for")
-    if signed is None:
-        labels, whole = Look.Purpose.LABELS.value, Look.Subject.RELEASE.value
-        return {
-            "releases": [release.pk],
-            "purpose": labels,
-            "subject": whole,
-            "named": "",
-            "to": "",
-        }
+    page = release.get_absolute_url()
+    if (signed := request.GET.get("for")) is None:
+        return [release.pk], Sight(Look.Purpose.LABELS), page
     try:
-        wanted: Wanted = signing.loads(signed, salt=SALT)
-    except signing.BadSignature as error:
+        releases, purpose, subject, named, to = signing.loads(signed, salt=SALT)
+    except (signing.BadSignature, ValueError) as error:
         raise Http404 from error
-    return wanted
+    return releases, Sight(purpose, subject, named), own_address(request, to) or page
 
 
 # --- the list -------------------------------------------------------------------------------------
@@ -176,7 +144,7 @@ def _page(
     page = page_of(rows, order=["-pk"], after=request.GET.get("after"), anchors=rows)
     context = {
         "project": project,
-        "page": page._replace(rows=[_shown(look) for look in page.rows]),
+        "page": page,
         "standings": standings_of(project),
         "budgets": LookBudget.objects.filter(project=project).select_related("by"),
         "form": form,
@@ -193,27 +161,3 @@ def standings_of(project: Project) -> list[tuple[GoldRelease, Standing]]:
     looked_at = Exists(Look.objects.filter(release=OuterRef("pk")))
     releases = GoldRelease.objects.filter(looked_at, project=project).light().order_by("-pk")
     return [(release, service.standing(release)) for release in releases[:NEWEST]]
-
-
-def _shown(look: Look) -> ShownLook:
-    kinds = Look.Subject
-    if look.subject in (kinds.RUN, kinds.RUNS):
-        title = f"{Look.Subject(look.subject).label} {look.named.replace(',', ', ')}"
-        return ShownLook(look, title, _run_url(look))
-    release = look.release
-    if look.subject == kinds.ITEM:
-        arguments = [release.project.slug, release.name, release.version, look.named]
-        return ShownLook(look, look.named, reverse("gold-item", args=arguments))
-    return ShownLook(look, "", "")
-
-
-def _run_url(look: Look) -> str:
-    """Runs are pages of the part of the product that measures, if that is there."""
-    first, _comma, others = look.named.partition(",")
-    try:
-        if not others:
-            return reverse("run", args=[int(first)])
-        query = [("baseline", first), *(("run", number) for number in others.split(","))]
-        return f"{reverse('run-compare')}?{urlencode(query)}"
-    except (NoReverseMatch, ValueError):
-        return ""

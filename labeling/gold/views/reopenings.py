@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -46,12 +46,6 @@ class DoubtForm(forms.Form):
     propose = forms.BooleanField(
         label=gettext_lazy("Propose what was returned"), required=False, initial=True
     )
-
-
-class Change(NamedTuple):
-    title: str
-    before: list[Label]
-    after: list[Label]
 
 
 @require_GET
@@ -103,7 +97,7 @@ def reopening(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "badge": BADGES.get(row.state),  # type: ignore[call-overload]
         "may_answer": leads and row.state == State.ASKED,
         "may_withdraw": not row.is_settled and (leads or is_own),
-        "changes": [_change(row, *sides) for sides in _changes(row)],
+        "changes": _changes(row),
     }
     return render(request, "labeling/reopening.html", context)
 
@@ -118,21 +112,16 @@ def _answered(request: HttpRequest, row: Reopening) -> HttpResponse:
     return redirect("reopenings", row.item.release.project.slug)
 
 
-Sides = tuple[StoredLabel | None, StoredLabel | None]
-
-
-def _changes(row: Reopening) -> list[Sides]:
-    """What was decided, or else what is doubted and proposed."""
+def _changes(row: Reopening) -> list[tuple[list[Label], list[Label]]]:
+    """What was decided, or else what is doubted and proposed: each label before and after."""
     if row.decision:
         decided = row.decision.payload.get(LAYERS[row.layer].key, [])
-        return changes(service.labels_in(row.item, row.layer), [plain(label) for label in decided])
-    gold = service.label_of(row.item, row.layer, row.label_uid) if row.label_uid else None
-    return [(gold, row.proposal)] if gold or row.proposal else []
-
-
-def _change(row: Reopening, before: StoredLabel | None, after: StoredLabel | None) -> Change:
-    title = _("Decided") if row.decision else _("Proposal")
-    return Change(title, _shown(row.item, row.layer, before), _shown(row.item, row.layer, after))
+        gold = service.labels_in(row.item, row.layer)
+        sides = changes(gold, [plain(label) for label in decided])
+    else:
+        doubted = service.label_of(row.item, row.layer, row.label_uid) if row.label_uid else None
+        sides = [(doubted, row.proposal)] if doubted or row.proposal else []
+    return [(_shown(row.item, row.layer, a), _shown(row.item, row.layer, b)) for a, b in sides]
 
 
 def _shown(item: GoldItem, layer: str, label: StoredLabel | None) -> list[Label]:

@@ -48,8 +48,7 @@ class Command(AssayCommand):
             "--annotator",
             default="",
             metavar="NAME",
-            help="of samples, and of exports of Label Studio before 1.0: who labeled them, if they "
-            "do not say it",
+            help="of samples: who labeled them, if they do not say it",
         )
         parser.add_argument("--dry-run", action="store_true", help="check and report only")
 

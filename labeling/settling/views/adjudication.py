@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from string import ascii_uppercase
-from typing import Any, TypedDict
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -22,7 +22,6 @@ from labeling.gold.reopenings import Desk
 from labeling.jobs import pending
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
 from labeling.schema import LAYERS, form_layers
-from labeling.schema.labels import StoredLabel
 from labeling.settling import adjudications as service
 from labeling.settling import merges
 from labeling.settling.settling import needs_of
@@ -232,72 +231,42 @@ def _letters(conversation: Conversation, annotators: list[str]) -> dict[str, str
     return dict(zip(sorted(annotators, key=dealt), ascii_uppercase, strict=False))
 
 
-class ShownSide(TypedDict):
-    letter: str
-    annotator: str
-    label: Mapping[str, Any] | None
-    perhaps: Mapping[str, Any] | None
-
-
-class ShownCluster(TypedDict):
-    """A cluster for the page; letters represent the annotators.
-
-    Who is missing in it has perhaps the same label in another one; ``apart`` are the fields in
-    which such a label differs. ``fields`` and ``tied``: see ``Settled``.
-    """
-
-    how: str
-    label: Mapping[str, Any]
-    differs: list[str]
-    apart: list[str]
-    fields: Mapping[str, Sequence[str]]
-    tied: Sequence[str]
-    sides: list[ShownSide]
-
-
-class EarlierDecision(TypedDict):
-    version: int
-    labels: list[StoredLabel]
-    kind: str
-    note: str
-    guideline_flag: bool
-
-
 def _cluster(
     cluster: Cluster, letters: dict[str, str], layer: str, perhaps: Mapping[str, Mapping[str, Any]]
-) -> ShownCluster:
-    sides: list[ShownSide] = [
+) -> dict[str, Any]:
+    """A cluster for the page; letters represent the annotators.
+
+    Who is missing in it has ``perhaps`` the same label in another one; ``apart`` are the fields in
+    which such a label differs.
+    """
+    sides = [
         {
+            **side._asdict(),
             "letter": letters[side.annotator],
-            "annotator": side.annotator,
-            "label": side.label,
             "perhaps": perhaps.get(side.annotator),
         }
         for side in cluster.sides
     ]
     apart = {name for label in perhaps.values() for name in differing(layer, cluster.label, label)}
     return {
-        "how": cluster.how,
-        "label": cluster.label,
-        "differs": cluster.differs,
+        **cluster._asdict(),
         "apart": sorted(apart),
-        "fields": cluster.fields,
-        "tied": cluster.tied,
         "sides": sorted(sides, key=lambda side: side["letter"]),
     }
 
 
-def _decision(decision: Adjudication | None, merge: Merge | Desk) -> EarlierDecision | None:
+def _decision(decision: Adjudication | None, merge: Merge | Desk) -> dict[str, Any] | None:
     """The earlier decision, from which a new one starts; what was accepted is one while agreed."""
     if decision is None:
         return None
-    if decision.kind == Adjudication.Kind.ACCEPTED and merge.state == "disputed":
+    is_accepted = decision.kind == Adjudication.Kind.ACCEPTED
+    if is_accepted and merge.state == "disputed":
         return None
     labels = decision.payload.get(LAYERS[merge.layer].key, [])
     return {
         "version": decision.version,
         "labels": [plain(label) for label in labels],
-        "kind": "" if decision.kind == Adjudication.Kind.ACCEPTED else decision.kind,
+        "kind": "" if is_accepted else decision.kind,
         "note": decision.reason,
         "guideline_flag": decision.guideline_flag,
     }

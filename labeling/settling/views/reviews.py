@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -172,40 +172,21 @@ def _next_url(project: Project, annotation: Annotation, query: str) -> str:
     return f"{address}?{query}{'&' if query else ''}after={annotation.pk}"
 
 
-class OtherLabel(TypedDict):
-    """What somebody else wrote about the same place."""
-
-    annotator: str
-    title: str
-    label: Record
-
-
-class ReviewCluster(TypedDict):
-    """A label for the page, in the shape of the clusters of adjudication.
+def _clusters(
+    project: Project, annotation: Annotation, fixed: Payload | None
+) -> list[dict[str, Any]]:
+    """Each label in the shape of a cluster of adjudication, with what an earlier fix made of it.
 
     ``others`` are labels of others that are perhaps the same, ``apart`` the fields in which one of
     them differs.
     """
-
-    how: str
-    layer: str
-    label: StoredLabel
-    sides: list[None]
-    differs: list[str]
-    apart: list[str]
-    others: list[OtherLabel]
-    chosen: StoredLabel | None
-
-
-def _clusters(
-    project: Project, annotation: Annotation, fixed: Payload | None
-) -> list[ReviewCluster]:
-    """Each label as a separate cluster, with the label that an earlier fix replaced it by."""
-    shown: list[ReviewCluster] = []
+    shown = []
     for layer in project.layers:
         others = _others(project, annotation, layer)
         for label in annotation.payload.get(LAYERS[layer].key, []):
             likely = others.get(str(label.get("uid")), {})
+            apart = {name for own in likely.values() for name in differing(layer, label, own)}
+            titled = _("{name}, perhaps the same")
             shown.append(
                 {
                     "how": "answer",
@@ -213,15 +194,9 @@ def _clusters(
                     "label": label,
                     "sides": [],
                     "differs": [],
-                    "apart": sorted(
-                        {name for own in likely.values() for name in differing(layer, label, own)}
-                    ),
+                    "apart": sorted(apart),
                     "others": [
-                        {
-                            "annotator": who,
-                            "title": _("{name}, perhaps the same").format(name=who),
-                            "label": own,
-                        }
+                        {"annotator": who, "title": titled.format(name=who), "label": own}
                         for who, own in sorted(likely.items())
                     ],
                     "chosen": label if fixed is None else _by_uid(fixed, layer, label),

@@ -62,7 +62,11 @@ class Freezes(Part):
         return self._get(Freeze, ["freezes", id])
 
     def ask(self, layer: str, /, **options: Unpack[models.FreezeIn]) -> Freeze:
-        """Have a worker freeze what is settled (leads); ``only_lint``: say what lint finds."""
+        """Have a worker freeze what is settled (leads).
+
+        ``waive`` has the reasons for accepting what lint finds, by kind; ``only_lint``: say what
+        that is.
+        """
         return self._post(Freeze, "freezes", {**options, "layer": layer})
 
 
@@ -82,12 +86,7 @@ class Lint(Part):
 
     def findings(self, layer: str, *, kind: str | None = None) -> Rows[models.Finding]:
         """Those of the last report."""
-        return self._rows(models.Finding, ["lint", "findings"], layer=layer, kind=kind)
-
-    def waive(self, layer: str, kind: str, reason: str, *, key: str = "") -> int:
-        """Accept what is open of a kind, or one finding (leads). Says how many it were."""
-        body = {"layer": layer, "kind": kind, "reason": reason, "key": key}
-        return self._post(models.Waiver, ["lint", "waivers"], body).number
+        return self._rows(models.Finding, "lint", layer=layer, kind=kind)
 
 
 class GoldReleases(Part):

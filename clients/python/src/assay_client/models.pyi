@@ -427,14 +427,10 @@ class FieldChange(Record):
     parts: list[Part]
 
 class Finding(Record):
-    id: int
     kind: str
-    key: str
     message: str
     code: str
     conversation: str | None
-    other: str | None
-    is_open: bool
 
 class Foreseen(Record):
     cost: Estimate | None
@@ -446,6 +442,7 @@ class FreezeIn(TypedDict, total=False):
     message: str
     at_least: str
     with_synthetic: bool
+    waive: dict[str, str]
     only_lint: bool
 
 class Freeze(Record):
@@ -587,7 +584,6 @@ class Joined(Record):
 class Kind(Record):
     kind: str
     number: int
-    open: int
 
 class LabelChange(Record):
     kind: str
@@ -638,10 +634,12 @@ class LeftOutIn(Record):
     is_whole: bool
 
 class Lint(Record):
+    next: str | None
     layer: str
     at: datetime | None
     by: str | None
     kinds: list[Kind]
+    results: list[Finding]
 
 class ListedItem(Record):
     position: int
@@ -1290,22 +1288,6 @@ class Verified(Record):
     intact: bool
     faults: list[dict[str, Any]]
 
-class WaiveIn(TypedDict, total=False):
-    layer: str
-    kind: str
-    key: str
-    reason: str
-
-class Waiver(Record):
-    id: int
-    layer: str
-    kind: str
-    number: int
-    reason: str
-    at: datetime
-    by: str | None
-    withdrawn_at: datetime | None
-
 class WorkCounts(Record):
     pending: int
     draft: int
@@ -1369,7 +1351,7 @@ class GetGold(TypedDict, total=False):
 class GetGoldItems(TypedDict, total=False):
     split: str | None
 
-class GetLintFindings(TypedDict, total=False):
+class GetLint(TypedDict, total=False):
     kind: str | None
     layer: str | None
 
