@@ -10,11 +10,11 @@ from unicodedata import normalize
 from django.db import transaction
 
 from labeling.conversations import conversations
-from labeling.conversations.published import natural_bytes
 from labeling.core import audit, projects
 from labeling.domain.batches import batches
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
+from labeling.domain.numbers import natural_bytes
 from labeling.gold import lint, releases
 from labeling.gold.gold import NameTaken, check_free
 from labeling.gold.rules.content import LabelOrigin, Provenance, SourceFile
