@@ -103,7 +103,7 @@ def freeze_imported(
         findings = _looked_at(project, layer, items)
         counts = {
             "synthetic": releases.n_synthetic(project.conversations.all(), items),
-            "generated": items.count(GoldItem.How.GENERATED),
+            "generated": sum(head.how == GoldItem.How.GENERATED for head in items.heads()),
         }
         own: Any = {"imported_from": [source.as_json() for source in sources]}
         named = sources[0].file if len(sources) == 1 else f"{len(sources)} files"

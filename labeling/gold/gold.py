@@ -24,6 +24,7 @@ from labeling.gold.rules.names import in_figures, with_pseudonyms
 from labeling.gold.rules.release import RELEASE_NAME
 from labeling.gold.rules.statement import (
     AgreementAtFreeze,
+    LeftOutRow,
     Override,
     OwnStatement,
     SettledAnew,
@@ -223,7 +224,9 @@ def _settled(
     project, layer = draft.project, draft.layer
     guideline = project.guidelines.first()
     items, left_out = _settle(project, layer, names)
-    rows = [settling.LeftOut(name, why).as_json() for name, why in sorted(left_out.items())]
+    rows: list[LeftOutRow] = [
+        {"conversation": name, "reason": why.as_json()} for name, why in sorted(left_out.items())
+    ]
     if not len(items):
         raise NothingToFreeze(_why_nothing(left_out), details={"left_out": rows})
     if draft.repeats(items):

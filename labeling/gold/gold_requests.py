@@ -127,11 +127,6 @@ def is_given_up(asked: Event) -> bool:
     return asked.at <= timezone.now() - GIVEN_UP_AFTER
 
 
-def is_answered(asked: Event) -> bool:
-    later = Event.objects.filter(project=asked.project_id, verb__in=OUTCOMES, pk__gt=asked.pk)
-    return later.filter(data__request=asked.pk).exists()
-
-
 def _freeze(asked: Event, ruler: Ruler, is_held: bool) -> None:
     project = Project.objects.get(events=asked)
     if asked.data["only_lint"]:
@@ -148,7 +143,7 @@ def _freeze(asked: Event, ruler: Ruler, is_held: bool) -> None:
         waive=asked.data.get("waive"),  # those of 0.5.0 have none
         with_synthetic=asked.data["with_synthetic"],
         at_least=asked.data["at_least"],
-        is_wanted=lambda: not is_answered(asked),
+        is_wanted=lambda: asked in waiting(project),
         is_held=is_held,
     )
 

@@ -94,12 +94,9 @@ class Draft(NamedTuple):
 
     def repeats(self, items: Items) -> bool:
         """Whether the newest version holds exactly these items."""
-        if self.parent is None or self.parent.items.count() != len(items):
+        if self.parent is None:
             return False
-        return all(
-            {*batch} == {*_of(self.parent, batch).values_list("item_id", "sha256")}
-            for batch in batches(items.hashes(), BATCH)
-        )
+        return dict(items.hashes()) == dict(self.parent.items.values_list("item_id", "sha256"))
 
     def proposal(
         self, items: Iterable[tuple[str, str]], *, guideline: Guideline | None
@@ -118,25 +115,15 @@ class Draft(NamedTuple):
         if not same_words(before, guideline.body if guideline else None):
             version = guideline.version if guideline else 0
             reasons[Fact("meaning.guidelines", version=version)] = "major"
-        added, removed = self._added_and_removed(parent, items)
-        if added or removed:
-            reasons[Fact("meaning.items", added=added, removed=removed)] = "minor"
+        now, then = {*items}, {*parent.items.values_list("item_id", "split")}
+        if now != then:  # an item in another split is another one
+            counts = {"added": len(now - then), "removed": len(then - now)}
+            reasons[Fact("meaning.items", **counts)] = "minor"
         if not reasons:
             reasons[Fact("meaning.labels")] = "patch"
         level = reduce(higher, reasons.values())
         meaning = of_release(parent.meaning, parent.version).raised(level)
         return Proposal(level, meaning, list(reasons))
-
-    @staticmethod
-    def _added_and_removed(
-        parent: GoldRelease, items: Iterable[tuple[str, str]]
-    ) -> tuple[int, int]:
-        """How many items the parent does not have in that split, and how many only it has."""
-        total, kept = 0, 0
-        for batch in batches(items, BATCH):
-            total += len(batch)
-            kept += len({*batch} & {*_of(parent, batch).values_list("item_id", "split")})
-        return total - kept, parent.items.count() - kept
 
     def store(self, new: Contents) -> GoldRelease:
         """Freeze these items, in the transaction of the caller, who holds the project."""
@@ -252,11 +239,6 @@ def shown(release: GoldRelease) -> dict[str, Any]:
     }
 
 
-def _of(release: GoldRelease, rows: Iterable[tuple[str, str]]) -> QuerySet[GoldItem]:
-    """The items of a release that have the ids of these rows."""
-    return release.items.filter(item_id__in=[name for name, _ in rows]).order_by()
-
-
 def draft(project: Project, layer: str, name: str, *, by: Any) -> Draft:
     newest = GoldRelease.objects.filter(name=name).order_by("-version").first()
     return Draft(project, layer, name, by or acting.person(), newest)
@@ -267,7 +249,8 @@ def n_synthetic(conversations: QuerySet[Conversation], items: Items) -> int:
     synthetic = conversations.filter(origin=Conversation.Origin.SYNTHETIC)
     if not synthetic.exists():
         return 0
-    return sum(synthetic.filter(pk__in=part).count() for part in items.conversations())
+    about = batches((head.conversation_id for head in items.heads()), BATCH)
+    return sum(synthetic.filter(pk__in=part).count() for part in about)
 
 
 def parent_row(parent: GoldRelease | None) -> ParentRelease | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from labeling.core.spool import Spool
-from labeling.domain.batches import batches
 
 BATCH = 500
 """Rows that are written, or read back, at a time."""
@@ -23,16 +22,6 @@ class FrozenItem(NamedTuple):
     sha256: str
 
 
-class _Place(NamedTuple):
-    """What is asked of all items, and where the text of this one is."""
-
-    conversation: int
-    split: str
-    how: str
-    sha256: str
-    number: int
-
-
 class Items:
     """The items of a release to be, in the order in which they were added, or in that of ``sort``.
 
@@ -41,39 +30,30 @@ class Items:
 
     def __init__(self) -> None:
         self._spool: Spool[FrozenItem] = Spool()
-        self._places: dict[str, _Place] = {}
+        self._heads: dict[str, tuple[FrozenItem, int]] = {}
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._heads)
 
     def __iter__(self) -> Iterator[FrozenItem]:
-        return (self._spool[place.number] for place in self._places.values())
+        return (self._spool[number] for _, number in self._heads.values())
 
     def add(self, item: FrozenItem) -> None:
-        self._places[item.item_id] = _Place(
-            item.conversation_id, item.split, item.how, item.sha256, len(self._spool)
-        )
+        self._heads[item.item_id] = item._replace(canonical=""), len(self._spool)
         self._spool.append(item)
 
     def sort(self, key: Callable[[str], bytes]) -> None:
         """Order the items by what ``key`` makes of their ids."""
-        self._places = dict(sorted(self._places.items(), key=lambda pair: key(pair[0])))
+        self._heads = dict(sorted(self._heads.items(), key=lambda pair: key(pair[0])))
 
-    def conversations(self) -> Iterator[list[int]]:
-        """What the items are about, a few at a time."""
-        return batches((place.conversation for place in self._places.values()), BATCH)
-
-    def among(self, conversations: Iterable[int]) -> set[int]:
-        """Those of them that an item is about."""
-        return {place.conversation for place in self._places.values()}.intersection(conversations)
-
-    def count(self, how: str) -> int:
-        return sum(place.how == how for place in self._places.values())
+    def heads(self) -> Iterator[FrozenItem]:
+        """The items without their texts."""
+        return (head for head, _ in self._heads.values())
 
     def hashes(self) -> Iterator[tuple[str, str]]:
         """The ids of the items, each with its hash."""
-        return ((item_id, place.sha256) for item_id, place in self._places.items())
+        return ((head.item_id, head.sha256) for head in self.heads())
 
     def splits(self) -> Iterator[tuple[str, str]]:
         """The ids of the items, each with its split."""
-        return ((item_id, place.split) for item_id, place in self._places.items())
+        return ((head.item_id, head.split) for head in self.heads())

@@ -101,7 +101,7 @@ Since 2, a field on which holders are divided is disputed. Releases state it.
 """
 
 FEW = 500
-"""Up to this many conversations are named in a query, and looked at at a time."""
+"""Up to this many conversations are named in a query."""
 
 AT_ONCE = 50
 """Merges stored in one transaction: some 15 ms, for which SQLite keeps other writers waiting."""
@@ -241,23 +241,10 @@ def merge(
     project: Project, *, ruler: Callable[[], Ruler], among: Collection[int] | None = None
 ) -> None:
     """Merge what is out of date, layer by layer; ``among`` are the conversations to look at."""
-    for part in parts(project, among):
+    for part in settling.parts(project, among):
         for layer in layers_of(project):
             if waiting := due(project, layer, among=part):
                 _merge(project, layer, waiting, ruler())
-
-
-def parts(project: Project, among: Collection[int] | None = None) -> Iterator[list[int]]:
-    """The conversations of the project, or these of them, a few at a time."""
-    if among is not None:
-        yield from batches(sorted(among), FEW)
-        return
-    last = 0
-    while part := list(
-        project.conversations.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:FEW]
-    ):
-        yield part
-        last = part[-1]
 
 
 def due(project: Project, layer: str, *, among: Collection[int] | None = None) -> dict[int, Ready]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple, cast
 
 from labeling.agreement.matching.consensus import Settled, Settlement
 from labeling.agreement.matching.references import Base, ResolvedLabels, in_terms_of
@@ -14,7 +14,6 @@ from labeling.gold.rules.content import (
     Decided,
     LabelOrigin,
     Provenance,
-    SkippedBy,
     SuggestionUse,
 )
 from labeling.models import (
@@ -91,7 +90,7 @@ def of_agreed(
         "labels": {str(each.label["uid"]): _agreed(each, labels) for each in settlement.agreed},
         "adjudicated_by": None,
         "reason": None,
-        **_who(answers, settlement.layer),
+        **_who(answers, settlement.layer),  # type: ignore[typeddict-item]
     }
     _add_lost(provenance, resolved)
     if accepted:
@@ -105,7 +104,7 @@ def of_decided(
     decided: Labels = decision.payload.get(LAYERS[layer].key, [])
     labels = {name: of_person.labels for name, of_person in resolved.items()}
     provenance: Provenance = {
-        **_who(answers, layer),
+        **_who(answers, layer),  # type: ignore[typeddict-item]
         "how": "adjudicated",
         "labels": {str(label["uid"]): _adopted(label, layer, labels) for label in decided},
         "adjudicated_by": decision.decided_by.get_username(),
@@ -190,16 +189,9 @@ def _taken_from(
     return fields
 
 
-class Who(TypedDict):
+def _who(answers: Answers, layer: str) -> dict[str, Any]:
     """Who answered, under which guideline, and who skipped with what reason."""
-
-    annotators: list[AnsweredBy]
-    skipped: list[SkippedBy]
-    guideline_version: int | None
-    round: int | None
-
-
-def _who(answers: Answers, layer: str) -> Who:
+    versions = [assignment.annotation.guideline.version for assignment in answers.submitted]
     return {
         "annotators": [_answered_by(assignment, layer) for assignment in answers.submitted],
         "skipped": [
@@ -209,7 +201,7 @@ def _who(answers: Answers, layer: str) -> Who:
             }
             for assignment in answers.skipped
         ],
-        "guideline_version": _newest_guideline(answers.submitted),
+        "guideline_version": max(versions, default=None),
         "round": answers.submitted[0].round.number if answers.submitted else None,
     }
 
@@ -237,10 +229,6 @@ def _not_calibrated(assignment: Assignment, layer: str) -> Admission | None:
             is_earlier = row.calibrated_at is None or (at is not None and at < row.calibrated_at)
             return row if is_earlier else None
     return None
-
-
-def _newest_guideline(submitted: Sequence[Assignment]) -> int | None:
-    return max((assignment.annotation.guideline.version for assignment in submitted), default=None)
 
 
 def of_stages(origins: Mapping[str, Provenance]) -> Provenance:

@@ -15,10 +15,10 @@ from labeling.agreement.matching.merging import settlement_of
 from labeling.agreement.matching.references import Base, heading_of, quoting, unresolved
 from labeling.agreement.matching.similarity import Ruler, compared
 from labeling.core.projects import synonyms_of
+from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.gold.rules.content import Provenance
-from labeling.gold.rules.statement import LeftOutRow
 from labeling.models import (
     Adjudication,
     Admission,
@@ -55,16 +55,6 @@ class SettledConversation(NamedTuple):
     base_payload: Payload
 
 
-class LeftOut(NamedTuple):
-    """A labeled conversation that is not settled."""
-
-    conversation: str
-    reason: Fact
-
-    def as_json(self) -> LeftOutRow:
-        return {"conversation": self.conversation, "reason": self.reason.as_json()}
-
-
 TO_DECIDE = frozenset(
     {
         "gold.disputed",
@@ -98,14 +88,14 @@ def outcomes_of_project(
     fitting: Callable[[Collection[int]], Fits],
     among: Collection[int] | None = None,
 ) -> Iterator[tuple[Conversation, SettledConversation | Fact]]:
-    """Every labeled conversation, ordered by id: its settled labels, or why it has none.
+    """Every labeled conversation: its settled labels, or why it has none.
 
     An adjudicator's decision overrides the annotators' labels. Otherwise everybody who was asked
     must have answered, and each label must be held by a strict majority. What labels refer
     to must be settled, too. Answers that no worker has merged yet are left out as well. ``fitting``
     gives the test of merges for some conversations: they are looked at a few at a time.
     """
-    for part in parts_by_name(project, among):
+    for part in parts(project, among):
         fits = fitting(part)
         for conversation in labeled(Conversation.objects.filter(pk__in=part), *stages_of(layer)):
             answers = answers_of(conversation)
@@ -115,16 +105,16 @@ def outcomes_of_project(
                 yield conversation, JUST_IN
 
 
-def parts_by_name(project: Project, among: Collection[int] | None) -> Iterator[list[int]]:
-    """The conversations of the project, or these of them, by their id, a few at a time."""
-    conversations = project.conversations.order_by("external_id")
+def parts(project: Project, among: Collection[int] | None = None) -> Iterator[list[int]]:
+    """The conversations of the project, or these of them, a few at a time."""
     if among is not None:
-        conversations = conversations.filter(pk__in=among)
-    rows = list(conversations.values_list("pk", "external_id")[:BATCH])
-    while rows:
-        yield [pk for pk, _ in rows]
-        following = conversations.filter(external_id__gt=rows[-1][1])
-        rows = list(following.values_list("pk", "external_id")[:BATCH])
+        yield from batches(sorted(among), BATCH)
+        return
+    last = 0
+    rows = project.conversations.order_by("pk").values_list("pk", flat=True)
+    while part := list(rows.filter(pk__gt=last)[:BATCH]):
+        yield part
+        last = part[-1]
 
 
 def stored(answers: Answers, fits: Fits) -> SettlementOf:

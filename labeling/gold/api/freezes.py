@@ -19,7 +19,7 @@ from labeling.core.api.records import FactField
 from labeling.core.api.requests import asked, sent, user_of
 from labeling.gold import gold_requests, lint
 from labeling.gold.rules.lint import KINDS, Finding
-from labeling.models import Conversation, Event, GoldRelease, Project
+from labeling.models import Conversation, Event, Project
 from labeling.schema.targets import target_layers
 from labeling.words import is_fact, words_of
 
@@ -111,15 +111,13 @@ def _states(asked: list[Event]) -> list[dict[str, Any]]:
         data__request__in=keys,
     )
     by_request = {event.data["request"]: event for event in outcomes}
-    frozen = [event.object_id for event in by_request.values() if event.verb == "gold.frozen"]
-    releases = {str(row.pk): str(row) for row in GoldRelease.objects.filter(pk__in=frozen).light()}
-    return [_state(event, by_request.get(event.pk), releases) for event in asked]
+    return [_state(event, by_request.get(event.pk)) for event in asked]
 
 
 STATES = {"gold.frozen": "frozen", "gold.freeze_refused": "refused", "gold.linted": "linted"}
 
 
-def _state(asked: Event, outcome: Event | None, releases: dict[str, str]) -> dict[str, Any]:
+def _state(asked: Event, outcome: Event | None) -> dict[str, Any]:
     why = outcome.data.get("message") if outcome and outcome.verb != "gold.frozen" else None
     state = STATES[outcome.verb] if outcome else "waiting"
     if state == "waiting" and gold_requests.is_given_up(asked):
@@ -132,7 +130,7 @@ def _state(asked: Event, outcome: Event | None, releases: dict[str, str]) -> dic
         "asked_by": asked.actor.get_username() if asked.actor else None,
         "asked_at": asked.at,
         "ended_at": outcome.at if outcome else None,
-        "release": releases.get(outcome.object_id) if outcome and why is None else None,
+        "release": outcome.data.get("release") if outcome else None,
         "reason": words_of(why) if why else "",
         "reason_code": why["code"] if why and is_fact(why) else None,
     }
