@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -160,25 +160,16 @@ FORMATS: dict[str, tuple[str, str, Callable[[Project, User | None], Iterator[str
 
 def export_labels(project: Project, *, format: str, folder: Path) -> list[Path]:
     """Write all labels into an empty folder and return the files."""
-    return build(folder, lambda draft: _WRITERS[format](project, draft))
+    _type, name, lines = FORMATS[format]
+    texts: dict[str, Iterable[str]] = {name: lines(project, None)}
+    if format == "labelstudio":
+        interface = config(project.layers, event_schema=project.event_schema)
+        texts = {"tasks.json": texts[name], "labeling-config.xml": [interface]}
 
+    def write(draft: Path) -> list[Path]:
+        for each, text in texts.items():
+            with (draft / each).open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(text)
+        return [draft / each for each in texts]
 
-def _write_native(project: Project, folder: Path) -> list[Path]:
-    return [_written(folder / "labels.jsonl", native_lines(project))]
-
-
-def _write_labelstudio(project: Project, folder: Path) -> list[Path]:
-    interface = config(project.layers, event_schema=project.event_schema)
-    return [
-        _written(folder / "tasks.json", labelstudio_text(project)),
-        _written(folder / "labeling-config.xml", iter([interface])),
-    ]
-
-
-_WRITERS = {"native": _write_native, "labelstudio": _write_labelstudio}
-
-
-def _written(path: Path, lines: Iterator[str]) -> Path:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(lines)
-    return path
+    return build(folder, write)

@@ -111,9 +111,13 @@ def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRel
 
 
 class Preview(NamedTuple):
-    """The version that a freeze of what is stored now would get, and what it settles anew."""
+    """What a freeze of what is stored now would give: the version, how many items, how many labeled
+    conversations without one, and what it settles anew.
+    """
 
     proposal: releases.Proposal
+    items: int
+    left_out: int
     settled_anew: list[SettledAnew]
 
 
@@ -122,21 +126,21 @@ def proposed(project: Project, layer: str, name: str = "") -> Preview | None:
     name = name or project.slug
     check_name(project, layer, name)
     draft = releases.draft(project, layer, name, by=None)
-    is_anew = anew.applies(draft.parent)
     splits: list[tuple[str, str]] = []
     now: list[anew.Now] = []
-    try:
-        for conversation, outcome in settling.outcomes_of_project(
-            project, layer, fitting=_fitting(project, layer)
-        ):
-            if not isinstance(outcome, Fact):
-                splits.append((conversation.external_id, conversation.split))
-            if is_anew:
-                now.append((conversation.external_id, _now(outcome)))
-    except settling.NotMerged:
-        return None
+    total, is_anew = 0, anew.applies(draft.parent)
+    for conversation, outcome in settling.outcomes_of_project(
+        project, layer, fitting=_fitting(project, layer)
+    ):
+        if outcome == settling.JUST_IN:
+            return None
+        if not isinstance(outcome, Fact):
+            splits.append((conversation.external_id, conversation.split))
+        total += 1
+        if is_anew:
+            now.append((conversation.external_id, _now(outcome)))
     proposal = draft.proposal(splits, guideline=project.guidelines.first())
-    return Preview(proposal, list(anew.rows(draft.parent, now)))
+    return Preview(proposal, len(splits), total - len(splits), list(anew.rows(draft.parent, now)))
 
 
 def _now(outcome: settling.SettledConversation | Fact) -> Mapping[str, Any] | Fact:

@@ -13,7 +13,6 @@ from labeling.exchange.export import FORMATS, export
 from labeling.gold import gold
 from labeling.gold.rules.release import item_sha256
 from labeling.models import Adjudication, Conversation, Event
-from labeling.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, text_of
@@ -67,33 +66,6 @@ def test_a_finished_freeze_is_no_longer_waited_for(signed_in, rita, project):
 
     assert "is being frozen" not in shown
     assert "orders@1 1.0.0 gate overridden Requirements 3 3 unanimous 0 v1" in shown
-
-
-def test_the_preview_counts_what_everybody_has_answered(signed_in, rita, project, people):
-    opened = factories.open_full(project, 4)
-    by_conversation = {}
-    for assignment in opened.assignments.select_related("conversation"):
-        by_conversation.setdefault(assignment.conversation, []).append(assignment)
-    complete, skipped, partial, _ = by_conversation.values()
-    for assignment in [*complete, *skipped[:2], *partial[:2]]:
-        factories.answer(assignment)
-    annotations.skip(skipped[2], factories.save_of({"requirements": []}), reason="Not in English.")
-    for conversation in (complete[0].conversation, partial[0].conversation):
-        Adjudication.objects.create(
-            conversation=conversation,
-            layer="extraction",
-            version=1,
-            guideline=project.guidelines.get(),
-            payload=factories.labels([0]),
-            reason="Two said so.",
-            decided_by=people["rita"],
-        )
-
-    shown = page(signed_in(rita), URL)
-
-    assert "Answered by everybody asked 1 Decided in adjudication 2 Not finished, left out 1" in (
-        shown
-    )
 
 
 def test_a_release_shows_what_proves_it(signed_in, noor, release):

@@ -85,11 +85,13 @@ def test_the_lead_sees_the_version_before_and_raises_it_in_the_form(
 ) -> None:
     factories.answer_all(factories.open_full(first.project, 1))
 
+    factories.open_full(first.project, 1)
     processing.catch_up(first.project, ruler=lambda: RULER)
     address = reverse("gold-version", args=["orders"])
     shown = signed_in(rita).get(address, {"layer": "extraction"}).content.decode()
     assert "orders@1 is version 1.0.0." in shown
     assert "<strong>version 1.1.0</strong>: items new or in another split: 1" in shown
+    assert "4 items, left out: 1." in shown
 
     fields = {"layer": "extraction", "name": "orders", "at_least": "major"}
     signed_in(rita).post(reverse("gold-freeze", args=["orders"]), fields)

@@ -275,6 +275,12 @@ def as_id(value: Any, where: Where) -> int | str:
     return _storable(value, where) if isinstance(value, str) else value
 
 
+def head_in(document: Mapping[str, Any], within: str = "") -> dict[str, Any]:
+    """What a file says of a conversation: see ``FileConversation.head``."""
+    names = ("domain", "difficulty", "split", "origin", "generator")
+    return {name: as_text(document.get(name), f'"{within}{name}"') for name in names}
+
+
 def choice_of(value: Any, known: Sequence[str], where: Where) -> str:
     if not isinstance(value, str) or value not in known:
         raise Unreadable(msgid("{path} must be one of {known}"), path=where, known=list(known))

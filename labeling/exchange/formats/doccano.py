@@ -27,6 +27,7 @@ from labeling.conversations.formats.answers import (
     as_number,
     as_text,
     choice_of,
+    head_in,
     moment,
     past,
     quoted,
@@ -63,11 +64,7 @@ def _labeled(document: Unchecked, with_answers: bool) -> FileConversation:
             _turn(place, text[slice(*span)]) for place, span in zip(places, spans, strict=True)
         ),
         answers=(_answer(document, text, spans),) if with_answers else (),
-        domain=as_text(document.get("domain"), '"domain"'),
-        difficulty=as_text(document.get("difficulty"), '"difficulty"'),
-        split=as_text(document.get("split"), '"split"'),
-        origin=as_text(document.get("origin"), '"origin"'),
-        generator=as_text(document.get("generator"), '"generator"'),
+        **head_in(document),
     )
 
 
@@ -102,8 +99,8 @@ def _turn(place: Mapping[str, Any], content: str) -> Turn:
 
 def _answer(document: Unchecked, text: str, spans: Sequence[tuple[int, int]]) -> FileAnswer:
     whole = _whole_labels(document)
-    drawn = _Entities(document, text, spans, taken=_uids_in(whole)).payload()
-    payload = _joined(whole, drawn)
+    taken = {str(label.get("uid")) for labels in whole.values() for label in labels}
+    payload = _joined(whole, _drawn(document, text, spans, taken=taken))
     status = choice_of(document.get("status", SUBMITTED), (SUBMITTED, SKIPPED), '"status"')
     if status == SUBMITTED and not payload and not whole and not document.get("empty"):
         raise Unreadable(
@@ -138,10 +135,6 @@ def _whole_labels(document: Unchecked) -> Payload:
     }
 
 
-def _uids_in(whole: Mapping[str, Sequence[Mapping[str, Any]]]) -> set[str]:
-    return {str(label.get("uid")) for labels in whole.values() for label in labels}
-
-
 def _joined(whole: Payload, drawn: Payload) -> Payload:
     """The whole labels of those that are still in the text; others with their places alone.
 
@@ -166,43 +159,39 @@ def _with_words(
     layer: Layer, whole: Sequence[StoredLabel], drawn: Sequence[StoredLabel]
 ) -> list[StoredLabel]:
     """The whole labels that are in the text or never were, then what was newly drawn."""
-    labels, left = [], list(drawn)
+    labels, left = [], [(_shape(layer, label), label) for label in drawn]
     for label in whole:
-        if not _can_be_drawn(layer, label):
-            labels.append(label)
-            continue
         shape = _shape(layer, label)
-        same = next((drawing for drawing in left if _shape(layer, drawing) == shape), None)
-        if same is not None:
-            left.remove(same)
+        same = next((each for each in left if each[0] == shape), None)
+        if shape is None or same is not None:
             labels.append(label)
-    return labels + left
+        if shape is not None and same is not None:
+            left.remove(same)
+    return labels + [label for _, label in left]
 
 
-def _shape(layer: Layer, label: Mapping[str, Any]) -> list[Any]:
-    """What of a label is drawn into the text, to compare by."""
+def _shape(layer: Layer, label: Mapping[str, Any]) -> list[Any] | None:
+    """What of a label is drawn into the text, to compare by; None of one that lacks a part of it,
+    as a label of a skipped answer may.
+    """
     match layer.drawing:
         case DrawnMessages(choice=choice, cites=cites):
-            return [label[choice], sorted(label[cites])]
+            parts = [label.get(choice), sorted(label.get(cites) or [])]
         case DrawnPhases():
-            return [sorted(phase["evidence"]) for phase in label["phases"]]
-    arguments = [[argument["role"], *_place(argument["span"])] for argument in label["arguments"]]
-    return [label["type"], _place(label["trigger"]), sorted(arguments)]
-
-
-def _can_be_drawn(layer: Layer, label: Mapping[str, Any]) -> bool:
-    """A label of a skipped answer may lack anything."""
-    match layer.drawing:
+            parts = [sorted(phase.get("evidence") or []) for phase in label.get("phases") or []]
+        case DrawnSpans():
+            arguments = [
+                [each.get("role"), each.get("span")] for each in label.get("arguments") or []
+            ]
+            if not all(role and span for role, span in arguments):
+                return None
+            spans = sorted([role, *_place(span)] for role, span in arguments)
+            trigger = label.get("trigger")
+            parts = [label.get("type"), trigger and _place(trigger)]
+            return [*parts, spans] if all(parts) else None
         case None:
-            return False
-        case DrawnMessages(choice=choice, cites=cites):
-            return bool(label.get(choice) and label.get(cites))
-        case DrawnPhases():
-            phases = label.get("phases") or []
-            return bool(phases) and all(phase.get("evidence") for phase in phases)
-    arguments = label.get("arguments") or []
-    complete = all(argument.get("role") and argument.get("span") for argument in arguments)
-    return bool(label.get("type") and label.get("trigger") and complete)
+            parts = []
+    return parts if parts and all(parts) else None
 
 
 def _place(span: Mapping[str, Any]) -> list[int]:
@@ -238,82 +227,69 @@ class _Entity:
         return quoted(self.message, self.start, self.text)
 
 
-class _Entities:
+def _drawn(
+    document: Unchecked, text: str, spans: Sequence[tuple[int, int]], *, taken: Collection[str]
+) -> Payload:
     """The labels of one line, as far as they are drawn into the text; their uids are new."""
-
-    def __init__(
-        self,
-        document: Unchecked,
-        text: str,
-        spans: Sequence[tuple[int, int]],
-        *,
-        taken: Collection[str],
-    ):
-        documents = [
-            as_dict(document, Fact(msgid("an entity")))
-            for document in as_list(document.get("entities"), '"entities"')
-        ]
-        self._by_id = {
-            as_id(document.get("id"), Fact(msgid("the id of an entity"))): _Entity(
-                document, text, spans
-            )
-            for document in documents
-        }
-        if len(self._by_id) < len(documents):
-            raise Unreadable(msgid("two entities have one id"))
-        for relation in as_list(document.get("relations", []), '"relations"'):
-            self._relate(as_dict(relation, Fact(msgid("a relation"))))
-        names = (f"doccano-{number}" for number in count(1))
-        self._uids = (name for name in names if name not in taken)
-
-    def _relate(self, relation: Mapping[str, Any]) -> None:
-        kind = choice_of(
-            relation.get("type"), (SAME, NEXT, ARGUMENT), Fact(msgid("the type of a relation"))
-        )
+    rows = [
+        as_dict(row, Fact(msgid("an entity")))
+        for row in as_list(document.get("entities"), '"entities"')
+    ]
+    entities = {
+        as_id(row.get("id"), Fact(msgid("the id of an entity"))): _Entity(row, text, spans)
+        for row in rows
+    }
+    if len(entities) < len(rows):
+        raise Unreadable(msgid("two entities have one id"))
+    for row in as_list(document.get("relations", []), '"relations"'):
+        relation = as_dict(row, Fact(msgid("a relation")))
+        where = Fact(msgid("the type of a relation"))
+        kind = choice_of(relation.get("type"), (SAME, NEXT, ARGUMENT), where)
         source, target = (
-            self._by_id.get(as_id(relation.get(name), name)) for name in ("from_id", "to_id")
+            entities.get(as_id(relation.get(name), name)) for name in ("from_id", "to_id")
         )
         if source is None or target is None:
             raise Unreadable(msgid("a relation names an entity that is not there"))
         source.links.setdefault(kind, []).append(target)
         target.is_target = True
+    uids = (name for name in (f"doccano-{number}" for number in count(1)) if name not in taken)
+    labels: Payload = {}
+    for entity in entities.values():
+        if not entity.is_target:
+            key, label = _label(entity, uids)
+            labels.setdefault(key, []).append(label)
+    return labels
 
-    def payload(self) -> Payload:
-        labels: Payload = {}
-        for entity in self._by_id.values():
-            if not entity.is_target:
-                key, label = self._label(entity)
-                labels.setdefault(key, []).append(label)
-        return labels
 
-    def _label(self, entity: _Entity) -> tuple[str, StoredLabel]:
-        uid = {"uid": next(self._uids)}
-        for layer in LAYERS.values():
-            match layer.drawing:
-                case DrawnMessages(kind, choice, cites) if entity.kind == kind:
-                    return layer.key, {**uid, choice: entity.choice, cites: entity.messages}
-                case DrawnPhases() if entity.kind == "Phase":
-                    return layer.key, {**uid, "phases": list(self._phases(entity))}
-                case DrawnSpans() if entity.kind == "Event":
-                    arguments = [
-                        {"role": argument.choice, "span": argument.span}
-                        for argument in entity.links.get(ARGUMENT, [])
-                    ]
-                    event = {"type": entity.choice, "trigger": entity.span, "arguments": arguments}
-                    return layer.key, {**uid, **event}
-        raise Unreadable(
-            msgid(
-                "unknown entity “{kind}”, or one that nothing leads to: Requirement/…, "
-                "Question/…, Phase, Event/… and Argument/…"
-            ),
-            kind=entity.kind,
-        )
+def _label(entity: _Entity, uids: Iterator[str]) -> tuple[str, StoredLabel]:
+    uid = {"uid": next(uids)}
+    for layer in LAYERS.values():
+        match layer.drawing:
+            case DrawnMessages(kind, choice, cites) if entity.kind == kind:
+                return layer.key, {**uid, choice: entity.choice, cites: entity.messages}
+            case DrawnPhases() if entity.kind == "Phase":
+                return layer.key, {**uid, "phases": list(_phases(entity, uids))}
+            case DrawnSpans() if entity.kind == "Event":
+                arguments = [
+                    {"role": argument.choice, "span": argument.span}
+                    for argument in entity.links.get(ARGUMENT, [])
+                ]
+                event = {"type": entity.choice, "trigger": entity.span, "arguments": arguments}
+                return layer.key, {**uid, **event}
+    raise Unreadable(
+        msgid(
+            "unknown entity “{kind}”, or one that nothing leads to: Requirement/…, "
+            "Question/…, Phase, Event/… and Argument/…"
+        ),
+        kind=entity.kind,
+    )
 
-    def _phases(self, first: _Entity) -> Iterator[StoredLabel]:
-        entity: _Entity | None = first
-        seen: set[int] = set()
-        while entity is not None and id(entity) not in seen:
-            seen.add(id(entity))
-            yield {"uid": next(self._uids), "evidence": entity.messages}
-            following = entity.links.get(NEXT, [])
-            entity = following[0] if following else None
+
+def _phases(first: _Entity, uids: Iterator[str]) -> Iterator[StoredLabel]:
+    entity: _Entity | None = first
+    seen: set[int] = set()
+    while entity is not None and id(entity) not in seen:
+        seen.add(id(entity))
+        yield {"uid": next(uids), "evidence": entity.messages}
+        following = entity.links.get(NEXT, [])
+        entity = following[0] if following else None

@@ -25,6 +25,7 @@ from labeling.conversations.formats.answers import (
     as_list,
     as_number,
     as_text,
+    head_in,
     in_task,
     layer_keys,
     moment,
@@ -88,11 +89,7 @@ def _conversation(document: Unchecked) -> FileConversation:
         id=str(as_id(data.get("id") or document.get("id"), '"data.id"')),
         turns=tuple(map(_turn, paragraphs)),
         answers=(),
-        domain=as_text(data.get("domain"), '"data.domain"'),
-        difficulty=as_text(data.get("difficulty"), '"data.difficulty"'),
-        split=as_text(data.get("split"), '"data.split"'),
-        origin=as_text(data.get("origin"), '"data.origin"'),
-        generator=as_text(data.get("generator"), '"data.generator"'),
+        **head_in(data, "data."),
     )
 
 

@@ -22,6 +22,7 @@ from labeling.conversations.formats.answers import (
     as_text,
     check_version,
     choice_of,
+    head_in,
     moment,
     past,
     with_line_feeds_in,
@@ -111,11 +112,7 @@ def _labeled(document: Unchecked) -> FileConversation:
         id=as_text(document.get("id"), '"id"', required=True),
         turns=tuple(_turn(value) for value in as_list(document.get("messages", []), '"messages"')),
         answers=tuple(_read_answer(value, f"answers[{n}]") for n, value in enumerate(answers)),
-        domain=as_text(document.get("domain"), '"domain"'),
-        difficulty=as_text(document.get("difficulty"), '"difficulty"'),
-        split=as_text(document.get("split"), '"split"'),
-        origin=as_text(document.get("origin"), '"origin"'),
-        generator=as_text(document.get("generator"), '"generator"'),
+        **head_in(document),
         decisions=tuple(
             _read_decision(value, f"decisions[{n}]") for n, value in enumerate(decisions)
         ),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count
@@ -32,8 +32,6 @@ from labeling.gold.rules.statement import SettledAnew, Waiver
 from labeling.gold.views.gold_items import ListLength, described, summarized, who_labeled
 from labeling.gold.views.looks import address
 from labeling.models import (
-    Adjudication,
-    Assignment,
     Conversation,
     Event,
     GoldItem,
@@ -50,7 +48,6 @@ from labeling.settling.settling import TO_DECIDE
 from labeling.translation import lazy
 from labeling.words import is_fact, words
 from labeling.work import blindness
-from labeling.work.models.assignments import ANSWERED
 
 FORMAT_WORDS = {
     "native": lazy("Native: items, manifest and guidelines; verified without Assay"),
@@ -62,14 +59,6 @@ FORMAT_WORDS = {
 
 def _format_words(format: str) -> str:
     return FORMAT_WORDS[format] if format in FORMAT_WORDS else EXPORTERS[format].title
-
-
-class Readiness(NamedTuple):
-    """What a freeze would look at. Whether the labels match is only known once it runs."""
-
-    complete: int
-    decided: int
-    unfinished: int
 
 
 @require_GET
@@ -126,7 +115,7 @@ def gold_version(request: HttpRequest, slug: str) -> HttpResponse:
     if project.conversations.count() <= MOST_TO_SETTLE:
         try:
             preview = proposed(project, layer, name)
-            context["proposal"] = preview and preview.proposal
+            context["preview"] = preview
             context["settled_anew"] = anew_rows(preview.settled_anew if preview else [])
         except RuleError as error:
             context["refusal"] = error.fact
@@ -250,7 +239,6 @@ def _gold_page(
         "project": project,
         "releases": _releases(project),
         "form": form,
-        "readiness": readiness(project),
         "may_write": access.leads(request.user, project),
         "n_reopened": Reopening.objects.of_project(project).unsettled().count(),
         **_requests(project),
@@ -276,22 +264,6 @@ def _releases(project: Project) -> list[GoldRelease]:
         release.hows = [(how.label, own[how]) for how in GoldItem.How if how in own]
         release.n_synthetic = synthetic.get(release.pk, 0)
     return releases
-
-
-def readiness(project: Project) -> Readiness:
-    """Conversations by whether everybody asked in their newest round has answered.
-
-    A calibration round that is still open is blind: nothing of it is complete.
-    """
-    rounds = {round_.pk: round_ for round_ in project.rounds.defer("agreement")}
-    work = Assignment.objects.filter(round__in=rounds).order_by("round__number")
-    counts = work.values_list("conversation", "round").annotate(n=Count("pk", filter=ANSWERED))
-    newest = {pk: (rounds[round_], n) for pk, round_, n in counts}
-    decisions = Adjudication.objects.filter(conversation__project=project).order_by()
-    decided = set(decisions.values_list("conversation", flat=True))
-    undecided = [newest[pk] for pk in newest.keys() - decided]
-    complete = sum(n >= round_.overlap and not round_.is_blind for round_, n in undecided)
-    return Readiness(complete, len(decided), len(undecided) - complete)
 
 
 def _requests(project: Project) -> dict[str, Any]:
