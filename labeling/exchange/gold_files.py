@@ -329,7 +329,8 @@ class _GoldImport:
         if self.problems:
             return
         items, labels, faults = 0, 0, []
-        with (folder / ITEMS_FILE).open("rb") if folder else nullcontext(repeat(b"")) as texts:
+        own: Any = (folder / ITEMS_FILE).open("rb") if folder else nullcontext(repeat(b""))
+        with own as texts:
             for entry, text in zip(self._lines(file, kind), texts, strict=False):
                 if len(self.problems) >= conversations.MAX_PROBLEMS:
                     return

@@ -115,8 +115,8 @@ def freeze_imported(
             message=message or f"{sources[0].how.capitalize()} from {named}",
             waivers=lint.check(findings, layer, waive=waive or {}, by=by),
         )
-        said = {"items": len(items), "files": [source.file for source in sources]}
-        return releases.publish(draft, contents, "gold.imported", **said)
+        files = [source.file for source in sources]
+        return releases.publish(draft, contents, "gold.imported", items=len(items), files=files)
 
 
 def _staged(

@@ -111,13 +111,13 @@ class ImportedRounds:
         for annotation, row in zip(annotations, rows, strict=True):
             annotation.created_at = row.answer.created_at or annotation.created_at
         Annotation.objects.bulk_update(annotations, ["created_at"], batch_size=BATCH)
-        kinds = {Annotation.Status.SUBMITTED: AnnotationRevision.Kind.SUBMITTED}
+        kinds, submitted = AnnotationRevision.Kind, Annotation.Status.SUBMITTED
         AnnotationRevision.objects.bulk_create(
             (
                 AnnotationRevision(
                     annotation=each,
                     version=1,
-                    kind=kinds.get(each.status, AnnotationRevision.Kind.SKIPPED),  # type: ignore[call-overload]
+                    kind=kinds.SUBMITTED if each.status == submitted else kinds.SKIPPED,
                     payload=each.payload,
                     empty=each.empty,
                     unanswered=each.unanswered,

@@ -71,8 +71,9 @@ def freeze_corrections(
         guideline=newest.guideline,
         waivers=newest.waivers,
     )
-    said = {"parent": str(newest), "corrections": applied}
-    return releases.publish(draft, contents, "gold.corrected", **said)
+    return releases.publish(
+        draft, contents, "gold.corrected", parent=str(newest), corrections=applied
+    )
 
 
 def _stage(items: Items, newest: GoldRelease, by_item: Mapping[str, Sequence[Correction]]) -> int:

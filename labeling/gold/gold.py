@@ -267,7 +267,8 @@ def _settled(
 
 def _settle(project: Project, layer: str, names: pseudonyms.Names) -> tuple[Items, dict[str, Fact]]:
     """What a freeze would hold, and what it would leave out, by conversation."""
-    items, left_out = Items(), {}
+    items = Items()
+    left_out: dict[str, Fact] = {}
     for conversation, outcome in settling.outcomes_of_project(
         project, layer, fitting=_fitting(project, layer)
     ):

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import OperationalError
 
 from labeling.agreement.matching.similarity import Ruler
-from labeling.gold import gold, gold_requests
+from labeling.gold import gold, gold_requests, releases
 from labeling.gold.views.gold import _requests
 from labeling.models import Event, GoldRelease, Job, Project
 from tests import factories
@@ -76,7 +76,7 @@ def test_a_busy_database_refuses_nothing(asked: Event, monkeypatch: pytest.Monke
     with pytest.raises(OperationalError):
         work(asked)
 
-    assert not gold_requests.is_answered(asked)
+    assert gold_requests.waiting(asked.project) == [asked]  # type: ignore[arg-type]
 
 
 # --- one at a time ------------------------------------------------------------------------------
@@ -110,9 +110,9 @@ def test_nobody_freezes_while_somebody_does_and_then_it_goes_on(
     factories.work(project)
     ruler = Ruler(WordOverlap())
     first = gold_requests.request_freeze(project=project, layer="extraction", name="own", by=rita)
-    made = gold._publish
+    made = releases.publish
 
-    def with_others(*given: Any) -> GoldRelease:
+    def with_others(*given: Any, **said: Any) -> GoldRelease:
         second = gold_requests.request_freeze(
             project=project, layer="extraction", name="two", by=rita
         )
@@ -121,10 +121,10 @@ def test_nobody_freezes_while_somebody_does_and_then_it_goes_on(
             command = partial(gold.freeze, project=project, layer="extraction", ruler=ruler)
             with pytest.raises(gold.UnderWay):
                 other.submit(closing, command).result()
-        return made(*given)
+        return made(*given, **said)
 
     with monkeypatch.context() as patch:
-        patch.setattr(gold, "_publish", with_others)
+        patch.setattr(releases, "publish", with_others)
         work(first.request)
 
     assert [str(release) for release in GoldRelease.objects.all()] == ["own@1"]
@@ -132,4 +132,4 @@ def test_nobody_freezes_while_somebody_does_and_then_it_goes_on(
 
     work(second)  # what the first one held is free
 
-    assert gold_requests.is_answered(second)
+    assert gold_requests.waiting(project) == []

@@ -174,6 +174,7 @@ def _shape(layer: Layer, label: Mapping[str, Any]) -> list[Any] | None:
     """What of a label is drawn into the text, to compare by; None of one that lacks a part of it,
     as a label of a skipped answer may.
     """
+    parts: list[Any] = []
     match layer.drawing:
         case DrawnMessages(choice=choice, cites=cites):
             parts = [label.get(choice), sorted(label.get(cites) or [])]
@@ -189,8 +190,6 @@ def _shape(layer: Layer, label: Mapping[str, Any]) -> list[Any] | None:
             trigger = label.get("trigger")
             parts = [label.get("type"), trigger and _place(trigger)]
             return [*parts, spans] if all(parts) else None
-        case None:
-            parts = []
     return parts if parts and all(parts) else None
 
 

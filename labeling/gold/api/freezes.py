@@ -193,8 +193,8 @@ class LintView(ApiView):
         )
 
 
-def _with_names(rows: Sequence[Finding]) -> list[Finding]:
+def _with_names(rows: Sequence[Finding]) -> list[dict[str, Any]]:
     """With the ids of the conversations in place of their keys."""
     known = Conversation.objects.filter(pk__in={row.conversation for row in rows})
-    names = dict(known.values_list("pk", "external_id"))
-    return [row._replace(conversation=names.get(row.conversation)) for row in rows]
+    names: dict[Any, str] = dict(known.values_list("pk", "external_id"))
+    return [{**row._asdict(), "conversation": names.get(row.conversation)} for row in rows]

@@ -208,7 +208,8 @@ def decided_parts(content: GoldContent) -> list[Decided]:
 def _personal(item: LintItem, personal_data: PersonalData) -> Iterator[Finding]:
     for message in item.content["conversation"]:
         for piece in personal_data(message["content"]):
-            place = {"message": message["index"] + 1, "what": Fact(f"personal.{piece.what}")}
+            what = Fact(f"personal.{piece.what}")
+            place: dict[str, Value] = {"message": message["index"] + 1, "what": what}
             yield item.finding("personal_data", "lint.personal_message", **place)
     for layer, labels in _layers_of(item.content):
         for number, label in enumerate(labels, start=1):
