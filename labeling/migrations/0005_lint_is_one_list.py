@@ -19,7 +19,7 @@ def carry_over(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("labeling", "0003_suggestions_of_runs")]
+    dependencies = [("labeling", "0004_no_sign_ins")]
 
     operations = [
         migrations.AddField("lintreport", "found", models.JSONField(default=list)),
