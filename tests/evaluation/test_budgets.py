@@ -138,11 +138,6 @@ def test_a_budget_of_nothing_is_refused(
         launch(pipeline="asking", **budget)
 
 
-def test_a_budget_for_a_pipeline_without_a_model_is_refused(launch: Any) -> None:
-    with refused(LaunchRefused, match="uses no language model"):
-        launch(pipeline="nothing", budget_tokens=5)
-
-
 def estimated(release: Any) -> budgets.Estimate:
     return budgets.estimate(release, pipeline="asking", config={}, split="", repetitions=2)
 

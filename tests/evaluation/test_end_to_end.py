@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.urls import reverse
-from docx import Document
 
 from evaluation.models import CaseRun, Run
 from labeling.models import Project
@@ -66,24 +64,6 @@ def test_the_document_is_shown_beside_the_talk_and_nothing_in_it_runs(
     assert "Most are unusable" in shown
     assert "Most are unusable" in page(client, run)
     assert reverse("run-case-document", args=[run.pk, run.cases.get().pk]) in page(client, run)
-
-
-def test_each_file_ends_with_the_conversation(written: Callable[..., Run], signed_in: Any) -> None:
-    run = written({"requirements": [], "document": document()})
-    client = signed_in("noor")
-
-    def file(form: str) -> Any:
-        address = reverse("run-case-document-file", args=[run.pk, run.cases.get().pk, form])
-        return client.get(address)
-
-    text = file("md")
-    assert text["Content-Disposition"] == 'attachment; filename="case-1.md"'
-    assert text.content.decode().startswith("# RD\n")
-    assert "### Message 1\n\n**analyst:** Noted." in text.content.decode()
-    assert '<li id="message-1">' in file("html").content.decode()
-    word = Document(io.BytesIO(file("docx").content))
-    assert word.paragraphs[-1].text == "Noted."
-    assert file("exe").status_code == 404
 
 
 def test_a_case_without_a_document_says_so(written: Callable[..., Run], signed_in: Any) -> None:

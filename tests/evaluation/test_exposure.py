@@ -128,15 +128,6 @@ def test_pages_files_and_api_say_it(run: Run, signed_in: Any, finished: Any) -> 
     assert (log["seen"], log["left_out"], log["unseen"]) == (1, LEFT_OUT, 1)
 
 
-def test_a_run_of_unseen_conversations_has_no_warning(finished: Any, signed_in: Any) -> None:
-    run = finished(pipeline="nothing")
-
-    page = signed_in("noor").get(f"{run.get_absolute_url()}?tab=provenance").content.decode()
-
-    assert "was trained on" not in page
-    assert f"0 cases seen, 0 left out, {len(CASES)} unseen" in page
-
-
 def test_outputs_that_are_carried_to_other_gold_keep_it(run: Run, people: Any) -> None:
     newer = corrected(run.release, lambda content: content["gold"]["requirements"].pop())
 

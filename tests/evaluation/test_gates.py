@@ -38,7 +38,6 @@ from labeling.templatetags import figures
 from labeling.words import in_english
 from tests.evaluation.conftest import perfect, requirement, work
 from tests.pages import page
-from tests.refusals import refused
 
 RECALL, RATE = METRICS["requirement_recall"], METRICS["false_inference_rate"]
 
@@ -308,17 +307,6 @@ def test_a_project_has_its_own_limits_and_runs_keep_those_of_their_launch(
     }
     Run.objects.filter(pk=bad.pk).update(spec=bad.spec.with_values(gate=spec.gate))
     assert gate(bad.pk, baseline=good.pk)[0] == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [("requirement_f1", 1.5, "lies between 0 and 1"), ("nonsense", 0.5, "no metric")],
-)
-def test_limits_that_cannot_be_are_refused(
-    project: Project, people: dict[str, User], name: str, value: float, said: str
-) -> None:
-    with refused(thresholds.ThresholdRefused, match=said):
-        thresholds.store(project, {name: value}, None, by=people["rita"])
 
 
 def test_what_a_gate_said_stays(good: Run) -> None:

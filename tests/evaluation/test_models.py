@@ -124,17 +124,6 @@ def test_repetitions_are_no_copies_of_each_other(launch: Any, server: LanguageSe
     assert budgets.spent(run.pk).cached == 0
 
 
-def test_another_temperature_is_another_request(
-    launch: Any, server: LanguageServer, settings: Any
-) -> None:
-    work(launch(pipeline="asking"))
-    settings.LLM_TEMPERATURE = 0.7
-
-    work(launch(pipeline="asking"))
-
-    assert len(server.requests) == 12
-
-
 def test_every_bad_answer_ends_its_own_case_and_the_run_is_finished(
     make_release: Any, launch: Any, server: LanguageServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

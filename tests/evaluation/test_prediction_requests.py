@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.urls import reverse
 
 from evaluation.models import CaseRun, Run
-from evaluation.services.run import execution
 from tests.evaluation.events import RIGHT, prediction
 from tests.evaluation.test_predictions import measure
 
@@ -58,22 +56,6 @@ def upload(client, release, path: Path, **fields: Any):
     with path.open("rb") as file:
         data = {"release": release.pk, "file": file, **fields}
         return client.post(reverse("run-predictions"), data, follow=True)
-
-
-def test_a_file_is_uploaded_and_its_ids_reported(
-    news, write, signed_in, django_capture_on_commit_callbacks
-):
-    client = signed_in("noor")
-    with django_capture_on_commit_callbacks(execute=False):
-        response = upload(client, news, write(*RIGHT[:2], prediction("doc-<9>")))
-    run = Run.objects.get()
-    execution.work(run.pk, uuid4())
-
-    assert response.redirect_chain == [(run.get_absolute_url(), 302)]
-    text = client.get(f"{run.get_absolute_url()}?tab=provenance").content.decode()
-    assert "1 case has no prediction and counts as failed" in text
-    assert "doc-&lt;9&gt;" in text
-    assert "predictions.jsonl" in text
 
 
 def test_an_upload_with_a_bad_line_stores_nothing_and_says_where(news, write, signed_in):

@@ -270,14 +270,6 @@ def test_figures_by_difficulty_and_domain(validation_run: Run) -> None:
     assert [row["group"] for row in groups["Domain"]] == ["clinic", "shop"]
 
 
-def test_the_page_of_a_case_shows_issues_side_by_side(validation_run: Run, signed_in: Any) -> None:
-    shown = page(signed_in("noor"), validation_run)
-
-    assert "too_broad" in shown
-    assert "Say less" in shown
-    assert "Login 1" in shown
-
-
 @pytest.mark.parametrize(
     "broken",
     [

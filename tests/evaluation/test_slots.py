@@ -21,7 +21,6 @@ from labeling.domain.facts import Fact
 from labeling.models import WorkerPulse
 from labeling.operation import health
 from tests import llm_server
-from tests.evaluation.conftest import perfect
 from tests.llm_server import LanguageServer
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
@@ -154,20 +153,6 @@ def test_a_worker_that_died_while_it_scored_is_replaced_at_once(
     slots.bury(["one"])
 
     assert runs_of(slots.take("two")) == [run.pk]
-
-
-def test_a_turn_does_the_work_of_a_run(queued: Callable[..., Run], script: Any) -> None:
-    script(perfect)
-    run = queued()
-    slot = slots.take("one")
-    assert slot is not None
-
-    execution.take_turn(slot.run_id, slot.owner)
-    slots.let_go(slot.owner)
-
-    assert Run.objects.with_progress().get(pk=run.pk).status == "finished"
-    assert not Slot.objects.exists()
-    assert slots.take("one") is None
 
 
 def test_runs_that_are_paused_ended_or_only_for_a_command_are_left_alone(
