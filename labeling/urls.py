@@ -25,7 +25,6 @@ from labeling.accounts.views.signing_in import (
 from labeling.accounts.views.tokens import token_revoke, tokens, tokens_revoke
 from labeling.agreement.views.agreement import (
     agreement,
-    agreement_compute,
     agreement_csv,
     agreement_pair,
 )
@@ -129,7 +128,6 @@ of_a_project = [
     path("people/<int:pk>/move/", work_move, name="work-move"),
     path("rounds/<int:number>/agreement/", agreement, name="agreement"),
     path("rounds/<int:number>/agreement/pair/", agreement_pair, name="agreement-pair"),
-    path("rounds/<int:number>/agreement/compute/", agreement_compute, name="agreement-compute"),
     path("rounds/<int:number>/agreement.csv", agreement_csv, name="agreement-csv"),
     path("calibration/", calibration, name="calibration"),
     path(

@@ -143,7 +143,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("labels-export", [*of_project, "native"]),
         ("work-move", [*of_project, people["ben"].pk]),
         ("lease-renew lease-give-back api-queue-lease", [mine.pk]),
-        ("agreement-pair agreement-compute", [*of_project, 2]),
+        ("agreement-pair", [*of_project, 2]),
         ("gold-release gold-compare gold-export gold-verify gold-planning gold-look", of_item[:3]),
         ("gold-corrections", of_item[:3]),
         ("api-gold-items api-gold-export api-gold-verify api-gold-diff", of_release),

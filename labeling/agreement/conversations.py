@@ -527,6 +527,15 @@ def splits_in(
         behind = behind.exclude(position=position, conversation__lte=conversation)
 
 
+def number_before(measured: Round, layer: str, place: Place) -> int:
+    """How many splits the conversations before this one have."""
+    earlier = Q(position__lt=place.position)
+    earlier |= Q(position=place.position, conversation__lt=place.conversation)
+    rows = rows_of(measured, layer, EVERYTHING).filter(earlier).order_by()
+    total: int = rows.aggregate(total=Coalesce(Sum("n_splits"), 0))["total"]
+    return total
+
+
 def place_of(measured: Round, layer: str, conversation: int) -> Place | None:
     rows = rows_of(measured, layer, EVERYTHING).filter(conversation=conversation)
     return next((Place(*row) for row in rows.values_list("position", "conversation")), None)

@@ -105,6 +105,14 @@ def _is_not_behind(place: UnitPlace, after: UnitPlace) -> bool:
     return place.conversation == after.conversation and place.unit <= after.unit
 
 
+def number_of(discussed: Round, place: UnitPlace) -> int:
+    """Which of the disagreements on its layer it is, counted from 1."""
+    at = conversations.place_of(discussed, place.layer, place.conversation)
+    own = found_in(discussed, place.layer, among=[place.conversation])
+    earlier = conversations.number_before(discussed, place.layer, at) if at else 0
+    return earlier + sum(other.unit <= place.unit for other in own)
+
+
 class Progress(TypedDict):
     """The disagreements of a round, and how many of them have been spoken of and decided."""
 

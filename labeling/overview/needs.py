@@ -27,7 +27,6 @@ from labeling.models import (
     Invitation,
     Measurement,
     Membership,
-    PendingUpdate,
     Project,
     Reopening,
     Round,
@@ -38,7 +37,6 @@ from labeling.work.stages import with_stage
 
 STUCK_AFTER = timedelta(days=3)
 RECENT = timedelta(days=7)
-OVERDUE_AFTER = timedelta(minutes=10)
 Stage = Conversation.Stage
 
 
@@ -175,12 +173,6 @@ def settled_doubts(user: User) -> list[Reopening]:
     others = mine.exclude(state=Reopening.State.WITHDRAWN)
     recent = others.filter(Q(decision__decided_at__gt=since) | Q(answered_at__gt=since))
     return list(recent.select_related("item__release__project").order_by("-pk")[:5])
-
-
-def overdue_since() -> datetime | None:
-    """Since when work has waited for a worker, if it is longer than any worker needs."""
-    oldest = PendingUpdate.objects.order_by("asked_at").values_list("asked_at", flat=True).first()
-    return oldest if oldest and timezone.now() - oldest > OVERDUE_AFTER else None
 
 
 # --- parts ----------------------------------------------------------------------------------------

@@ -90,17 +90,27 @@ def test_the_interval_of_a_mean_holds_it_and_needs_two_conversations():
 # --- the way to full labeling -------------------------------------------------------------------
 
 
-def test_the_page_says_what_is_next(signed_in, project, rita):
-    client = signed_in(rita)
-    assert "Open a calibration round to measure" in page(client, URL)
+def test_the_page_says_what_is_next_and_who_is_waited_for(signed_in, project, rita):
+    def step() -> tuple[str, str] | None:
+        found = signed_in(rita).get(URL).context["step"]
+        return found and (str(found.title), found.who)
 
-    failed = answered(project)
-
-    shown = page(client, URL)
-    assert "Discuss the disagreements, write a new version of the guidelines, then open" in shown
-    assert f"fresh_after={failed.number}" in client.get(URL).content.decode()
+    assert step() == ("Open a calibration round", "")
+    opened = factories.open_calibration(project, 4)
+    for assignment in opened.assignments.exclude(annotator__username="cleo"):
+        factories.answer(assignment, MARKED[assignment.annotator.username])
+    assert step() == ("Label it blind", "cleo (4 left)")
+    for assignment in opened.assignments.filter(annotator__username="cleo"):
+        factories.answer(assignment, MARKED["cleo"])
+    assert step() == ("Discuss the disagreements", "")
+    write_version(project)
+    assert step() == ("Open the next calibration round", "")
+    answered(project, 4, {"ana": [0], "ben": [0], "cleo": [0]})
+    assert step() == ("Open a calibration round", "")  # it passed, and is too small
     factories.pass_gate(project)
-    assert "Full labeling can be opened." in page(client, URL)
+    assert step() == ("Open full labeling", "")
+    factories.open_full(project, 2, override_reason="")
+    assert step() is None
 
 
 def test_nothing_of_an_open_round_is_shown(signed_in, project, people):
@@ -171,7 +181,7 @@ def test_a_first_round_proposes_twenty_conversations_and_three_annotators(
 def test_the_next_round_takes_the_same_batch_by_the_second_button(signed_in, project, rita):
     failed = answered(project, 3)
     client = signed_in(rita)
-    assert "Change the guidelines Next round: Fresh batch" in page(client, URL)
+    assert "Discuss the disagreements Next round: Fresh batch" in page(client, URL)
     html = client.get(URL).content.decode()
     assert re.findall(r'class="button primary"[^>]*>([^<]+)', html) == ["Discuss the disagreements"]
 

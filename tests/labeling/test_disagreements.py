@@ -302,6 +302,7 @@ def test_each_leads_to_the_one_before_in_the_list_and_the_next(
 
     shown = [client.get(URL, {"at": str(place)}).context for place in everything]
 
+    assert [page["number"] for page in shown] == [1, 2, 3, 4]
     assert [page["next"] for page in shown] == [*everything[1:], None]
     assert [page["first"] for page in shown] == everything
     # in the list of a page, the neighbors keep that list

@@ -73,16 +73,6 @@ def test_what_was_never_submitted_stays_as_it_is(signed_in, ana, assignment):
     assert not Annotation.objects.exists()
 
 
-def test_a_reopened_answer_can_be_changed_and_submitted_again(signed_in, ana, assignment):
-    factories.answer(assignment, [0])
-    reopen(signed_in(ana), assignment)
-
-    again = factories.answer(assignment, [1])
-
-    assert again.status == "submitted"
-    assert again.payload["requirements"][0]["source_messages"] == [1]
-
-
 def test_a_submission_that_arrives_after_the_reopening_does_not_submit_again(assignment):
     save = factories.save_of(factories.labels([0]), client=PAGE)
     annotations.submit(assignment, save)
@@ -92,14 +82,6 @@ def test_a_submission_that_arrives_after_the_reopening_does_not_submit_again(ass
         annotations.submit(assignment, save)
 
     assert Annotation.objects.get().status == "draft"
-
-
-def test_an_answer_of_an_open_calibration_can_be_taken_back(signed_in, ana, project):
-    opened = factories.open_calibration(project, 2)
-    mine = opened.assignments.filter(annotator=ana).first()
-    factories.answer(mine)
-
-    assert reopen(signed_in(ana), mine).json()["status"] == "draft"
 
 
 @pytest.mark.parametrize("done", [factories.answer, factories.skip])

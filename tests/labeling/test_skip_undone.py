@@ -131,20 +131,6 @@ def test_a_skip_that_comes_again_is_the_next_one_again(
     assert again.status == "draft"  # the one taken back did not count: it comes again once more
 
 
-def test_a_calibration_waits_for_a_skip_that_was_taken_back(project: Project) -> None:
-    round_ = factories.open_calibration(project, 1)
-    first, *others = round_.assignments.all()
-    skip(first)
-    annotations.reopen(first)
-    for other in others:
-        factories.answer(other)
-    assert Round.objects.get().state == Round.State.OPEN
-
-    factories.answer(first)
-
-    assert Round.objects.get().state == Round.State.PASSED
-
-
 def test_a_skip_in_a_closed_round_stands(project: Project, ana: User, mine: Assignment) -> None:
     skip(mine)
     rounds.close(mine.round, by=None)

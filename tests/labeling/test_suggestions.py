@@ -258,13 +258,6 @@ def test_an_unknown_origin_is_no_label(mine: Assignment):
     assert refused.value.details["problems"][0]["path"] == "requirements.0.origin"
 
 
-def test_labels_without_a_word_about_it_are_stored_as_they_are(mine: Assignment):
-    label = factories.requirement(1)
-    save(mine, [label])
-
-    assert stored(mine) == [label]
-
-
 def test_origins_survive_submitting_reopening_and_the_switch(mine: Assignment, project: Project):
     label = see(mine)
     known = save(mine, [label])
@@ -328,15 +321,6 @@ def test_the_agreement_page_and_its_filter_show_it(project, people, rita, signed
     factories.work(project)
     only = signed_in(rita).get(address)
     assert only.context["figures"]["pairs"][0]["kappa"] == 1.0
-
-
-def test_without_suggestions_nothing_is_said_of_them(project: Project, rita, signed_in):
-    round_ = factories.open_full(project, 2)
-    factories.answer_all(round_)
-
-    assert factories.measure(round_)["by_origin"] == {}
-    page = signed_in(rita).get(round_.get_absolute_url())
-    assert "With and without suggestions" not in page.content.decode()
 
 
 def test_gold_keeps_who_took_a_label_over_beside_a_label_that_is_like_any_other(project, people):

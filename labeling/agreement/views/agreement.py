@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
 
 from labeling.agreement import agreement as service
 from labeling.agreement import conversations, measurements
@@ -83,6 +82,8 @@ def agreement(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         context["is_complete"] = all(
             row["answered"] == row["assigned"] for row in context["progress"]
         )
+        if context["is_complete"]:
+            measurements.ask(round_)
         return render(request, "labeling/agreement_blind.html", context)
     asked = asked_of(request, project)
     context |= _frame(round_, asked) | _figures(round_, asked)
@@ -115,16 +116,6 @@ def agreement_pair(request: HttpRequest, slug: str, number: int) -> HttpResponse
     context["rated"] = isinstance(units, Judged) and bool(units.value)
     context["by_message"] = LAYERS[asked.layer].by_message
     return render(request, "labeling/agreement_pair.html", context)
-
-
-@require_POST
-def agreement_compute(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """Ask the worker for the figures that need the encoder."""
-    project = access.led(request.user, slug)
-    round_ = round_of(project, number)
-    measurements.ask(round_)
-    messages.success(request, _("The worker computes it now; reload this page in a moment."))
-    return redirect(round_)
 
 
 def asked_of(request: HttpRequest, project: Project) -> Asked:

@@ -69,7 +69,8 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     if opened:
         place, split = opened
         context |= _steps(round_, form, rows, place, shown) | {
-            "entry": entry_of(round_, place, split, rows.get(place), people)
+            "entry": entry_of(round_, place, split, rows.get(place), people),
+            "number": None if form.narrows else service.number_of(round_, place),
         }
     return render(request, "labeling/disagreements.html", context)
 

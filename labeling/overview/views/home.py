@@ -85,8 +85,6 @@ def home(request: HttpRequest) -> HttpResponse:
 def _needs(user: Any, roles: set[str], counts: dict[str, int], mentions: int) -> list[Need]:
     """Of all roles of the user together, the most urgent first."""
     lines = needs.of_annotator(user, counts) if any(counts.values()) or roles else []
-    if user.is_superuser:
-        lines += needs.of_administrator()
     if user.is_superuser or Membership.Role.LEAD in roles:
         lines += needs.of_lead(Project.objects.with_role(user, Membership.Role.LEAD))
     if user.is_superuser or Membership.Role.RESEARCHER in roles:

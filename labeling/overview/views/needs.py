@@ -205,13 +205,3 @@ def of_researcher(user: Any) -> list[Need]:
         )
         for doubt in needs.settled_doubts(user)
     ]
-
-
-def of_administrator() -> list[Need]:
-    since = needs.overdue_since()
-    if since is None:
-        return []
-    text = _("Work has waited for a worker since {since}: is one running?").format(
-        since=f"{since:%Y-%m-%d %H:%M} UTC"
-    )
-    return [Need(0, text, _("See what waits"), reverse("status"))]
