@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from labeling.conversations.api import conversation_files
-from labeling.conversations.api.conversation_files import ConversationsIn, ImportOut
+from labeling.conversations import conversations
+from labeling.conversations.formats.conversations import AUTO, FORMATS
+from labeling.conversations.formats.talks import ENCODINGS, HowToRead
+from labeling.conversations.forms.uploads import check_size
+from labeling.conversations.rules.importing import SPLITS
 from labeling.conversations.rules.transcripts import Message
 from labeling.core import access
 from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.paging import ORDERED, ordered_page, page_of
 from labeling.core.api.parsing import ShallowJSONParser
-from labeling.core.api.records import row_of, serializer_of
-from labeling.core.api.requests import asked
+from labeling.core.api.records import row_of, serializer_of, serializer_with
+from labeling.core.api.requests import asked, checked_by
+from labeling.domain.errors import FileFault
 from labeling.gold import looks
 from labeling.models import Conversation, Round
+from labeling.words import words
 from labeling.work import blindness
 from labeling.work.listing import answers_on, narrowed, with_answers
 from labeling.work.stages import with_stage
@@ -40,6 +47,34 @@ class FilterIn(serializers.Serializer[Any]):
     stage = serializers.ChoiceField(STAGES, help_text="The last one that it reached", **BLANK)
 
 
+class ConversationsIn(serializers.Serializer[Any]):
+    file = serializers.ListField(
+        child=serializers.FileField(allow_empty_file=True), max_length=100, allow_empty=False
+    )
+    format = serializers.ChoiceField(choices=FORMATS, default=AUTO)
+    columns = serializers.CharField(default="", allow_blank=True, max_length=10_000)
+    roles = serializers.CharField(default="", allow_blank=True, max_length=100_000)
+    encoding = serializers.ChoiceField(choices=ENCODINGS, default="", allow_blank=True)
+    split = serializers.ChoiceField(choices=SPLITS, default="", allow_blank=True)
+    leave_out = serializers.ChoiceField(
+        choices=conversations.LEAVE_OUT, default=conversations.UNREADABLE
+    )
+    dry_run = serializers.BooleanField(default=False)
+
+    def validate_file(self, files: list[UploadedFile]) -> list[UploadedFile]:
+        check = partial(check_size, command="import_conversations")
+        checked_by(check, sum(file.size or 0 for file in files))
+        return files
+
+    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        try:
+            asked["how"] = HowToRead.written(*map(asked.pop, ("columns", "roles", "encoding")))
+        except FileFault as fault:
+            raise serializers.ValidationError(words(fault.fact)) from None
+        return asked
+
+
+ImportOut = serializer_with("ImportReportOut", conversations.ImportReport, project_created=None)
 ConversationOut = row_of(
     "ConversationOut",
     Conversation,
@@ -98,15 +133,10 @@ class AnswersOut(serializers.Serializer[Any]):
 class ConversationsView(ApiView):
     scopes = LEADING
 
-    parser_classes = [
-        MultiPartParser,
-        ShallowJSONParser,
-    ]  # a JSON body gets an error that says what is missing
+    # a JSON body gets an error that says what is missing
+    parser_classes = [MultiPartParser, ShallowJSONParser]
 
-    @extend_schema(
-        parameters=[FilterIn, *ORDERED],
-        responses=page_of(ConversationOut),
-    )
+    @extend_schema(parameters=[FilterIn, *ORDERED], responses=page_of(ConversationOut))
     def get(self, request: Request, slug: str) -> Response:
         """The conversations of a project, by id (leads and researchers)."""
         project = access.readable(request.user, slug)
@@ -120,7 +150,18 @@ class ConversationsView(ApiView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Store the conversations of files, all or none (leads); with `dry_run` only say what."""
-        return conversation_files.store(access.led(request.user, slug), request)
+        project = access.led(request.user, slug)
+        sent = request.data if isinstance(request.data, dict) else {}
+        data = {name: sent[name] for name in sent if name != "file"}
+        wanted = ConversationsIn(data={**data, "file": request.FILES.getlist("file")})
+        wanted.is_valid(raise_exception=True)
+        options = dict(wanted.validated_data)
+        files = [(file.name or "file", file) for file in options.pop("file")]
+        report = conversations.import_files(
+            project_slug=project.slug, files=files, actor=request.user, **options
+        )
+        is_stored = report.has_changes and not options["dry_run"]
+        return Response(ImportOut(report).data, status=201 if is_stored else 200)
 
 
 class ConversationView(ApiView):
