@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from operator import attrgetter
 from typing import Any, BinaryIO, NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -76,7 +75,6 @@ class LeftOutIn(NamedTuple):
     reason: Fact
     text: str
     is_whole: bool = False
-    order: int = 0  # of the file
 
     @property
     def shown(self) -> str:
@@ -258,14 +256,13 @@ def _state() -> dict[str, Any]:
 class _Read(NamedTuple):
     """A conversation of a file, and where it is."""
 
-    order: int  # of the file
     file: str
     line: int
     record: Record
 
     def says(self, why: Fact) -> LeftOutIn:
         why = Fact("import.conversation", conversation=self.record.id, why=why)
-        return LeftOutIn(self.file, self.line, why, "", True, self.order)
+        return LeftOutIn(self.file, self.line, why, "", True)
 
 
 class Reading:
@@ -274,6 +271,7 @@ class Reading:
     def __init__(self, *, split: str = "", leave_out: str = NOTHING) -> None:
         self.split, self.may_leave_out = split, leave_out
         self.records: Spool[_Read] = Spool()
+        self.files: dict[str, int] = {}  # by name, in their order
         self.faults: list[LeftOutIn] = []
         self.n_faults = 0
         self.left_out: list[LeftOutIn] = []
@@ -284,21 +282,23 @@ class Reading:
     ) -> list[str]:
         """Read all files and return their names; ends early when there are too many problems."""
         names: list[str] = []
-        for order, (name, stream) in enumerate(files):
+        for name, stream in files:
             names.append(name)
+            self.files.setdefault(name, len(self.files))
             for entry in read(stream, format=format, name=name, how=how):
                 if isinstance(entry, Problem):
                     line, reason, title = entry
-                    fault = LeftOutIn(name, line or 0, reason, _short(title), True, order)
+                    fault = LeftOutIn(name, line or 0, reason, _short(title), True)
                     self.n_faults += 1
                     self.faults += [fault] if len(self.faults) < MAX_LOSSES else []
                 else:
-                    self.keep(name, entry[1], order=order, line=entry[0])
+                    self.keep(name, entry[1], line=entry[0])
                 if self.n_faults >= MAX_PROBLEMS and self.may_leave_out == NOTHING:
                     return names
         return names
 
-    def keep(self, file: str, record: Record, *, order: int = 0, line: int = 0) -> None:
+    def keep(self, file: str, record: Record, *, line: int = 0) -> None:
+        self.files.setdefault(file, len(self.files))
         if len(self.records) >= SQLITE_CONVERSATIONS and connection.vendor == "sqlite":
             raise TooManyForSqlite(
                 msgid(
@@ -312,7 +312,7 @@ class Reading:
         for at, reason, text in record.left_out[: MAX_LOSSES - len(self.left_out)]:
             self.left_out.append(LeftOutIn(file, at, reason, _short(text)))
         record = replace(record, split=record.split or self.split, left_out=())
-        self.records.append(_Read(order, file, line, record))
+        self.records.append(_Read(file, line, record))
 
 
 class _New(NamedTuple):
@@ -366,7 +366,10 @@ class Plan:
 
     def _leave_out_or_refuse(self) -> None:
         """Nothing is left to store where every conversation would have to be left out."""
-        by_place = attrgetter("order", "line")
+
+        def by_place(each: LeftOutIn) -> tuple[int, int]:
+            return self._reading.files[each.file], each.line
+
         wholes = sorted([*self._reading.faults, *self._refusals], key=by_place)
         refused, report = sorted(self._refused, key=by_place), self.report
         if not (report.new or report.unchanged or report.given):
