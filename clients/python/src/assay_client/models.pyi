@@ -632,7 +632,6 @@ class LeftOutIn(Record):
     reason: str
     text: str
     is_whole: bool
-    order: int
 
 class Lint(Record):
     next: str | None
