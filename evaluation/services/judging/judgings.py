@@ -55,9 +55,12 @@ def request(
     problem = budgets.problem_with(budget_cost, budget_tokens, judging=True)
     if problem:
         raise steering.BudgetRefused(problem, details={"run": run.pk})
-    budget = {"budget_cost": budget_cost, "budget_tokens": budget_tokens}
+    asked = {"budget_cost": budget_cost, "budget_tokens": budget_tokens}
+    changed: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    if run.spec.model is None:  # its concurrency was chosen for what computes here
+        changed["concurrency"] = endpoints.at_once(JUDGE)
     with transaction.atomic():
-        steering.reopen(run, **{name: value for name, value in budget.items() if value is not None})
+        steering.reopen(run, **changed)
         if not queue:
             slots.keep_for_command([run.pk])
         answers = list(Answer.objects.filter(case__run=run).only("pk").order_by("pk"))

@@ -344,6 +344,7 @@ def test_answers_that_were_written_elsewhere_are_judged(
 
     assert theirs.status == "finished"
     assert kinds_asked(server) == list(judge.KINDS)
+    assert theirs.concurrency == 16  # requests in flight; it was that of a file before
     assert "Written by somebody else" in str(server.requests[-1])
     assert aggregate(theirs, "relevance").n + aggregate(theirs, "relevance").n_failed > 1
     assert not Answer.objects.filter(case__run=theirs).exclude(state="done").exists()
