@@ -6,6 +6,7 @@ import pytest
 
 from pipelines.memory.layers.build import KeptInMemory, build_layers, key_for
 from pipelines.memory.layers.config import LayersConfig
+from pipelines.memory.layers.nodes import Topics
 from tests.fakes import WordOverlap
 from tests.pipelines.memory.layers.talks import talk
 
@@ -83,3 +84,26 @@ def test_a_build_is_known_by_settings_and_encoder_and_those_of_0_3_0_stay_known(
     keys = {key_for(LOCAL, encoder), key_for(LayersConfig(window=5), encoder)}
 
     assert len(keys | {key_for(LOCAL, other)}) == 3
+
+
+def test_a_layer_that_an_earlier_version_kept_is_read():
+    node = {
+        "node_id": "T001",
+        "burst_id": 1,
+        "topic_name": "pasta",
+        "all_message_ids": [1, 2],
+        "terms": ["pasta"],
+        "start_time": None,
+        "end_time": None,
+        "parent_node_id": None,
+        "start_local_id": 1,
+        "end_local_id": 2,  # it kept these, too
+    }
+    reason = {"code": "memory.one_burst", "values": {}}
+
+    topics = Topics.from_json(
+        {"nodes": [node], "bursts": 1, "reason": reason, "problems": [], "model": None}
+    )
+
+    assert (topics.nodes[0].all_message_ids, topics.nodes[0].end_local_id) == ((1, 2), 2)
+    assert topics.reason == reason
