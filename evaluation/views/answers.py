@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count, Q
@@ -30,15 +30,6 @@ from evaluation.services.judging.answers import shown
 from evaluation.services.run.answer_scoring import JUDGED
 from evaluation.views.opening import opened_case
 from labeling.words import words
-
-
-class JudgingRow(NamedTuple):
-    """One judging of a run; ``edited`` are the kinds whose prompt was changed."""
-
-    judging: Any
-    state: str
-    badge: str
-    edited: list[str]
 
 
 def answers_context(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any]:
@@ -77,7 +68,8 @@ def _worth(run: Run, kind: str) -> dict[str, Any]:
     }
 
 
-def _judging_row(judging: Any, counting: Judging | None) -> JudgingRow:
+def _judging_row(judging: Any, counting: Judging | None) -> dict[str, Any]:
+    """``edited`` are the kinds whose prompt was changed."""
     if judging.cancelled:
         state, badge = _("called off"), ""
     elif judging.n_wanted:
@@ -90,7 +82,7 @@ def _judging_row(judging: Any, counting: Judging | None) -> JudgingRow:
         state, badge = _("earlier"), ""
     prompts = judging.spec["prompts"].items()
     edited = [str(Kind(kind).label) for kind, prompt in prompts if prompt["name"] == judge.OWN]
-    return JudgingRow(judging, state, badge, edited)
+    return {"judging": judging, "state": state, "badge": badge, "edited": edited}
 
 
 def answers_progress(run: Run) -> dict[str, Any]:

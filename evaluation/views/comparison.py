@@ -35,13 +35,12 @@ from evaluation.services.run.comparisons import (
 )
 from evaluation.services.run.conclusions import exposed
 from evaluation.services.run.gold_changes import (
-    SplitDifference,
     is_other_gold,
     split,
 )
 from evaluation.services.run.primary_metrics import sentences
 from evaluation.views.compared_case import column_of, units_of
-from evaluation.views.plots import Forest, forest
+from evaluation.views.plots import forest
 from labeling.core.searching import containing
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
@@ -73,11 +72,6 @@ class Choice(NamedTuple):
     as_baseline: str
     as_run: str
     without: str
-
-
-class Refused(NamedTuple):
-    run: Run
-    why: str
 
 
 class Filter(NamedTuple):
@@ -211,7 +205,7 @@ def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str,
     """Runs that cannot be compared are left out, each with its reason."""
     reasons = {run.pk: why_not(baseline, run) for run in runs}
     refused = [
-        Refused(run, words(why))
+        {"run": run, "why": words(why)}
         for run in runs
         if (why := reasons[run.pk]) and not is_other_gold(baseline, run)
     ]
@@ -246,38 +240,24 @@ def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str,
     }
 
 
-class ShownSplit(NamedTuple):
+def _split(before: Run, after: Run) -> dict[str, Any]:
     """Runs on two releases; ``problem`` says what is missing, ``carry`` that it can be made."""
-
-    before: Run
-    after: Run
-    split: SplitDifference | None
-    problem: str
-    carry: bool
-
-
-def _split(before: Run, after: Run) -> ShownSplit:
+    both = {"before": before, "after": after}
     try:
-        result = split(before, after)
+        return both | {"split": split(before, after)}
     except RuleError as error:
         may_carry = error.fact.code == "compare.carry_first"
-        return ShownSplit(before, after, None, words(error.fact), may_carry)
-    return ShownSplit(before, after, result, "", False)
-
-
-class Table(NamedTuple):
-    """The metrics of one kind: as a plot, and in figures."""
-
-    forest: Forest | None
-    rows: list[tuple[MetricComparison, Compared, str]]
-    """Each with the mark of the judge that is worth less; empty for what nobody has judged."""
+        return both | {"split": None, "problem": words(error.fact), "carry": may_carry}
 
 
 def _table(
     pairs: Sequence[tuple[MetricComparison, Compared]],
     marks: Mapping[certificates.Figure, str],
-) -> Table:
-    return Table(forest(pairs), [(row, each, _mark(row, each, marks)) for row, each in pairs])
+) -> dict[str, Any]:
+    """The metrics of one kind as a plot, and in figures: each with the mark of the judge that is
+    worth less; empty for what nobody has judged."""
+    rows = [(row, each, _mark(row, each, marks)) for row, each in pairs]
+    return {"forest": forest(pairs), "rows": rows}
 
 
 def _by_metric(

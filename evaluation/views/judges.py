@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -24,14 +24,6 @@ BADGES = {
     judges.REFUSED: ("bad", lazy("refused")),
     judges.UNKNOWN: ("", lazy("no certificate")),
 }
-
-
-class JudgeRow(NamedTuple):
-    judge: Judge
-    kind: str
-    badge: str
-    state: str
-    reasons: list[str]
 
 
 @require_GET
@@ -73,9 +65,10 @@ def _samples(judge: Judge) -> list[dict[str, Any]]:
     return [{"progress": done, "others": others.get(done.sample.pk, 0)} for done in drawn]
 
 
-def _row(judge: Judge) -> JudgeRow:
+def _row(judge: Judge) -> dict[str, Any]:
     badge, state = BADGES[judge.state]
-    return JudgeRow(judge, str(Kind(judge.key.kind).label), badge, state, _reasons(judge))
+    kind, reasons = str(Kind(judge.key.kind).label), _reasons(judge)
+    return {"judge": judge, "kind": kind, "badge": badge, "state": state, "reasons": reasons}
 
 
 def _reasons(judge: Judge) -> list[str]:

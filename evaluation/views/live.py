@@ -36,12 +36,6 @@ ERRORS = {
 }
 
 
-class ErrorCount(NamedTuple):
-    error_class: str
-    title: str
-    n: int
-
-
 class CaseInWork(NamedTuple):
     case: CaseRun
     is_left: bool
@@ -105,7 +99,10 @@ def _at_work(run: Run, *, left: int) -> dict[str, Any]:
             CaseInWork(case, bool(case.lease_expires_at and case.lease_expires_at < now))
             for case in pace.running
         ],
-        "errors": [ErrorCount(name, ERRORS.get(name, name), n) for name, n in pace.errors],
+        "errors": [
+            {"error_class": name, "title": ERRORS.get(name, name), "n": n}
+            for name, n in pace.errors
+        ],
         **_spending(run),
     }
 

@@ -19,7 +19,7 @@ from labeling.core import access
 from labeling.models import Conversation
 from labeling.translation import lazy as _
 from labeling.words import words_of
-from pipelines.memory.layers.nodes import MEASURES, Signals, Threads, TopicNode, Topics
+from pipelines.memory.layers.nodes import MEASURES, Signals, Threads, Topics
 
 PAGE_SIZE = 30
 STOP_POLLING = 286
@@ -57,15 +57,6 @@ class SignalRow(NamedTuple):
     n_undefined: int
     reason: str
     """Why no topic has a value; empty if one has."""
-
-
-class NodeCard(NamedTuple):
-    node: TopicNode
-    start: Any
-    anchors: list[str]
-    thread: Any
-    figures: list[tuple[str, str, str]]
-    """Title, value, and why there is none."""
 
 
 @require_GET
@@ -210,19 +201,20 @@ def _page(
         else {}
     )
     cards = [
-        NodeCard(
-            node,
-            parse_datetime(node.start_time) if node.start_time else None,
-            anchors.get(node.node_id, []),
-            thread_of.get(node.node_id),
-            _figures(rows.get(node.node_id)),
-        )
+        {
+            "node": node,
+            "start": parse_datetime(node.start_time) if node.start_time else None,
+            "anchors": anchors.get(node.node_id, []),
+            "thread": thread_of.get(node.node_id),
+            "figures": _figures(rows.get(node.node_id)),
+        }
         for node in page.object_list
     ]
     return {"page": page, "cards": cards}
 
 
 def _figures(row: Any) -> list[tuple[str, str, str]]:
+    """Title, value, and why there is none."""
     if row is None:
         return []
     return [

@@ -5,10 +5,9 @@ Unlike the pages of the raters they belong to the run, and so show the pipeline'
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -22,25 +21,6 @@ from evaluation.views.opening import get_run, opened_run
 from labeling.core import access
 from labeling.core.views.access import refusals_told
 from labeling.domain.numbers import whole_number
-
-
-class Invitable(NamedTuple):
-    user: User
-    invited: bool
-
-
-class DrawableKind(NamedTuple):
-    """``blocked_by``: the run whose sample is still open."""
-
-    kind: str
-    title: str
-    left: int
-    blocked_by: int | None
-
-
-class SampleRow(NamedTuple):
-    progress: samples.Progress
-    kind: str
 
 
 @require_GET
@@ -76,7 +56,8 @@ def run_ratings_change(request: HttpRequest, pk: int) -> HttpResponse:
 def _of_panel(panel: RatingPanel) -> dict[str, Any]:
     drawn = list(panel.samples.select_related("panel", "drawn_by", "closed_by"))
     rows = [
-        SampleRow(done, str(RatingKind(done.sample.kind).label)) for done in samples.progress(drawn)
+        {"progress": done, "kind": str(RatingKind(done.sample.kind).label)}
+        for done in samples.progress(drawn)
     ]
     closed = [sample for sample in drawn if sample.kind == NEED and sample.closed_at]
     invited = set(panel.invited.values_list("pk", flat=True))
@@ -85,17 +66,22 @@ def _of_panel(panel: RatingPanel) -> dict[str, Any]:
         "raters": ratings.raters(panel),
         "pairs": ratings.agreement(closed[0]) if closed else [],
         "people": [
-            Invitable(person, invited=person.pk in invited) for person in ratings.invitable(panel)
+            {"user": person, "invited": person.pk in invited} for person in ratings.invitable(panel)
         ],
     }
 
 
-def _drawable(run: Run) -> list[DrawableKind]:
-    """Kinds with something to draw."""
+def _drawable(run: Run) -> list[dict[str, Any]]:
+    """Kinds with something to draw; ``blocked_by`` is the run whose sample is still open."""
     opened = samples.of_project(run.release.project_id).filter(closed_at=None).exclude(kind=NEED)
     blocking = dict(opened.order_by().values_list("kind", "panel__run"))
     return [
-        DrawableKind(kind, str(RatingKind(kind).label), number, blocking.get(kind))
+        {
+            "kind": kind,
+            "title": str(RatingKind(kind).label),
+            "left": number,
+            "blocked_by": blocking.get(kind),
+        }
         for kind, number in samples.available(run).items()
         if number
     ]
