@@ -303,7 +303,7 @@ class MeasuringForm(StartingForm):
     def request(self, release: GoldRelease, *, by: Any = None) -> LaunchRequest:
         """Of a form that has faults, what is right in it: what it takes is shown all the same."""
         data = self.cleaned_data
-        named = {name: data.get(name) or "" for name in ("split", "reason", "name")}
+        named: dict[str, Any] = {name: data.get(name) or "" for name in ("split", "reason", "name")}
         return LaunchRequest(release=release, requested_by=by, **named)
 
     def foreseen(self) -> Foreseen | None:
@@ -430,8 +430,10 @@ class LaunchForm(PipelineForm, MeasuringForm):
         return self.layers <= {*self.asking_layers}
 
     def request(self, release: GoldRelease, *, by: Any = None) -> LaunchRequest:
-        data = self.cleaned_data
-        repetitions = data.get("repetitions")
+        data, repetitions = self.cleaned_data, self.cleaned_data.get("repetitions")
+        limits: dict[str, Any] = {
+            name: data.get(name) for name in ("budget_cost", "budget_tokens", "concurrency")
+        }
         return replace(
             super().request(release, by=by),
             pipeline=data.get("pipeline", ""),
@@ -442,7 +444,7 @@ class LaunchForm(PipelineForm, MeasuringForm):
             # of gold without questions the page hides them, like the settings of other pipelines
             judge_prompts=self._edited_prompts() if release.layer in self.asking_layers else {},
             model=data.get("model") or DEFAULT,
-            **{name: data.get(name) for name in ("budget_cost", "budget_tokens", "concurrency")},
+            **limits,
             **(data.get("kept") or {}),
         )
 

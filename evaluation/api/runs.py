@@ -373,10 +373,9 @@ def _asked(request: Request, fields: dict[str, Any]) -> LaunchRequest:
     visible = GoldRelease.objects.visible_to(request.user).select_related("project")
     release = gold.find(asked.pop("gold"), among=visible)
     given = asked.pop("predictions", None)
+    source = None if given is None else predictions.from_list(given)
     if file := asked.pop("file", None):
         source = predictions.from_file(file, file.name or "file")
-    else:
-        source = None if given is None else predictions.from_list(given)
     return LaunchRequest(release=release, predictions=source, requested_by=request.user, **asked)
 
 
