@@ -204,8 +204,8 @@ def _scope(findings: Findings) -> str:
     for priority in PRIORITIES:
         labels = [label for label in findings.requirements if label.get("priority") == priority]
         if labels:
-            links = ", ".join(number_link(_number(label)) for label in labels)
-            inside.append(f"**{upper_first(priority)}**: {links}")
+            links = findings.links([name_of(label) for label in labels])
+            inside.append(f"**{upper_first(priority)}** ({len(labels)}): {links}")
     outside = [
         f"“{_as_put(one.text, one.sentence)}”: {OUTCOMES[one.state]} "
         f"({message_links([_last_message(one)])})"

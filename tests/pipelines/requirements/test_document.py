@@ -122,7 +122,7 @@ MANY = [stated(number, source_messages=[number]) for number in range(1, 12)]
         ([stated(quoted=True, title="“It must")], [], "functional", "**Quotation** ("),
         ([stated(condition="If lost")], [], "edge_cases", "If lost: [REQ-001](#req-001) Login"),
         ([stated()], [], "edge_cases", "- [REQ-001](#req-001) (warning, too broad)"),
-        ([stated()], [], "scope", "- **Must**: [REQ-001](#req-001)"),
+        ([stated()], [], "scope", "- **Must** (1): [REQ-001](#req-001)"),
         ([stated(source_messages=[0, 1])], [], "traceability", "[0](#message-0), [1](#message-1)"),
         ([stated()], [], "traceability", "user: I must log in |"),
         ([stated()], [inferred()], "assumptions", "### INF-001\n\n**Account Lockout** (must, conf"),
@@ -152,6 +152,8 @@ MANY = [stated(number, source_messages=[number]) for number in range(1, 12)]
             "traceability",
             "[8](#message-8) … | follows from [REQ-001](#req-001)",
         ),
+        (MANY, [], "scope", "- **Must** (11): [REQ-001](#req-001), [REQ-002](#req-002)"),
+        (MANY, [], "scope", "[REQ-008](#req-008) and 3 more"),
         ([stated(wanted=0.9)], [], "overview", "the estimated chance that it is wanted, from 0 to"),
     ],
 )
