@@ -82,7 +82,7 @@ def _rounds(project: Project) -> list[Any]:
     return counted
 
 
-def _reading(measured: Round) -> Reading:
+def _reading(measured: Any) -> Reading:
     figures = read_agreement(measured.agreement)
     low, high = _interval(figures)
     return Reading(
