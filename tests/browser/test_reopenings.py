@@ -48,6 +48,7 @@ def test_a_doubt_is_reopened_and_decided_blind_by_keyboard(
     desk = reopenings.desk(item.conversation, "extraction", people["rita"])
     assert desk is not None
     sides = desk.clusters[0].sides
+    expect(page.get_by_role("button", name="Take the label of A")).to_be_visible()
     page.keyboard.press("a" if (sides[0].label or {})["source_messages"] == [2] else "b")
     page.locator("#kind").select_option("error")
     page.keyboard.press("Control+Enter")
