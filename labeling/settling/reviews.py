@@ -111,7 +111,7 @@ class ReviewList:
         if choice.mode == "lowest":
             order = ["lowest", "assignment__conversation", *order]
         answers = self._ordered(self._answers(choice), choice)
-        place = self._ordered(Annotation.with_checks.filter(pk=behind), choice)
+        place = self._ordered(Annotation.with_checks.filter(pk=behind or 0), choice)
         if values := place.values_list(*order).first():
             # a draft again, as it was returned just now: before the others of its conversation
             values = tuple(BEFORE_ALL if value is None else value for value in values)
