@@ -9,7 +9,6 @@ import ast
 import difflib
 import gc
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -63,7 +62,6 @@ DJANGO = {
 CHECK = ["--deploy", "--database", "default"]
 """Of the command of that name: all that can be missing, also in the database."""
 ON_SERVERS = ("create_user", "create_token", "backup", "restore")
-PAUSE = re.compile(r"(?<! and)[,;:] (?![^(]*\))")
 GROUPS = {"labeling": "Labels and gold", "evaluation": "Pipelines and runs"}
 
 
@@ -124,15 +122,13 @@ def first_sentence(path: Path) -> str:
 
 
 def shortened(text: str) -> str:
-    """As much of the first sentence as fits on a line of the terminal, up to a pause."""
+    """As much of the first sentence as fits on a line of the terminal."""
     room = max(shutil.get_terminal_size().columns, 80) - 27
     sentence = text.partition(". ")[0].rstrip(".")
     if len(sentence) <= room:
         return sentence
-    pauses = [match.start() for match in PAUSE.finditer(sentence) if match.start() <= room]
-    return (
-        sentence[: pauses[-1]] if pauses else textwrap.shorten(sentence, room, placeholder=" ...")
-    )
+    to_a_pause = sentence[:room].rpartition(", ")[0]
+    return to_a_pause or textwrap.shorten(sentence, room, placeholder=" ...")
 
 
 # --- web server and worker ----------------------------------------------------------------------

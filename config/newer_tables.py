@@ -29,36 +29,29 @@ def require_known_migrations() -> None:
 
 def unknown_migrations(made: Collection[str]) -> list[str]:
     """Those of our tables that this version does not have."""
-    known = {*_on_disk(), *_replaced()}
-    return sorted(name for name in made if name not in known and name.startswith(_ours()))
+    own, replaced = _of_this_version()
+    ours = tuple(f"{app}." for app in OURS)
+    return sorted(name for name in {*made} - own - replaced if name.startswith(ours))
 
 
 def is_too_old(made: Collection[str]) -> bool:
     """Some of the first steps were made, but not all that are one step today."""
-    replaced = _replaced()
+    _, replaced = _of_this_version()
     return not replaced.isdisjoint(made) and not replaced.issubset(made)
 
 
-def _ours() -> tuple[str, ...]:
-    return tuple(f"{app}." for app in OURS)
-
-
-def _on_disk() -> dict[str, list[tuple[str, str]]]:
-    """Each migration and those that it replaces."""
+def _of_this_version() -> tuple[set[str], set[str]]:
+    """Its migrations, and those that they replace."""
     from django.db.migrations.loader import MigrationLoader
 
     stored = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
-    return {
-        f"{app}.{name}": list(step.replaces) for (app, name), step in stored.items() if app in OURS
-    }
-
-
-def _replaced() -> set[str]:
-    return {f"{app}.{name}" for steps in _on_disk().values() for app, name in steps}
+    ours = {key: step for key, step in stored.items() if key[0] in OURS}
+    replaced = (key for step in ours.values() for key in step.replaces)
+    return {f"{app}.{name}" for app, name in ours}, {f"{app}.{name}" for app, name in replaced}
 
 
 def _made() -> list[str]:
-    """None where nobody can be asked."""
+    """Nothing where nobody can be asked."""
     from django.conf import settings
     from django.db import DatabaseError, connection
     from django.db.migrations.recorder import MigrationRecorder

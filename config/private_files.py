@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 FOLDER, FILE = 0o700, 0o600
-FOLDERS = ("uploads", "broker", "logs", "encoder", "cache", "locks")
+FOLDERS = ("uploads", "broker", "logs", "encoder", "cache")
 """Scripts and style sheets may be served by a proxy, and hold nothing private."""
 
 KEYS = re.compile(r"(secret|gold)_key(\.\d+)?")

@@ -5,7 +5,6 @@ and the kernel stops it if this process is killed without a chance to do so.
 """
 
 import ctypes
-import fcntl
 import json
 import os
 import signal
@@ -20,7 +19,6 @@ from io import StringIO
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
-from typing import IO
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -161,7 +159,6 @@ def serve() -> None:
     private_files.make_folder(logs)
     require_free(host, port)
     require_strong(demo=demo)
-    lock = say_if_shared(data)
     say("Loading ...")
     own = [sys.executable, "-m", "config.serve", *(["demo"] if demo else [])]
     if code := subprocess.run(own, env=environment(), check=False).returncode:
@@ -184,7 +181,6 @@ def serve() -> None:
                 child.watch()
     finally:
         stop(children)
-        lock.close()
 
 
 def prepare(*, demo: bool) -> None:
@@ -244,17 +240,6 @@ def require_strong(*, demo: bool) -> None:
         return
     if faults := list(weak_secrets.faults()):
         raise Obstacle(" ".join(faults))
-
-
-def say_if_shared(data: Path) -> IO[bytes]:
-    """Two servers on one folder do their work once; the second one says so."""
-    private_files.make_folder(data / "locks")
-    lock = (data / "locks" / "serve").open("ab")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        say(f"Another “assay serve” uses {data}, too: both serve the same project.")
-    return lock
 
 
 def require_free(host: str, port: int) -> None:

@@ -244,7 +244,6 @@ def accept(invitation: Invitation, *, user: User) -> Membership:
         project=invitation.project,
         user=user,
         role=invitation.role,
-        defaults={"by_invitation": True},
     )
     if not is_new:
         return membership

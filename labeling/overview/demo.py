@@ -114,7 +114,7 @@ def _project(folder: Path, described: Described, users: dict[str, User]) -> Proj
         overlap=described["overlap"],
     )
     Membership.objects.bulk_create(
-        Membership(project=project, user=users[person["username"]], role=role, by_invitation=True)
+        Membership(project=project, user=users[person["username"]], role=role)
         for person in people(folder)
         for role in person["roles"]
     )

@@ -43,10 +43,7 @@ def people() -> dict[str, User]:
 
 @pytest.fixture
 def led(people: dict[str, User]) -> Any:
-    """Everybody has joined by a link."""
-    project = factories.make_project()
-    project.memberships.update(by_invitation=True)
-    return project
+    return factories.make_project()
 
 
 def test_wrong_passwords_are_followed_by_pauses_that_say_how_long(people: Any) -> None:

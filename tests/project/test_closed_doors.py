@@ -157,10 +157,3 @@ def test_a_server_says_that_its_folder_is_closed(
 
     with pytest.raises(SystemExit, match="assay: Cannot write to"):
         command.run([name])
-
-
-def test_a_second_server_on_one_folder_says_so(tmp_path: Path, capsys: Any) -> None:
-    with serve.say_if_shared(tmp_path):
-        assert capsys.readouterr().out == ""
-        with serve.say_if_shared(tmp_path):
-            assert "Another “assay serve” uses" in capsys.readouterr().out

@@ -43,7 +43,7 @@ class RoleIn(TakerIn):
 MemberOut = row_of(
     "MemberOut",
     Membership,
-    *("id", "role", "by_invitation"),
+    *("id", "role"),
     username=serializers.CharField(source="user.username"),
     name=serializers.CharField(source="user.get_full_name"),
 )

@@ -168,9 +168,6 @@ class Membership(models.Model):
     project = models.ForeignKey(Project, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role)
-    by_invitation = models.BooleanField(
-        default=False, editable=False, help_text="The person joined by opening an invitation link"
-    )
 
     class Meta:
         ordering = ["role", "user__username"]

@@ -678,7 +678,6 @@ class MemberIn(TypedDict, total=False):
 class Member(Record):
     id: int
     role: str
-    by_invitation: bool
     username: str
     name: str
 
@@ -963,7 +962,6 @@ class Revision(Record):
 class Role(Record):
     id: int
     role: str
-    by_invitation: bool
     username: str
     name: str
     handed_on: HandedOn
