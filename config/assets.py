@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.contrib.staticfiles.storage import HashedFilesMixin
 from django.core.exceptions import ImproperlyConfigured
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
@@ -23,7 +24,7 @@ PACKAGES = ("django", "django-htmx", "djangorestframework", "drf-spectacular-sid
 
 STAMP = "sources.sha256"
 
-_, _IMPORTS = CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns
+_, _IMPORTS = vars(HashedFilesMixin)["_js_module_import_aggregation_patterns"]
 MODULES = tuple(
     (path.relative_to(SOURCES).as_posix(), _IMPORTS)
     for path in sorted(SOURCES.rglob("*.js"))

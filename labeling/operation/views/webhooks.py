@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -53,8 +55,8 @@ def webhook(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     page = page_of(rows, order=["-pk"], after=request.GET.get("after"), anchors=rows)
     blind = set(Round.objects.blind().filter(project=project).values_list("pk", flat=True))
     entries = [(each, each.state == State.WAITING and each.round_id in blind) for each in page.rows]
-    context = {"project": project, "webhook": webhook, "page": page, "entries": entries}
-    return form_page(request, "webhook", form, **context)
+    context: dict[str, Any] = {"project": project, "webhook": webhook, "page": page}
+    return form_page(request, "webhook", form, entries=entries, **context)
 
 
 @require_POST

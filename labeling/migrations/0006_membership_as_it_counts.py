@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('labeling', '0004_no_sign_ins'),
+        ('labeling', '0005_lint_is_one_list'),
     ]
 
     operations = [
