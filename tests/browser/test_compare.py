@@ -29,6 +29,7 @@ def compared(
     page.get_by_label("Number, name or pipeline").fill("every")
     page.get_by_role("link", name=f"Add run {floors[1].pk}").click()
     expect(page.get_by_role("heading", name="Conclusion")).to_be_visible()
+    page.wait_for_load_state()  # by when its script listens
     return page
 
 
