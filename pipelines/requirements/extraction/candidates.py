@@ -52,12 +52,14 @@ _CODE = re.compile(
     r"<\w+[^<>]*>.*</\w+>"
 )
 _TALK = re.compile(
-    r"\b(?:(?:send|e-?mail|draw|write|type|share) (?:you|me|us|this|it|up|my|the|a)(?: \w+)? ?"
+    r"\b(?:(?:i'll|i will|i can|we'll|let me) (?:send|show|e-?mail|forward|give|tell) (?:you|it)|"
+    r"(?:send|e-?mail|draw|write|type|share) (?:you|me|us|this|it|up|my|the|a)(?: \w+)? ?"
     r"(?:up|notes|minutes|summary|slides|sketch(?:es)?|mock-?ups?|screen|invite|link|recording)|"
     r"(?:hear|see) (?:me|you|us|my screen)|"
     r"(?:are|am|is|were) (?:you|i|it) (?:audible|muted|recording)|"
     r"record (?:this|the|our) (?:call|talk|meeting|conversation|interview|session)|"
-    r"(?:call it a day|wrap (?:it|this)? ?up|stop here|take a break)|"
+    r"(?:shed light|before (?:this|that|your) question|"
+    r"call it a day|wrap (?:it|this)? ?up|stop here|take a break)|"
     r"(?:next|last|another|more|other) questions?|(?:this|our|next|today's) (?:meeting|"
     r"interview|talk|call|session)|have a (?:\w+ )?(?:day|evening|weekend|week|trip|holiday)|"
     r"how (?:are you|was (?:the|your)))\b",
@@ -75,12 +77,30 @@ _NOT_NEEDED = re.compile(
     r"(?:i|we) never want to see\b",
     re.I,
 )
+_OF_SELF = re.compile(
+    r"(?:(?:and|then|so|yeah|yes|but|well|also),? )*(?:i|we) (?:also |still |always |then |just )*"
+    r"(?:(?P<must>need to|have to|have got to|got to)|(?P<could>could))\b",
+    re.I,
+)
+_BURDEN = re.compile(
+    r"\b(?:tedious|cumbersome|manually|by hand|on paper|every (?:single )?time|over and over|"
+    r"takes? (?:\w+ ){0,3}(?:time|hours?|days?|forever)|still (?:have|need) to|"
+    r"at the moment|right now|currently|nowadays|today)\b",
+    re.I,
+)
+_PAST = re.compile(r"\b(?:was|were|had|did|used to|provided|went|made|got)\b", re.I)
+_TO_COME = re.compile(
+    r"\b(?:new|should|would|could|want|expect|instead|in (?:the )?future)\b", re.I
+)
 SHORT = 6  # words of an answer that only chooses
 SAME = 0.5  # share of the words of what is denied
 _DENIES_OFFER = re.compile(
     r"(?:i|we) (?:do not|don't|dont) want (?P<offer>[^,;]+)(?P<rest>.*)", re.I
 )
 _RECONSIDERS = re.compile(r"\b(?:hm+|wait|actually|instead|on second thoughts?)\b", re.I)
+_OF_THE_PAST = re.compile(
+    r"\b(?:have|had|did|were|was) (?:you|they|it|there)\b|\b(?:ever|experiences?|happened)\b", re.I
+)
 _OF_NOW = re.compile(
     r"\b(?:today|at the moment|currently|brings you|problems?|what happens(?! (?:if|when))|"
     r"how (?:are|is) (?:you|things)|so far)\b",
@@ -213,7 +233,7 @@ def _stated(
     is_order = _ORDERS.match(plain_words.clean(said)) is not None
     if _CANNOT.search(said) and not (is_order or _RULES.search(said)):
         return None
-    if _NOT_NEEDED.match(plain_words.clean(said)):
+    if _NOT_NEEDED.match(plain_words.clean(said)) or _is_own_work(own, said, answer):
         return None
     if not (is_order or _SAYS_HOW.search(said)) and (
         _TODAY.search(said)
@@ -229,9 +249,28 @@ def _stated(
     if denied and share(content_words(denied["offer"]), content_words(offered)) >= SAME:
         return plain_words.of_statement(denied["rest"])
     answered = plain_words.of_answer(said, question)
-    if answered and answered.quoted and not answered.asked and neutral.narrates(answered.said):
+    if answered is None:
         return None
-    return None if answered and answered.asked and _is_talk(question) else answered
+    if answered.asked:
+        return None if _is_talk(question) or _OF_THE_PAST.search(question) else answered
+    told = answered.quoted or not (_SAYS_HOW.search(said) or answered.text.startswith("Consider"))
+    return None if told and neutral.narrates(answered.said) else answered
+
+
+def _is_own_work(own: Utterance, said: str, answer: Sequence[Utterance]) -> bool:
+    """ "It is tedious. I need to run a script": what somebody has to do today, or could once."""
+    found = _OF_SELF.match(said)
+    if found is None:
+        return False
+    whole = " ".join(each.text for each in answer)
+    if found["could"]:
+        return bool(_PAST.search(whole)) and not re.search(
+            r"\bif\b|\bcould (?:we|you)\b", said, re.I
+        )
+    before = " ".join(each.text for each in answer if each.start <= own.start)
+    return bool(_BURDEN.search(whole)) and not (
+        _TO_COME.search(said) or _TO_COME.search(before.rpartition(". ")[2])
+    )
 
 
 def _reconsidered(own: Utterance, answer: Sequence[Utterance]) -> bool:

@@ -12,7 +12,7 @@ from pipelines.requirements.text import any_base, content_words, lower_first, to
 from pipelines.requirements.validation import reading
 
 LONGEST_NAME = 3  # words
-LEAST_LEFT = 5  # words that stay when a remark goes
+LEAST_LEFT = 4  # words that stay when a remark goes
 _PERSON = re.compile(
     r"(?<![\w'.-])(?:(?P<who>i|we|you)(?:'(?P<short>m|re|ve|d|ll)\b)?(?![\w'.-]*\w)"
     r"|(?P<own>my|our|your)|(?P<self>myself|ourselves|yourself|yourselves)"
@@ -54,6 +54,15 @@ _COMMENT = re.compile(
     r"(?P<said>[^,;]*)$",
     re.I,
 )
+_REASON = re.compile(
+    r",? (?:because|so (?:it|that)(?:'s| is) (?:an?|also)|"
+    r"since (?=i|we|it|they|that|there)|as (?:i|we) (?:said|mentioned)|"
+    r"which (?:is|was) why)\b(?P<said>.*)$",
+    re.I,
+)
+_REASON_FIRST = re.compile(
+    r"(?:since|because|as) [^,]{5,100}, (?=(?:i|we|you|the|it|there|they)\b)", re.I
+)
 _WEIGHT = (
     r"(?:(?:an?|the|one of the|another|my|our|their) )?(?:(?:top|first|main|biggest|most|very|"
     r"really|more|quite|pretty|super|important|big|huge|major|key|number one|next|other) )*"
@@ -65,7 +74,14 @@ _WEIGHS = re.compile(
     rf"(?P<weight>{_WEIGHT})(?P<more>,? (?:like|such as|especially|when|if|because) .+)?",
     re.I,
 )
-_IS_FIRST = re.compile(rf"{_WEIGHT} (?:is|are|would be)(?: that)? (?P<what>.+)", re.I)
+_FIRST_THING = (
+    r"(?:(?:the|my|our) )?(?:very )?"
+    r"(?:first|second|main|next|biggest|most important|key|number one) "
+    r"(?:thing|factor|criterion|point|concern)s?(?: (?:when|if|that|i|we|for|in|to)\b[^,]{0,50}?)?"
+)
+_IS_FIRST = re.compile(
+    rf"(?:{_WEIGHT}|{_FIRST_THING}) (?:is|are|would be)(?: that)? (?P<what>.+)", re.I
+)
 _WHICH = re.compile(
     rf"(?:(?:that|it)(?:'s| is|'d be| would be) )?(?P<what>.{{3,80}}?), "
     rf"which (?:is|would be) {_WEIGHT}",
@@ -156,16 +172,22 @@ def _is_subject(found: re.Match[str], text: str) -> bool:
 
 
 def without_remarks(own: str) -> str:
-    """Without "I think" amid a sentence, and a last clause that only says how good it is."""
-    text = _REMARKS.sub("", own)
-    last = _COMMENT.search(text)
+    """Without "I think" amid a sentence, reasons, and a last clause on how good it is."""
+    text = _REMARKS.sub("", _reason_first(own))
+    last = _COMMENT.search(text) or _REASON.search(text)
     if (
         last
+        and "perhaps" not in text[: last.start()].split()[-1:]
         and len(tokens(text[: last.start()])) >= LEAST_LEFT
         and not (signal("only").search(last[0]) or _denies(last[0]))
     ):
         text = text[: last.start()]
     return text
+
+
+def _reason_first(own: str) -> str:
+    found = _REASON_FIRST.match(own)
+    return own[found.end() :] if found else own
 
 
 def weighed(own: str) -> str:
@@ -200,7 +222,7 @@ def preferred(own: str) -> tuple[str, str]:
 
 
 def _account(what: str, more: str = "") -> str:
-    said = lower_first(what.strip(" ,"))
+    said = lower_first(re.sub(r",? and then there(?:'s| is)", " and", what.strip(" ,"), flags=re.I))
     if said.split()[0] in actors("self") | {"it", "that", "this", "there", "not"} or _denies(said):
         return ""
     if len(content_words(said)) == 0 or len(tokens(said + more)) > 30:

@@ -17,10 +17,9 @@ from pipelines.types import Encoder
 
 PER_WORD = 24  # earlier requirements that are compared for a word, the latest
 CONFLICT_ABOVE = 0.75  # similarity of what two are about, figures and negations aside
-SAID_OUTRIGHT = 0.4
-"""Share of the bar that counts for what is said to be so: must, should, only."""
-LEANS = 4.0
-"""The same for words that lean on what was said before, or on who said them."""
+QUOTED, LEANS, TOLD = 1.5, 3.0, 4.0
+"""Shares of the bar that count for a rule word for word, for words that lean on what was said
+before, and for what is only told or needs its question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +59,12 @@ def select(state: ExtractionState, deps: Deps) -> ExtractionState:
 
 
 def _share_of_bar(candidate: Candidate) -> float:
-    outright = SAID_OUTRIGHT if says_how(candidate) else 1.0
-    return outright if stands_alone(candidate) else outright * LEANS
+    said, alone = candidate.said, stands_alone(candidate)
+    if candidate.commitment.sentence.asked and not said.asked:
+        return 1.0 if alone else QUOTED
+    if not said.quoted:
+        return 1.0 if alone else LEANS
+    return QUOTED if alone and not said.asked and says_how(candidate) else TOLD
 
 
 def word(state: ExtractionState) -> ExtractionState:

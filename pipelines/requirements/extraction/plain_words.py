@@ -23,6 +23,8 @@ from pipelines.requirements.text import (
 )
 from pipelines.requirements.validation import reading
 
+Shaped = tuple[str, str] | None
+"""Who does what."""
 LEAST_WORDS = 3
 MOST_WORDS = 60
 TITLE_WORDS = 7
@@ -30,7 +32,13 @@ SUBJECT_WORDS = 8  # … before the verb of a question
 SELF = frozenset({"i", "we", "you", "me", "us"})
 _HUMS = re.compile(
     r"\[[\w ]+\]\W*|(?<![\w-])(?:u[hm]+|e[hr]+m?|hm+|you know|i mean|kind of|sort of)\b,?\s*"
+    r"|\bsomething like (?=an?\b)"
     r"|(?:^|(?<=,)|(?<=\.\.\.))\s*like,\s*|,\s*like(?=,)|(?<=\w)\s*(?:\.\.+|…)(?=\s*\w)",
+    re.I,
+)
+_LEFT_BY_HUMS = re.compile(
+    r"\b(will|can|should|must|could|would|to|the|an?|that|and|or|where|of|by|be|some|depending on)"
+    r"\s*,\s+(?:like,? )?(?=\w)",
     re.I,
 )
 _SAID_TWICE = re.compile(r"\b(\w+)(?:,? \1\b)+", re.I)
@@ -66,6 +74,7 @@ _WISH = re.compile(
     r"(?= to\b)) ",
     re.I,
 )
+_PREFERS = re.compile(r"\b(?:like|love|prefer)\b(?!.*\b(?:good|nice)\b)", re.I)
 _WAY = re.compile(
     r"(?:(?:some|a|an|the|any) )?(?:(?:easy|easier|simple|quick|kind of) )*(?:way|possibility|"
     r"ability|option|chance|means)(?: for (?P<who>[\w' -]{2,40}?))? to (?P<what>.+)",
@@ -73,6 +82,11 @@ _WAY = re.compile(
 )
 _DO = re.compile(r"to (?P<what>.+)", re.I)
 _FOR_THEM = re.compile(r"(?P<who>(?:[\w'-]+ ){1,4}?)to (?P<what>.+)", re.I)
+_BAN = re.compile(
+    r"(?:i|we) (?:do not|don't|dont|never) (?:ever )?want "
+    r"(?P<who>(?!to\b)(?:[\w'-]+ ){0,3}?[\w'-]+) to (?P<what>.+)",
+    re.I,
+)
 _HAD = re.compile(r"(?P<who>it|(?:the|this|that) [\w-]+) had (?P<what>.+)", re.I)
 _MODALS = (
     r"must|should|shall|can|could|may|might|will|would|'ll|has to|have to|needs? to|ought to|"
@@ -97,8 +111,8 @@ _STAYS = frozenset(
 )  # fmt: skip
 _KEEPS = frozenset({"only", "always", "automatically", "manually", "freely", "also", "easily"})
 _OFFER = re.compile(
-    r"(?:do|would) (?:you|they) (?:also |perhaps |maybe |then )?(?:want|like|need|prefer)(?: us)? "
-    r"(?P<what>.+)|(?:what|how) about (?P<idea>.+)|"
+    r"(?:do|would) (?:you|they) (?:also |perhaps |maybe |then )?"
+    r"(?:want|like|need|prefer|wish)(?: us)? (?P<what>.+)|(?:what|how) about (?P<idea>.+)|"
     r"(?:would|will|does) (?:it|that) (?:help|be (?:useful|good|nice|helpful|interesting|okay|ok|"
     r"fine)) (?:if )?(?P<help>.+)",
     re.I,
@@ -116,6 +130,8 @@ _STANDS = re.compile(
     r"stays?|would|cannot|prefer)\b|n't\b",
     re.I,
 )
+_CUT_OFF = re.compile(r",? (?:so|and|but),? (?:if|when|because)\b[^,]*$", re.I)
+_ASKS_ON = re.compile(r",? (?:how|why|what) (?:we|they|you|it|the|do|does|is|are)\b", re.I)
 _GOES_ON = re.compile(
     r"(?:but|only|except|unless|until|after|before|if|when|within|at|by|up to|for)\b", re.I
 )
@@ -132,12 +148,38 @@ _POINTS_BACK = re.compile(r"\w+ (?:that|this|it|then)", re.I)
 _LED = re.compile(r"^(?:will|would|also|then|just|like|probably) (?=[a-z])", re.I)
 _HABIT = re.compile(
     r"(?:i|we)(?: (?:usually|also|always|just|mostly|often|generally|typically|normally|mainly|"
-    r"only|then|would|will|tend to|try to|like to|prefer to))* (?P<what>.+)",
+    r"either|really|definitely|likely|probably|simply|only|then|would|will|tend to|try to|like to|"
+    r"prefer to))* (?P<what>.+)",
     re.I,
 )
+_THERE = re.compile(
+    r"(?:[^,]{3,60}, )?there (?:should|must|has to|needs to|will|could|can|would|ought to)"
+    r"(?: also| always)? be (?P<what>(?!no\b|not\b).+)",
+    re.I,
+)
+_JOINTS = re.compile(
+    r"(?:[,;]|\s[-–—])? (?:so|and|but)(?: (?:yes|now|then|also|for that))*,? "
+    r"(?=(?:i|we|you|they|it|there|the|our|my|he|she|users?|people|each|every|all|if|when)\b)"
+    r"|[,;] (?=(?:i|we|they|it|there|the|our|my) )",
+    re.I,
+)
+_IN_CASE = re.compile(
+    r"(?:if|when|whenever|once|unless|as soon as|in case|after|before|for|in|during|with|on|at)\b",
+    re.I,
+)
+_THEN = re.compile(r"^then,? ", re.I)
+_RELATIVE = re.compile(r"\b(?:that|which|who) (?:is|are|has|have|can|does)\b", re.I)
+_LIMITS_IT = re.compile(r"\b(?:but|unless|except|only|until)\b", re.I)
+_OWN_WORK = re.compile(
+    r"(?:let|allow|support|generate|provide|notify|offer|automatically|send|display)\b", re.I
+)
+"""What "we" do for users is what the product does."""
+LEAST_IN_PART = 4
+MOST_IN_ONE = 30  # words of a sentence that is put down as a whole
 _TELLS = re.compile(
-    r"(?:have|own|employ|be|know|think|hope|feel|like|love|hate|mean|forget|lose|live|come|go|"
-    r"guess|remember|work|run|do|get|see|say|want|need|believe|agree|understand|use)\b",
+    r"(?:have|own|employ|be|know|think|hope|feel|like|love|hate|mean|forget|lose|live|come|"
+    r"go(?! (?:for|to|on|with|up|by|out)\b)|see(?! (?:how|if|whether|what|that)\b)|"
+    r"guess|remember|work|run|do|get|say|want|need|believe|agree|understand|use)\b",
     re.I,
 )
 """It tells how things are, or speaks of the speaker alone."""
@@ -153,11 +195,14 @@ def of_answer(said: str, question: str) -> Statement | None:
     if not tokens(own):
         return None
     part = asked.is_part(own)
+    alone = of_statement(own)
+    if alone and not (alone.quoted or _order(own) or reading.flaw(alone.text)):
+        return alone
     short = (len(tokens(own)) < LEAST_WORDS + 3 or part) and not _order(own)
     stands = len(tokens(own)) > LEAST_WORDS and _STANDS.search(own) and not part
     if question and (short or _PRONOUN.match(own)) and not stands:
         return _answered(own, question)
-    return of_statement(own)
+    return alone
 
 
 def _answered(own: str, question: str) -> Statement | None:
@@ -183,6 +228,23 @@ def of_statement(said: str) -> Statement | None:
     if not LEAST_WORDS <= len(tokens(own)) <= MOST_WORDS or _BROKEN_OFF.search(own):
         return None
     plainly = neutral.without_remarks(own)
+    whole, part = _whole(plainly, own), None
+    if whole is None or len(tokens(whole.text)) > MOST_IN_ONE or reading.flaw(whole.text):
+        part = _part(plainly, own)
+    if put := part or whole:
+        return put
+    for text in (own, plainly):
+        if other := neutral.weighed(text):
+            return Statement(_action(other, "i"), own, "i")
+    if other := neutral.at_most(plainly):
+        return Statement(_action(other), own, "the system")
+    other, case = neutral.preferred(own)
+    if other:
+        return Statement(_action(other, "i"), own, "i", _action(case) if case else None)
+    return Statement(f"{upper_first(neutral.third_person(plainly))}.", own, quoted=True)
+
+
+def _whole(plainly: str, own: str) -> Statement | None:
     main, condition = split_condition(plainly)
     condition = condition if condition and plainly.startswith(condition) else None
     if condition is None and (wish := _CASE_OF_WISH.fullmatch(plainly)):
@@ -191,21 +253,46 @@ def of_statement(said: str) -> Statement | None:
         )
     if fronted := _FRONTED.fullmatch(plainly):
         main, condition = f"{fronted['rest']} {lower_first(fronted['front'])}", None
+    main = _THEN.sub("", main) if condition else main
     for text, case in dict.fromkeys(((main, condition), (plainly, None))):
-        shaped = _wish(text) or _modal(text) or _order(text) or _present(text) or _habit(text)
-        if shaped and bool(_DENIED.search(text)) == bool(_DENIED.search(shaped[1])):
-            who, what = shaped
-            if len(content_words(what)) > 1 or len(tokens(what)) > 1:
-                case = None if case and _POINTS_BACK.fullmatch(case) else case
-                return Statement(_action(what, who), own, who, case and _action(case))
-    if other := neutral.weighed(own) or neutral.weighed(plainly):
-        return Statement(_action(other, "i"), own, "i")
-    if other := neutral.at_most(plainly):
-        return Statement(_action(other), own, "the system")
-    other, case = neutral.preferred(own)
-    if other:
-        return Statement(_action(other, "i"), own, "i", _action(case) if case else None)
-    return Statement(f"{upper_first(neutral.third_person(plainly))}.", own, quoted=True)
+        shaped = _outright(text) or _order(text) or _present(text) or _habit(text)
+        if shaped and (put := _put(text, shaped, own, case)):
+            return put
+    return None
+
+
+def _part(plainly: str, own: str) -> Statement | None:
+    """The first part of a sentence that says by itself what is to be, in the case named before."""
+    parts = _JOINTS.split(plainly)
+    for at, text in enumerate(parts[: len(parts) if parts[1:] else 0]):
+        if any(map(_LIMITS_IT.search, parts[at + 1 :])):
+            continue
+        before = parts[at - 1] if at and _IN_CASE.match(parts[at - 1]) else None
+        main, own_case = split_condition(text)
+        main = _THEN.sub("", main)
+        case = own_case if own_case and text.startswith(own_case) else None
+        shaped = _outright(main if case else text)
+        put = _put(text, shaped, own, case or before) if shaped else None
+        if put and len(tokens(put.text)) >= LEAST_IN_PART and not reading.flaw(put.text):
+            return put
+    return None
+
+
+def _put(text: str, shaped: tuple[str, str], own: str, case: str | None) -> Statement | None:
+    who, what = shaped
+    if len(_DENIED.findall(text)) != len(_DENIED.findall(what)):
+        return None
+    if len(content_words(what)) <= 1 and len(tokens(what)) <= 1:
+        return None
+    case = None if case and _POINTS_BACK.fullmatch(case) else case
+    what = _CUT_OFF.sub("", what)
+    who = "the system" if who.lower() in SELF and _OWN_WORK.match(what) else who
+    return Statement(_action(what, who), own, who, case and _action(case))
+
+
+def _outright(text: str) -> Shaped:
+    there = _THERE.fullmatch(text)
+    return ("the system", f"provide {there['what']}") if there else _wish(text) or _modal(text)
 
 
 def stands_alone(said: str) -> bool:
@@ -225,7 +312,12 @@ def of_offer(question: str, condition: str = "") -> Statement | None:
         told = f"{question_of(question)} – Yes"
         return Statement(neutral.third_person(told), told, quoted=True, asked=True)
     tail = f", {lower_first(more)}" if more and _GOES_ON.match(more) else ""
-    return of_statement(f"{own.rstrip('.?! ')}{tail}")
+    own = own.rstrip(".?! ")
+    if _ASKS_ON.search(own) or not (_STANDS.search(own) or finite(own) or _order(own)):
+        if not re.match(r"an? \w+ \w+", own, re.I):
+            return None
+        own = f"the system must provide {own}"
+    return of_statement(f"{own}{tail}")
 
 
 def title_of(text: str) -> str:
@@ -238,11 +330,13 @@ def title_of(text: str) -> str:
 
 
 def question_of(question: str) -> str:
-    return upper_first(acts.content_of(plain(question)).rstrip(" ?.")) + "?"
+    return upper_first(clean(acts.content_of(plain(question))).rstrip(" ?.")) + "?"
 
 
 def clean(said: str) -> str:
-    text = _SAID_TWICE.sub(r"\1", plain(_HUMS.sub(" ", plain(said)))).strip(" ,;:–—-")
+    text = plain(_HUMS.sub(" ", plain(said)))
+    text = text if text == plain(said) else _LEFT_BY_HUMS.sub(r"\1 ", text)
+    text = _SAID_TWICE.sub(r"\1", text).strip(" ,;:–—-")
     text = re.sub(r" (?=[,.;:!?])", "", text)
     while True:
         lead = _LEADS.match(text)
@@ -318,10 +412,9 @@ def _acts(who: str, what: str) -> bool:
     return bool(_system().fullmatch(who)) or resolve(who, earlier=()) != SYSTEM
 
 
-Shaped = tuple[str, str] | None
-
-
 def _wish(own: str) -> Shaped:
+    if (ban := _BAN.fullmatch(own)) and _verb(ban["what"]):
+        return "the system", f"never let {ban['who']} {ban['what']}"
     found = _WISH.match(own)
     if not found:
         return None
@@ -338,8 +431,10 @@ def _wish(own: str) -> Shaped:
         return had["who"], f"have {had['what']}"
     if shaped := _modal(what):
         return shaped
-    thing = len(tokens(what)) < SUBJECT_WORDS * 2 and not _STANDS.search(what.split(",")[0])
-    return ("we", f"have {what}") if thing else None
+    told = _STANDS.search(_RELATIVE.sub("", what.split(",")[0]))
+    verb = "prefer" if _PREFERS.search(found[0]) else "have"
+    thing = len(tokens(what)) < SUBJECT_WORDS * 3 and not told
+    return ("we", f"{verb} {what}") if thing else None
 
 
 def _modal(own: str) -> Shaped:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.requirements.extraction.candidates import says_how, stands_alone
 from pipelines.requirements.extraction.features import NAMES
 from pipelines.requirements.extraction.state import Candidate
 from pipelines.types import Encoder
@@ -38,6 +39,10 @@ def inputs(candidates: Sequence[Candidate], encoder: Encoder) -> Floats:
             *(each.commitment.features.get(name, 0.0) for name in NAMES),
             float(each.said.quoted),
             float(each.commitment.sentence.asked),
+            float(each.said.asked),
+            float(stands_alone(each)),
+            float(says_how(each)),
+            min(2.0, len(each.said.said) / 200),
         ]
         for each in candidates
     ]

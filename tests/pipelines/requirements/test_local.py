@@ -247,6 +247,19 @@ def test_a_higher_bar_lets_less_through() -> None:
             "Call the user",
             "When users are out of town",
         ),
+        (
+            "We don't want anyone to see the prices.",
+            "System",
+            "Never let anyone see the prices",
+            None,
+        ),
+        (
+            "Prices may vary, so there should be an option to change the price.",
+            "System",
+            "Provide an option to change the price",
+            None,
+        ),
+        ("I avoid steep trails because my knees hurt.", "User", "Avoid steep trails", None),
         ("Patients can book without calling us.", "Patient", "Book without calling the team", None),
         ("The price is the biggest factor for me.", "User", "Consider the price", None),
         (

@@ -142,6 +142,8 @@ def test_what_is_taken_back_later_is_left_out(pipeline: Pipeline, taken_back: st
         ("What brings you to us?", "Half of the crew never gets the message."),
         ("So what is the problem?", "You can't see who is on board."),
         ("And then?", "I had to call everybody by phone."),
+        ("And then?", "It is tedious. I need to run three scripts for each order."),
+        ("Where did you live?", "I didn't want to live with people I didn't know."),
     ],
 )
 def test_what_is_only_complained_about_is_neither_a_wish_nor_a_ban(
