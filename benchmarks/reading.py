@@ -1,7 +1,7 @@
 """How much of a person's reading does a pipeline find, and would anybody keep what it finds?
 
     .venv/bin/python -m benchmarks.reading DATA [--pipeline NAME …] [--also NAME=FILE …]
-        [--output-dir OUT] [--sheet 60 --seed 17] [--judge SOURCE …]
+        [--left-out] [--output-dir OUT] [--sheet 60 --seed 17] [--judge SOURCE …]
     .venv/bin/python -m benchmarks.reading --judged OUT/key.json ONE.csv TWO.csv
 
 DATA is the folder with the texts (``interviews.jsonl`` and ``transcripts/``); the reading is that
@@ -11,6 +11,8 @@ frozen from them, and pipelines are measured on it, next to
 - ``nothing`` and ``everything``, the floors of the product;
 - ``sentences``, a floor that keeps word for word what is stated or accepted;
 - ``reader-a`` and ``reader-b``, the two readings that gold was decided from: a ceiling;
+- ``--left-out``: ``requirements-local`` with weights that read all labeled talks but the one asked
+  about and what is the same conversation as it; slow, for each talk has weights of its own;
 - ``--also NAME=FILE``: what was written earlier, one ``{"case_id", "output"}`` a line.
 
 Printed are, for each transcript and for the interviews together, recall and precision twice: by
@@ -63,6 +65,7 @@ FOUND = THRESHOLD
 
 FLOORS = ("nothing", "everything")
 SENTENCES = "sentences"
+LEFT_OUT = "requirements-local-left-out"
 GOLD = "reading"
 READERS = ("reader-a", "reader-b")
 
@@ -315,6 +318,36 @@ def run(pipeline: str, talks: Mapping[str, Talk]) -> Outputs:
     return outputs
 
 
+LABELED = (
+    "demo/adjudicated.jsonl",
+    "demo/labels/ana.jsonl",
+    "wordings/gold.jsonl",
+    "interviews/labels.jsonl",
+    "reading/labels.jsonl",
+)
+TALKS = ("demo/conversations.jsonl", "wordings/talks.jsonl")
+
+
+def left_out(talks: Mapping[str, Talk], data: Path) -> Outputs:
+    """By weights that have not read the talk, nor any that is the same conversation."""
+    from pipelines.encoder import MiniLM
+    from pipelines.requirements import train
+    from pipelines.requirements.local import LocalConfig, RequirementsLocal
+
+    encoder = MiniLM()
+    gold = train.read_gold([FIXTURES / name for name in LABELED])
+    files = [*(FIXTURES / name for name in TALKS), data / "interviews.jsonl"]
+    files += sorted((data / "transcripts").glob("*.jsonl"))
+    cases = {row["id"]: train.case_of(row) for path in files for row in _lines(path)}
+    read = train.examples(list(cases.values()), gold, encoder)
+    outputs = {}
+    for name in talks:
+        weights = train.fit(read, without=cases[name])
+        pipeline = RequirementsLocal(LocalConfig(), encoder, weights)
+        outputs[name] = pipeline.run(cases[name])["requirements"]
+    return outputs
+
+
 def earlier(path: Path) -> Outputs:
     return {row["case_id"]: row["output"]["requirements"] for row in _lines(path)}
 
@@ -419,6 +452,8 @@ def main() -> None:
         reading = frozen(chosen, data)
         ruler = vectors.ruler()
         sources: dict[str, Outputs] = {name: run(name, reading.talks) for name in options.pipeline}
+        if options.left_out:
+            sources[LEFT_OUT] = left_out(reading.talks, data)
         sources |= {name: earlier(Path(path)) for name, path in options.also}
         sources |= {name: run(name, reading.talks) for name in FLOORS}
         sources[SENTENCES] = {name: sentences(talk) for name, talk in reading.talks.items()}
@@ -466,6 +501,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="DATA, or verdicts")
     parser.add_argument("--pipeline", action="append", help="default: requirements-local")
     parser.add_argument("--also", action="append", default=[], metavar="NAME=FILE")
+    parser.add_argument("--left-out", action="store_true")
     parser.add_argument("--found", type=float, default=FOUND)
     parser.add_argument("--near", type=float, default=NEAR)
     parser.add_argument("--output-dir", type=Path)

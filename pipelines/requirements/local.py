@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipelines.fingerprint import fingerprint
 from pipelines.requirements.extraction import nodes
 from pipelines.requirements.extraction.state import ExtractionState
+from pipelines.requirements.extraction.wanted import Floats
 from pipelines.requirements.language import NOTICE, is_foreign, readable
 from pipelines.types import Case, Config, Encoder, Output
 
@@ -38,13 +39,16 @@ class LocalConfig(BaseModel):
 class RequirementsLocal:
     name = NAME
 
-    def __init__(self, config: LocalConfig, encoder: Encoder) -> None:
+    def __init__(
+        self, config: LocalConfig, encoder: Encoder, weights: Floats | None = None
+    ) -> None:
         self.config: Config = config.model_dump(mode="json")
         self._deps = nodes.Deps(
             encoder=encoder,
             min_keep=config.min_keep,
             merge=config.merge_duplicates,
             merge_above=config.merge_above,
+            weights=weights,
         )
 
     @property

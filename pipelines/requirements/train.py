@@ -20,7 +20,7 @@ import json
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,13 @@ from pipelines.requirements.extraction import discourse, ledger, wanted
 from pipelines.requirements.extraction.candidates import candidates
 from pipelines.requirements.extraction.state import Candidate
 from pipelines.requirements.extraction.wanted import WEIGHTS
-from pipelines.testing import TEST, TestItems, TrainingText, refuse_test_items
+from pipelines.testing import (
+    TEST,
+    TestItems,
+    TrainingText,
+    refuse_test_items,
+    same_conversation,
+)
 from pipelines.types import Case, Encoder, Message
 
 TRAINED = "trained on "
@@ -61,10 +67,10 @@ def read_cases(path: Path, split: str) -> list[Case]:
         )
     except TestItems as refused:
         sys.exit(str(refused))
-    return [_case(row) for row in rows if row.get("split") == split]
+    return [case_of(row) for row in rows if row.get("split") == split]
 
 
-def _case(row: Mapping[str, Any]) -> Case:
+def case_of(row: Mapping[str, Any]) -> Case:
     messages = tuple(
         Message(at, each["role"], each.get("speaker") or "", each["content"], each.get("time"))
         for at, each in enumerate(row["messages"])
@@ -99,29 +105,50 @@ def note_training(cases: Sequence[Case], gold: Collection[str]) -> None:
     trained_on.write(WEIGHTS, texts, leaves_out=False)
 
 
-def train(cases: Sequence[Case], gold: Gold) -> Points:
-    """Fit it; what each candidate gets from the weights that never saw its talk."""
-    encoder = MiniLM()
-    rows, truth = [], []
+class Examples(NamedTuple):
+    """The candidates of one talk, and which of them its labels list."""
+
+    case: Case
+    rows: Floats
+    listed: Floats
+
+
+def examples(cases: Sequence[Case], gold: Gold, encoder: Encoder) -> list[Examples]:
+    found = []
     for case in cases:
         sentences = discourse.read_sentences(case.messages)
-        found = candidates(ledger.settled(sentences).commitments, sentences)
-        if found and case.case_id in gold:
-            rows.append(wanted.inputs(found, encoder))
-            truth.append(listed(found, gold[case.case_id], encoder))
-    everything = np.concatenate(truth)
-    weights = [round(float(weight), 4) for weight in solved(np.vstack(rows), everything)]
-    fitted = {"examples": len(everything), "correct": int(everything.sum()), "weights": weights}
+        of_talk = candidates(ledger.settled(sentences).commitments, sentences)
+        if of_talk and case.case_id in gold:
+            truth = listed(of_talk, gold[case.case_id], encoder)
+            found.append(Examples(case, wanted.inputs(of_talk, encoder), truth))
+    return found
+
+
+def fit(of_talks: Sequence[Examples], *, without: Case | None = None) -> Floats:
+    """Weights that have read all of them, or all that are not the same conversation as one."""
+    read = [each for each in of_talks if not (without and _same(each.case, without))]
+    return solved(
+        np.vstack([each.rows for each in read]), np.hstack([each.listed for each in read])
+    )
+
+
+def _same(one: Case, other: Case) -> bool:
+    texts = ([message.content for message in case.messages] for case in (one, other))
+    return one.case_id == other.case_id or same_conversation(*texts)
+
+
+def train(cases: Sequence[Case], gold: Gold) -> Points:
+    """Fit it; what each candidate gets from the weights that never saw its talk."""
+    read = examples(cases, gold, MiniLM())
+    truth = np.hstack([each.listed for each in read])
+    weights = [round(float(weight), 4) for weight in fit(read)]
+    fitted = {"examples": len(truth), "correct": int(truth.sum()), "weights": weights}
     WEIGHTS.write_text(json.dumps(fitted) + "\n", encoding="utf-8")
     wanted.clear()
     points: Points = []
-    for at, (held_out, known) in enumerate(zip(rows, truth, strict=True)):
-        others = [to for to in range(len(rows)) if to != at]
-        own = solved(
-            np.vstack([rows[to] for to in others]), np.concatenate([truth[to] for to in others])
-        )
-        chances = 1 / (1 + np.exp(-held_out @ own))
-        points += [(float(sure), bool(right)) for sure, right in zip(chances, known, strict=True)]
+    for each in read:
+        chances = wanted.chances(each.rows, fit(read, without=each.case))
+        points += zip(chances, map(bool, each.listed), strict=True)
     return points
 
 

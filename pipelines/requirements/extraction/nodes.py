@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pipelines.requirements.extraction import discourse, ledger, wording
 from pipelines.requirements.extraction.candidates import candidates, says_how, stands_alone
 from pipelines.requirements.extraction.state import Candidate, ExtractionState
-from pipelines.requirements.extraction.wanted import likely
+from pipelines.requirements.extraction.wanted import Floats, likely
 from pipelines.requirements.labels import Requirement, text_of
 from pipelines.requirements.text import content_words
 from pipelines.requirements.validation.conflicts import conflict, stand_of, topic_of
@@ -30,6 +30,8 @@ class Deps:
     min_keep: float
     merge: bool
     merge_above: float
+    weights: Floats | None = None
+    """Others than those that ship."""
 
 
 def read_talk(state: ExtractionState) -> ExtractionState:
@@ -49,7 +51,7 @@ def settle(state: ExtractionState) -> ExtractionState:
 def select(state: ExtractionState, deps: Deps) -> ExtractionState:
     """Keep what a reader likely lists."""
     found = candidates(state["commitments"], state["sentences"])
-    chances = likely(found, deps.encoder)
+    chances = likely(found, deps.encoder, deps.weights)
     kept = [
         each._replace(commitment=replace(each.commitment, keep=chance))
         for each, chance in zip(found, chances, strict=True)

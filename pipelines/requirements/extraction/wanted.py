@@ -23,11 +23,18 @@ SAID, ASKED, FLAGS = 2.0, 1.0, 0.7
 Floats = NDArray[np.float64]
 
 
-def likely(candidates: Sequence[Candidate], encoder: Encoder) -> list[float]:
+def likely(
+    candidates: Sequence[Candidate], encoder: Encoder, weights: Floats | None = None
+) -> list[float]:
+    """By the weights that ship, or by others."""
     if not candidates:
         return []
-    totals = inputs(candidates, encoder) @ _weights()
-    return [1 / (1 + math.exp(-max(-30.0, min(30.0, float(total))))) for total in totals]
+    return chances(inputs(candidates, encoder), _weights() if weights is None else weights)
+
+
+def chances(rows: Floats, weights: Floats) -> list[float]:
+    totals = np.clip(rows @ weights, -30, 30)
+    return [1 / (1 + math.exp(-float(total))) for total in totals]
 
 
 def inputs(candidates: Sequence[Candidate], encoder: Encoder) -> Floats:

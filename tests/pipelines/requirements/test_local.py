@@ -1,12 +1,16 @@
 """Which requirements ``requirements-local`` finds in a conversation."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from pipelines.registry import build
+from pipelines.requirements import train
 from pipelines.requirements.extraction import neutral, plain_words
 from pipelines.requirements.extraction.actors import resolve
 from pipelines.types import Pipeline
-from tests.pipelines.requirements.talks import actions, analyst, extract, user
+from tests.pipelines.requirements.talks import actions, analyst, case, extract, user
 
 
 def test_the_example_of_the_labeling_guide_is_found(pipeline: Pipeline) -> None:
@@ -416,3 +420,18 @@ def test_an_accepted_question_is_put_down_as_a_statement(question: str, action: 
 
     assert put is not None
     assert put.text == action
+
+
+def test_weights_without_a_talk_have_not_read_its_copies_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    long = " ".join(f"word{at}" for at in range(80))
+    talks = {"one": long, "a copy": f"{long} and more", "another": "The app must list all boats."}
+    read = [
+        train.Examples(replace(case(user(text)), case_id=name), np.full((1, 1), at), np.zeros(1))
+        for at, (name, text) in enumerate(talks.items())
+    ]
+    monkeypatch.setattr(train, "solved", lambda rows, truth: rows[:, 0])
+
+    assert list(train.fit(read)) == [0, 1, 2]
+    assert list(train.fit(read, without=read[0].case)) == [2]
