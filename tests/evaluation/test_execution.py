@@ -195,7 +195,7 @@ def test_usage_that_cannot_be_added_up_is_not_kept(
     run = work(launch())
 
     assert budgets.spent(run.pk).calls == calls
-    assert budgets.served(run.pk) == (["m"] if calls else [])
+    assert list(budgets.spent(run.pk).models) == (["m"] if calls else [])
 
 
 def test_a_pipeline_that_cannot_be_built_fails_the_run_with_a_sentence(

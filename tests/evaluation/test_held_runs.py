@@ -48,6 +48,6 @@ def test_what_is_changed_of_a_finished_run_is_named(run: Run, name: str) -> None
 
 
 def test_figures_that_are_computed_again_are_on_record(run: Run) -> None:
-    endings.rescored(run)
+    endings.finished(run)
 
     assert list(digests.changed(run.release.project)) == []

@@ -148,13 +148,6 @@ def test_the_worker_never_touches_a_blind_round(project, worker):
     assert (opened.state, opened.agreement) == ("open", None)
 
 
-def test_a_lead_can_ask_the_worker(signed_in, rita, example):
-    response = signed_in(rita).post("/projects/orders/rounds/1/agreement/compute/", follow=True)
-
-    assert [update.round for update in PendingUpdate.objects.all()] == [example]
-    assert "The worker computes it now" in response.content.decode()
-
-
 def test_a_complete_round_has_a_worker_measure(project, django_capture_on_commit_callbacks):
     *others, last = factories.open_calibration(project, 1).assignments.all()
 
