@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from labeling import tasks
 from labeling.agreement.matching.similarity import MINILM_ID
 from labeling.jobs import pending
-from labeling.models import Job, PendingUpdate, Round
+from labeling.models import Job, Round
 from labeling.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
