@@ -38,8 +38,11 @@ SCHEMA_OF_SQLITE = (
 OLD_NAMES = {
     "evaluation_rating_judge_id_03371961": "evaluation_rating_rater_id_1dc9eb4e",
     "evaluation_rating_judge_id_not_null": "evaluation_rating_rater_id_not_null",
+    "trialconv_conversation_id_caed48d2": "runconver_conversation_id_fada77c2",
+    "trialconversation_conversation_id_caed48d2": "runconversation_conversation_id_fada77c2",
+    "trialconversation": "runconversation",
 }
-"""What a column keeps that was renamed on PostgreSQL."""
+"""What a column or a table keeps that was renamed on PostgreSQL."""
 MIGRATIONS = "SELECT app, name FROM django_migrations"
 
 
