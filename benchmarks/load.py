@@ -37,6 +37,8 @@ CSRF = "d" * 32
 PER_SECOND = 150
 """Conversations made for each second of ``--minutes``, so that the pool does not run out."""
 MOST_TO_DRAIN = 600
+MOST_IN_ONE_IMPORT = 10_000
+"""On SQLite."""
 
 
 class Call(NamedTuple):
@@ -197,11 +199,12 @@ def prepare(clients: int, options: argparse.Namespace) -> tuple[Any, list[str]]:
 def store(project: Any, number: int) -> None:
     from labeling.conversations.conversations import import_files
 
-    with tempfile.TemporaryFile() as file:
-        for n in range(number):
-            file.write(json.dumps(talk(f"{project.slug}-{n:06}")).encode() + b"\n")
-        file.seek(0)
-        import_files(project_slug=project.slug, files=[("talks.jsonl", file)])
+    for begin in range(0, number, MOST_IN_ONE_IMPORT):
+        with tempfile.TemporaryFile() as file:
+            for n in range(begin, min(begin + MOST_IN_ONE_IMPORT, number)):
+                file.write(json.dumps(talk(f"{project.slug}-{n:06}")).encode() + b"\n")
+            file.seek(0)
+            import_files(project_slug=project.slug, files=[("talks.jsonl", file)])
 
 
 def run(
