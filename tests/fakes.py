@@ -3,11 +3,14 @@
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labeling.agreement.matching.matching import DEFAULT_SYNONYMS, THRESHOLD
+from labeling.agreement.rules.records import counted, summed_records
 from pipelines.llm import ChatMessage, Reply
 from pipelines.memory.text import words
 
@@ -80,3 +83,22 @@ class Scripted:
         self.asked.append(messages)
         self.schemas.append(options.get("schema"))
         return Reply(self.reply, model="scripted-1")
+
+
+def record_agreement(labels, *, ruler):
+    """Each pair of people over the conversations that both answered, counted from the beginning."""
+    pairs = {
+        (a, b): {
+            name: counted(
+                labels[a][name],
+                labels[b][name],
+                ruler=ruler,
+                synonyms=DEFAULT_SYNONYMS,
+                threshold=THRESHOLD,
+            ).counts
+            for name in labels[a].keys() & labels[b].keys()
+        }
+        for a, b in combinations(sorted(labels), 2)
+    }
+    every = {name for own in labels.values() for name in own}
+    return summed_records(labels, pairs, every, has_sources=True)

@@ -16,12 +16,11 @@ from labeling.agreement import conversations as service
 from labeling.agreement import measurements
 from labeling.agreement.matching.similarity import Ruler
 from labeling.agreement.rules.agreement import agreement as compute
-from labeling.agreement.rules.records import record_agreement
 from labeling.agreement.rules.units import marks
 from labeling.models import Annotation, ConversationAgreement, Measurement, Project, Round
 from labeling.work import annotations
 from tests import factories
-from tests.fakes import WordOverlap
+from tests.fakes import WordOverlap, record_agreement
 
 pytestmark = pytest.mark.django_db
 

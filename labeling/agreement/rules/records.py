@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeling.agreement.matching.matching import (
-    DEFAULT_SYNONYMS,
-    THRESHOLD,
     Match,
     Record,
     RequirementPairs,
@@ -62,47 +60,6 @@ class RecordAgreement:
         figures = as_json(replace(self, spread=None))
         del figures["spread"]
         return figures
-
-
-def record_agreement(
-    labels: Mapping[str, Labels],
-    *,
-    ruler: Ruler,
-    synonyms: Synonyms = DEFAULT_SYNONYMS,
-    threshold: float = THRESHOLD,
-    has_sources: bool = True,
-) -> list[RecordAgreement]:
-    """Each pair of annotators over the conversations that both submitted.
-
-    Parameters
-    ----------
-    labels
-        By annotator and conversation; only what was submitted.
-    ruler, synonyms, threshold
-        As for :func:`~labeling.agreement.matching.match_requirements`.
-    has_sources
-        Whether the records cite messages; inferred requirements do not.
-
-    Returns
-    -------
-    list of RecordAgreement
-        In order of the names. Every figure is in [0, 1], higher is better.
-    """
-    pairs = {
-        (a, b): {
-            name: counted(
-                labels[a][name],
-                labels[b][name],
-                ruler=ruler,
-                synonyms=synonyms,
-                threshold=threshold,
-            ).counts
-            for name in labels[a].keys() & labels[b].keys()
-        }
-        for a, b in combinations(sorted(labels), 2)
-    }
-    every = {name for own in labels.values() for name in own}
-    return summed_records(labels, pairs, every, has_sources=has_sources)
 
 
 class PairCounts(NamedTuple):

@@ -1,8 +1,7 @@
 import pytest
 
-from labeling.agreement.rules.records import record_agreement
 from labeling.domain.facts import Fact
-from tests.fakes import requirement
+from tests.fakes import record_agreement, requirement
 
 LOGIN, EXPORT, DELETE = "Log in with a password", "Export the report", "Delete my account"
 
