@@ -47,7 +47,7 @@ from labeling.settling.api.reviews import ReviewView
 from labeling.work.api.annotations import AnnotationViewSet
 from labeling.work.api.comments import CommentsView, ResolveView
 from labeling.work.api.guidelines import GuidelinesView, GuidelineView
-from labeling.work.api.queue import LeaseView, NextView, QueueView
+from labeling.work.api.queue import NextView, QueueView
 from labeling.work.api.rounds import BatchView, CloseView, RoundsView, RoundView
 from labeling.work.api.suggestions import FirstPassView, SuggestionsView
 from labeling.work.api.workspace import WorkspaceView
@@ -131,7 +131,6 @@ urlpatterns = [
     path("docs/", docs, name="api-docs"),
     path("queue/", QueueView.as_view(), name="api-queue"),
     path("queue/next/", NextView.as_view(), name="api-queue-next"),
-    path("queue/<int:pk>/lease/", LeaseView.as_view(), name="api-queue-lease"),
     path("annotations/<int:pk>/", include(of_an_assignment)),
     path("comments/<int:pk>/resolve/", ResolveView.as_view(), name="api-comment-resolve"),
     path("invitations/accept/", JoinView.as_view(), name="api-join"),

@@ -95,7 +95,7 @@ from labeling.settling.views.reviews import review, review_next, reviews
 from labeling.work.views.comments import comment_add, comment_reply, comment_resolve
 from labeling.work.views.guideline_worklist import guideline_check, guideline_worklist
 from labeling.work.views.guidelines import guideline_new, guideline_start, guidelines
-from labeling.work.views.leases import lease_give_back, lease_renew
+from labeling.work.views.leases import lease_give_back
 from labeling.work.views.rounds import round_batch, round_close, round_new, work_move
 from labeling.work.views.workspace import next_sample, round_finished, workspace
 
@@ -224,7 +224,6 @@ urlpatterns = [
     path("label/next/", next_sample, name="next-sample"),
     path("label/<int:pk>/", workspace, name="workspace"),
     path("label/<int:pk>/finished/", round_finished, name="round-finished"),
-    path("label/<int:pk>/renew/", lease_renew, name="lease-renew"),
     path("label/<int:pk>/give-back/", lease_give_back, name="lease-give-back"),
     path("adjudicate/<int:pk>/", adjudicate, name="adjudicate"),
     path("review/<int:pk>/", review, name="review"),

@@ -499,9 +499,6 @@ WORDS: dict[str, Text] = {
     "review.not_submitted": _("Only a submitted answer of full labeling can be reviewed."),
     "review.own_work": _("This is your own answer: somebody else has to review it."),
     "round.calibration_open": _("A calibration round is open already: finish it first."),
-    "round.calibration_shares_evenly": _(
-        "In a calibration round everybody labels everything: share evenly."
-    ),
     "round.gate_locked": _(
         "Full labeling is locked until a calibration round passes. Open a calibration round, or "
         "override the gate with a written reason."
@@ -529,10 +526,6 @@ WORDS: dict[str, Text] = {
         "Import others, or open another round for these."
     ),
     "round.one_annotator": _("Agreement needs at least two annotators: add one."),
-    "round.pool_shares_evenly": _(
-        "Annotators take from a pool as they work, so nobody gets a fixed number: share evenly, "
-        "or plan the work."
-    ),
     "round.unknown_conversations": _(
         "The project has no conversations with these ids: {names}. Check them, or import them."
     ),

@@ -142,7 +142,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("conversations-import conversations-preview conversations-store", of_project),
         ("labels-export", [*of_project, "native"]),
         ("work-move", [*of_project, people["ben"].pk]),
-        ("lease-renew lease-give-back api-queue-lease", [mine.pk]),
+        ("lease-give-back", [mine.pk]),
         ("agreement-pair", [*of_project, 2]),
         ("gold-release gold-compare gold-export gold-verify gold-planning gold-look", of_item[:3]),
         ("gold-corrections", of_item[:3]),

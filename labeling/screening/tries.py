@@ -266,7 +266,6 @@ def _round_of(project: Project) -> Round:
             "guideline": guideline,
             "open_fields": project.open_fields,
             "overlap": 1,
-            "skip_policy": Round.SkipPolicy.NEVER,
         },
     )
     return round_

@@ -166,10 +166,7 @@ def _carried_out(write: Callable[[_Read], Annotation], read: _Read) -> Annotatio
 
 @transactions.atomic
 def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
-    """Put the conversation aside with a reason. What was labeled so far is kept.
-
-    Where the round gives it to the same person again, it stays a draft at the end of the queue.
-    """
+    """Leave the conversation to somebody else, with a reason. What was labeled so far is kept."""
     reason = reason_in(reason)
     if not reason:
         raise ReasonMissing("annotation.no_skip_reason")
@@ -182,14 +179,10 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
     _refuse_if_final(annotation, is_open=round_.state == Round.State.OPEN)
     _refuse_if_stale(annotation, save)
     save = _with_origins(annotation, save)
-    comes_again = assignments.put_aside(assignment)
+    assignments.pass_on(assignment)
     _lock_conversation(assignment)
     annotation = _store(
-        annotation,
-        save,
-        kind=Kind.SKIPPED,
-        status=Status.DRAFT if comes_again else Status.SKIPPED,
-        skip_reason="" if comes_again else reason,
+        annotation, save, kind=Kind.SKIPPED, status=Status.SKIPPED, skip_reason=reason
     )
     _record("annotation.skipped", annotation, reason=reason)
     _finish(annotation)
@@ -204,7 +197,7 @@ def reopen(assignment: Assignment) -> Annotation:
     """
     open_round = _lock_round(assignment)
     annotation = Annotation.with_checks.select_for_update().filter(assignment=assignment).first()
-    if annotation is not None and _is_skipped(annotation):
+    if annotation is not None and annotation.status == Status.SKIPPED:
         return _take_skip_back(annotation, open_round)
     if annotation is None or annotation.status != Status.SUBMITTED:
         return annotation or Annotation(assignment=assignment)
@@ -223,19 +216,13 @@ def why_skip_stands(annotation: Annotation) -> Fact | None:
     return reason or (None if assignments.can_hold(assignment) else GONE)
 
 
-def _is_skipped(annotation: Annotation) -> bool:
-    """Also a skip that comes again, which is a draft, as long as it has not changed since."""
-    last = annotation.revisions.order_by("version").last()
-    return last is not None and last.kind == Kind.SKIPPED
-
-
 def _take_skip_back(annotation: Annotation, open_round: Round) -> Annotation:
     reason = locking.why_skip_stands(annotation, open_round)
     if reason:
         raise locking.Locked(reason)
     if locking.is_in_gold(annotation):
         raise locking.Locked("skip.in_gold")
-    if not assignments.take_up_again(annotation.assignment):
+    if not assignments.hold(annotation.assignment):
         raise locking.Locked(GONE)
     as_it_is = _as_it_is(annotation)
     _store(annotation, as_it_is, kind=Kind.REOPENED, status=Status.DRAFT, skip_reason="")

@@ -38,7 +38,6 @@ from labeling.models import (
 )
 from labeling.screening import check_turns
 from labeling.work import admission
-from labeling.work.models.assignments import PUT_ASIDE
 
 _TRIES = 10  # another annotator may take the same place in between
 NOTHING_GIVEN = {"pending": 0, "draft": 0, "submitted": 0, "skipped": 0}
@@ -68,7 +67,7 @@ def queue(user: User) -> QuerySet[Assignment]:
 
 
 def next_for(user: User, *, after: Assignment | None = None) -> Assignment | None:
-    """The next thing to label: a test, begun or planned work, a pool's, then what was put aside.
+    """The next thing to label: a test, begun or planned work, then a pool's.
 
     After an assignment (``after``), the user stays in its round while it has work, and in its
     project: None says that nothing is left there.
@@ -82,12 +81,9 @@ def next_for(user: User, *, after: Assignment | None = None) -> Assignment | Non
     work = {round_: _open_work(user, round_, shut, after) for round_ in rounds if round_.has_work}
     for part in (here, rounds):
         for round_ in part:
-            if round_ in work and (assignment := _first(round_, work[round_])):
+            if round_ in work and (assignment := work[round_].first()):
                 return assignment
         if assignment := _take(user, part, shut):
-            return assignment
-    for put_aside in work.values():
-        if assignment := put_aside.first():
             return assignment
     closed = admission.shut_to(user).all
     if after is not None:
@@ -134,20 +130,6 @@ def _open_work(
     if after is not None:
         work = work.exclude(pk=after.pk)
     return work.order_by("position", "pk")
-
-
-def _first(round_: Round, work: QuerySet[Assignment]) -> Assignment | None:
-    """What was not put aside, in the round's order; begun work first."""
-    work = work.filter(position__lt=PUT_ASIDE)
-    first = work.first()
-    if first is None or round_.order == Round.Order.SEED or hasattr(first, "annotation"):
-        return first
-    begun = F("annotation__pk").asc(nulls_last=True)
-    if round_.order == Round.Order.PRIORITY:
-        return work.order_by(begun, "-conversation__priority", "position").first()
-    answers = _places(round_).filter(annotation__status=Annotation.Status.SUBMITTED)
-    labeled = work.annotate(labeled=_per_conversation(answers))
-    return labeled.order_by(begun, "labeled", "position").first()
 
 
 def pools_for(user: User) -> QuerySet[Round]:
@@ -215,7 +197,7 @@ def _again(pool: Round, user: User) -> Assignment | None:
     for row in idle.order_by(F("annotation").asc(nulls_last=True), "position").select_related(
         "round", "annotator"
     ):
-        if take_up_again(row):
+        if hold(row):
             row.refresh_from_db(fields=["slot", "position", "lease_expires_at"])
             return row
     return None
@@ -288,15 +270,13 @@ def lock_conversation(round_: int, conversation: int) -> None:
 def _free_place(pool: Round, user: User) -> RoundConversation | None:
     """A conversation with a free place that the user has never had.
 
-    In the order of the seed they go on from where they are, past all that is full by then, and
-    look at the rest only when nothing is left there. On PostgreSQL what others are just taking is
+    They go on from where they are, past all that is full by then, and look at the rest only when
+    nothing is left there. On PostgreSQL what others are just taking is
     passed over; only where nothing else is left, it is waited for: they may leave another place of
     the same conversation.
     """
     free = _free_places(pool, user)
-    ways = [free]
-    if pool.order == Round.Order.SEED:
-        ways.insert(0, free.filter(position__gte=_reached(pool, user)))
+    ways = [free.filter(position__gte=_reached(pool, user)), free]
     if connection.features.has_select_for_update:
         passing = [
             way.select_for_update(of=("self",), no_key=True, skip_locked=True) for way in ways
@@ -307,7 +287,7 @@ def _free_place(pool: Round, user: User) -> RoundConversation | None:
 
 def _reached(pool: Round, user: User) -> int:
     """The position in the pool of what the user got last."""
-    mine = Assignment.with_checks.filter(round=pool, annotator=user, position__lt=PUT_ASIDE)
+    mine = Assignment.with_checks.filter(round=pool, annotator=user)
     last = mine.order_by("-position").values_list("position", flat=True)[:1]
     return next(iter(last), 0)
 
@@ -316,26 +296,18 @@ def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
     """In the order of the pool."""
     mine = Assignment.with_checks.filter(round=pool, annotator=user).values("conversation")
     free = RoundConversation.objects.filter(_has_place(pool), ~Q(conversation__in=mine), round=pool)
-    if pool.order == Round.Order.LEAST:
-        return free.order_by(_per_conversation(_places(pool)), "position")
-    if pool.order == Round.Order.PRIORITY:
-        return free.order_by("-conversation__priority", "position")
     return free.order_by("position")
 
 
 def _has_place(pool: Round) -> LessThan:
-    return LessThan(_per_conversation(_places(pool)), pool.overlap)
+    """Its conversation is taken by fewer than wanted: a look into the index of the slots."""
+    here = _places(pool).filter(conversation=OuterRef("conversation"))
+    number = Func("slot", function="COUNT", output_field=IntegerField())  # without GROUP BY
+    return LessThan(Subquery(here.values(n=number)), pool.overlap)
 
 
 def _places(round_: Round) -> QuerySet[Assignment]:
     return round_.assignments.filter(slot__isnull=False).order_by()
-
-
-def _per_conversation(counted: QuerySet[Assignment]) -> Subquery:
-    """How many of them each row's conversation has: a look into the index of the slots."""
-    mine = counted.filter(conversation=OuterRef("conversation"))
-    number = Func("slot", function="COUNT", output_field=IntegerField())  # without GROUP BY
-    return Subquery(mine.values(n=number))
 
 
 def _free_slot(pool: Round, taken: Iterable[int | None]) -> int | None:
@@ -405,15 +377,6 @@ def take_free_place(assignment: Assignment, **values: Any) -> bool:
 
 
 @transactions.atomic
-def renew(assignment: Assignment) -> bool:
-    """Reserve unfinished work of an open pool for longer; False when the place is gone."""
-    unfinished = Assignment.with_checks.filter(
-        UNFINISHED, pk=assignment.pk, round__pool=True, round__state=Round.State.OPEN
-    )
-    return unfinished.exists() and hold(assignment)
-
-
-@transactions.atomic
 def give_back(assignment: Assignment) -> bool:
     """Return a pool's place before an answer, so that somebody else gets the conversation.
 
@@ -424,40 +387,16 @@ def give_back(assignment: Assignment) -> bool:
     return bool(reserved.filter(UNFINISHED).update(slot=None, lease_expires_at=None))
 
 
-def put_aside(assignment: Assignment) -> bool:
-    """Apply the round's skip policy to a skipped conversation; True when it comes again.
+def pass_on(assignment: Assignment) -> None:
+    """Give a skipped conversation to somebody else.
 
-    To the same person it comes again once: a second skip hands it to others. Planned work goes
-    to the annotator of the round with the least left who never had it; without one, it stays
-    skipped.
+    Planned work goes to the annotator of the round with the least left who never had it; without
+    one, it stays skipped.
     """
-    round_ = assignment.round
-    if round_.skip_policy == Round.SkipPolicy.NEVER:
-        hold(assignment, for_good=True)
-        return False
-    if round_.skip_policy == Round.SkipPolicy.SAME and assignment.position < PUT_ASIDE:
-        return _move_to_end(assignment)
-    if round_.pool:
+    if assignment.round.pool:
         give_back(assignment)
     else:
         _hand_on(assignment)
-    return False
-
-
-def take_up_again(assignment: Assignment) -> bool:
-    """The opposite of ``put_aside``: its place, next in the queue. False when the place is gone."""
-    Assignment.with_checks.filter(pk=assignment.pk, position__gte=PUT_ASIDE).update(position=0)
-    return hold(assignment)
-
-
-def _move_to_end(assignment: Assignment) -> bool:
-    """False when the place is gone: there is nothing to come again."""
-    if not hold(assignment):
-        return False
-    mine = Assignment.with_checks.given_to(assignment.annotator).filter(round=assignment.round_id)
-    last = mine.aggregate(last=Max("position"))["last"] or 0
-    end = max(last + 1, PUT_ASIDE)
-    return bool(Assignment.with_checks.filter(pk=assignment.pk).update(position=end))
 
 
 def _hand_on(assignment: Assignment) -> None:
@@ -502,7 +441,7 @@ def hand_over(assignments: Sequence[Assignment], *, to: User) -> None:
     places = [(assignment.conversation_id, assignment.slot) for assignment in assignments]
     _lock_rows(round_, assignments, to)
     release(assignments)
-    queued = round_.assignments.filter(annotator=to, position__lt=PUT_ASIDE)
+    queued = round_.assignments.filter(annotator=to)
     last = queued.aggregate(last=Max("position"))["last"]
     start = 0 if last is None else last + 1
     Assignment.objects.bulk_create(

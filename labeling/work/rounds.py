@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from labeling.core import events, projects, transactions
 from labeling.core.rules.reasons import reason_in
 from labeling.domain.errors import RuleError
-from labeling.domain.planning import Planned, check_quotas, plan, shuffled
+from labeling.domain.planning import Planned, plan, shuffled
 from labeling.jobs import pending
 from labeling.models import (
     Annotation,
@@ -54,46 +54,6 @@ def unplanned(project: Project) -> QuerySet[Conversation]:
     return project.conversations.filter(rounds__isnull=True)
 
 
-class Preview(NamedTuple):
-    """What opening a round would hand out; ``quotas`` by user name, None where all get the same."""
-
-    conversations: int
-    annotators: list[str]
-    overlap: int
-    assignments: int
-    quotas: dict[str, int] | None
-
-    @property
-    def each(self) -> str:
-        """How many conversations one annotator gets when all get the same: “5” or “5–6”."""
-        fewest, extra = divmod(self.assignments, len(self.annotators) or 1)
-        return f"{fewest}–{fewest + 1}" if extra else str(fewest)
-
-
-def preview(
-    project: Project,
-    *,
-    kind: str,
-    conversations: int,
-    annotators: Sequence[User] | None,
-    overlap: int | None,
-    quotas: Mapping[int, int] | None,
-) -> Preview:
-    """Of that many conversations; refuses quotas that do not add up."""
-    people = annotators_of(project) if annotators is None else annotators
-    places = len(people) if kind == Round.Kind.CALIBRATION else overlap or project.overlap
-    if quotas is not None:
-        check_quotas(quotas, conversations=conversations, overlap=places)
-    names = {person.pk: person.get_username() for person in people}
-    return Preview(
-        conversations=conversations,
-        annotators=list(names.values()),
-        overlap=places,
-        assignments=conversations * places,
-        quotas=None if quotas is None else {names[pk]: n for pk, n in quotas.items()},
-    )
-
-
 @transactions.atomic
 def open_round(
     *,
@@ -105,16 +65,12 @@ def open_round(
     overlap: int | None = None,
     seed: int = 0,
     pool: bool = False,
-    order: str = Round.Order.SEED,
-    skip_policy: str = Round.SkipPolicy.OTHERS,
-    quotas: Mapping[int, int] | None = None,
     override_reason: str = "",
 ) -> Round:
     """Open a round and, unless annotators take from a pool, hand out its assignments.
 
     A calibration round goes to all its annotators. ``annotators`` None means everybody with the
-    annotator role; ``quotas`` gives each of them, by id, a number of conversations instead of an
-    equal share. ``override_reason`` opens full labeling although the gate is locked; it is
+    annotator role. ``override_reason`` opens full labeling although the gate is locked; it is
     recorded and printed on every gold release made after it.
     """
     project = projects.lock(project)  # one round after the other
@@ -131,15 +87,12 @@ def open_round(
         overlap=len(people) if calibration else overlap or project.overlap,
         seed=seed,
         pool=pool and not calibration,
-        order=order,
-        skip_policy=skip_policy,
         override_reason=override,
         label_f1_threshold=project.label_f1_threshold,
         open_fields=project.open_fields,
         opened_by=by,
     )
-    _check_sharing(opened, quotas)
-    _place(opened, ids, people, quotas)
+    _place(opened, ids, people)
     events.record(
         "round.opened",
         opened,
@@ -181,7 +134,7 @@ def add_batch(
         raise RoundImpossible("round.nothing_to_add")
     if not people and not current.pool:
         raise RoundImpossible("round.nobody_chosen")
-    _place(current, ids, people, None)
+    _place(current, ids, people)
     events.record(
         "round.extended", current, project=current.project, actor=by, conversations=len(ids)
     )
@@ -227,20 +180,13 @@ def _override(project: Project, reason: str) -> str:
     return reason_in(reason)
 
 
-def _check_sharing(opened: Round, quotas: Mapping[int, int] | None) -> None:
-    if quotas is None:
-        return
-    if opened.kind == Round.Kind.CALIBRATION:
-        raise RoundImpossible("round.calibration_shares_evenly")
-    if opened.pool:
-        raise RoundImpossible("round.pool_shares_evenly")
+def _place(round_: Round, ids: Sequence[int], people: Sequence[User]) -> None:
+    """Put conversations into a round, behind those that are there, and hand out planned work.
 
-
-def _place(
-    round_: Round, ids: Sequence[int], people: Sequence[User], quotas: Mapping[int, int] | None
-) -> None:
-    """Put conversations into a round, behind those that are there, and hand out planned work."""
-    rank = _rank(round_)
+    The highest priority comes first; equal ones are shuffled by the seed.
+    """
+    priorities = round_.project.conversations.order_by().exclude(priority=0)
+    rank = {pk: -priority for pk, priority in priorities.values_list("pk", "priority")}
     start = _after(round_.places.aggregate(last=Max("position"))["last"])
     RoundConversation.objects.bulk_create(
         (
@@ -256,28 +202,12 @@ def _place(
             overlap=round_.overlap,
             seed=round_.seed,
             rank=rank,
-            quotas=quotas,
         )
         _hand_out(round_, planned)
 
 
-def _rank(round_: Round) -> dict[int, int]:
-    """By conversation, its rank in the round's order: a lower number comes first."""
-    conversations = round_.project.conversations.order_by()
-    if round_.order == Round.Order.PRIORITY:
-        return {pk: -priority for pk, priority in conversations.values_list("pk", "priority")}
-    if round_.order == Round.Order.LEAST:
-        submitted = Q(
-            assignments__annotation__status=Annotation.Status.SUBMITTED,
-            assignments__purpose=Assignment.Purpose.LABELING,
-        )
-        counted = conversations.annotate(answers=Count("assignments", filter=submitted))
-        return dict(counted.values_list("pk", "answers"))
-    return {}
-
-
 def _hand_out(round_: Round, planned: Sequence[Planned]) -> None:
-    queued = round_.assignments.filter(position__lt=assignments.PUT_ASIDE).order_by()
+    queued = round_.assignments.order_by()
     ends = dict(queued.values_list("annotator").annotate(last=Max("position")))
     rows = [
         Assignment(

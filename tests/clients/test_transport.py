@@ -306,21 +306,15 @@ def test_waiting_looks_more_seldom_and_says_how_far_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("skip_policy", "submitted", "skipped", "is_over"),
-    [
-        ("others", 0, 0, False),
-        ("others", 3, 1, False),
-        ("others", 4, 1, True),
-        ("never", 3, 1, True),
-    ],
+    ("submitted", "skipped", "is_over"), [(0, 0, False), (3, 1, False), (4, 1, True)]
 )
 def test_a_round_with_a_pool_is_over_when_every_place_has_its_answer(
-    skip_policy: str, submitted: int, skipped: int, is_over: bool
+    submitted: int, skipped: int, is_over: bool
 ) -> None:
     """Work that nobody has taken yet is nobody's open work."""
     work = {"pending": 0, "draft": 0, "submitted": submitted, "skipped": skipped}
     shown = {"number": 2, "kind": "full", "state": "open", "guideline": 1, "overlap": 2}
-    shown |= {"pool": True, "skip_policy": skip_policy, "conversations": 2, "work": work}
+    shown |= {"pool": True, "conversations": 2, "work": work}
     shown |= {"opened_at": "2026-01-01T00:00:00Z", "closed_at": None}
     rounds = Server(httpx.Response(200, json=shown)).client().project("p").rounds
     if is_over:

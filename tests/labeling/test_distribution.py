@@ -8,34 +8,22 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from labeling.core import members
-from labeling.domain.planning import UnfairQuotas
-from labeling.models import Annotation, Assignment, Event, Membership, Project, Round
+from labeling.models import Annotation, Assignment, Event, Membership, Project
 from labeling.work import annotations, assignments, rounds
 from tests import factories
 from tests.labeling.places import of, places
 
 pytestmark = pytest.mark.postgres
 
-Order = Round.Order
-
-
 # --- order --------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def urgent(project: Project) -> list[str]:
-    """Six conversations, two of them urgent; the names of the urgent ones, most urgent first."""
+@pytest.mark.parametrize("pool", [True, False])
+def test_the_highest_priority_comes_first(project: Project, ana: User, pool: bool) -> None:
     for number, one in enumerate(factories.make_conversations(project, 6)):
         one.priority = {2: 9, 4: 5}.get(number, 0)
         one.save()
-    return ["c-003", "c-005"]
-
-
-@pytest.mark.parametrize("pool", [True, False])
-def test_the_highest_priority_comes_first(
-    project: Project, ana: User, urgent: list[str], pool: bool
-) -> None:
-    factories.open_full(project, 6, order=Order.PRIORITY, pool=pool)
+    factories.open_full(project, 6, pool=pool)
 
     seen = []
     for _ in range(2):
@@ -43,79 +31,7 @@ def test_the_highest_priority_comes_first(
         seen.append(mine.conversation.external_id)
         factories.answer(mine)
 
-    assert seen == urgent
-
-
-def test_priority_counts_across_batches(project: Project, ana: User, urgent: list[str]) -> None:
-    everything = list(project.conversations.order_by("external_id"))
-    round_ = rounds.open_round(
-        project=project,
-        kind="full",
-        by=None,
-        conversations=everything[:2],
-        order=Order.PRIORITY,
-        override_reason="A test.",
-    )
-
-    rounds.add_batch(round_, conversations=everything[2:], by=None)
-
-    assert assignments.next_for(ana).conversation.external_id == urgent[0]
-
-
-def test_least_labeled_first_fills_a_pool_in_breadth(
-    project: Project, ana: User, ben: User
-) -> None:
-    factories.open_full(project, 2, pool=True, overlap=2, order=Order.LEAST)
-
-    first, second = assignments.take(ana), assignments.take(ben)
-
-    assert first.conversation != second.conversation
-
-
-def test_least_labeled_first_leads_planned_work_to_what_nobody_has_answered(
-    project: Project, ana: User, ben: User
-) -> None:
-    round_ = factories.open_full(project, 3, overlap=3, order=Order.LEAST)
-    first, second, _ = of(ana, round_)
-    factories.answer(of(ben, round_)[0])
-
-    assert first.conversation == of(ben, round_)[0].conversation
-    assert assignments.next_for(ana) == second
-
-
-def test_begun_work_comes_before_the_order(project: Project, ana: User, urgent: list[str]) -> None:
-    round_ = factories.open_full(project, 6, order=Order.PRIORITY)
-    begun = of(ana, round_)[-1]
-    annotations.save_draft(begun, factories.save_of({}))
-
-    assert assignments.next_for(ana) == begun
-
-
-# --- sharing ------------------------------------------------------------------------------------
-
-
-def test_planned_work_is_shared_by_number(project: Project, ana: User, ben: User) -> None:
-    people = rounds.annotators_of(project)
-    quotas = {user.pk: number for user, number in zip(people, [6, 4, 2], strict=True)}
-
-    round_ = factories.open_full(project, 6, overlap=2, quotas=quotas)
-
-    assert Counter(round_.assignments.values_list("annotator", flat=True)) == Counter(quotas)
-    assert set(places(round_).values()) == {2}
-
-
-def test_numbers_that_do_not_add_up_open_nothing(project: Project, ana: User) -> None:
-    with pytest.raises(UnfairQuotas, match="places=12"):
-        factories.open_full(project, 6, overlap=2, quotas={ana.pk: 6})
-
-    assert not Round.objects.exists()
-
-
-def test_numbers_make_no_sense_in_a_pool_or_a_calibration(project: Project, ana: User) -> None:
-    with pytest.raises(rounds.RoundImpossible, match="pool_shares_evenly"):
-        factories.open_full(project, 2, pool=True, quotas={ana.pk: 2})
-    with pytest.raises(rounds.RoundImpossible, match="calibration_shares_evenly"):
-        factories.open_calibration(project, 2, quotas={ana.pk: 2})
+    assert seen == ["c-003", "c-005"]
 
 
 @pytest.mark.parametrize("pool", [True, False])
@@ -241,22 +157,16 @@ def test_who_left_the_project_takes_no_place_again(project: Project, ana: User, 
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(
-    ("order", "wanted"),
-    [
-        *((order, 20) for order in Order.values),
-        pytest.param(Order.SEED, 120, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("wanted", [20, pytest.param(120, marks=pytest.mark.slow)])
 def test_sixteen_annotators_at_once_lose_nothing_and_fill_every_place_exactly_once(
-    order: str, wanted: int
+    wanted: int,
 ) -> None:
     users = [User.objects.create_user(f"annotator{n:02}") for n in range(16)]
     project = factories.make_project("crowd")
     for user in users:
         Membership.objects.create(project=project, user=user, role="annotator")
     factories.make_conversations(project, wanted)
-    factories.open_full(project, wanted, pool=True, overlap=3, order=order)
+    factories.open_full(project, wanted, pool=True, overlap=3)
 
     with ThreadPoolExecutor(16) as pool:
         accepted = sum(pool.map(label_everything, users))

@@ -176,45 +176,6 @@ def test_closing_twice_is_refused_in_words(signed_in, rita, project):
     assert "Only an open round" in client.post(url, follow=True).content.decode()
 
 
-def test_the_form_takes_order_skip_policy_and_numbers_per_person(
-    signed_in, rita, people, project, conversations
-):
-    shares = {f"share_{people[name].pk}": n for name, n in [("ana", 4), ("ben", 3), ("cleo", 1)]}
-    fields = form(
-        people,
-        kind="full",
-        override_reason="A pilot.",
-        order="priority",
-        skip_policy="same",
-        **shares,
-    )
-    client = signed_in(rita)
-
-    assert "ana 4 conversations ben 3 conversations cleo 1 conversation " in text_of(
-        client.post(URL, {**fields, "preview": "1"})
-    )
-    client.post(URL, fields)
-
-    opened = project.rounds.get()
-    assert (opened.order, opened.skip_policy) == ("priority", "same")
-    assert opened.assignments.filter(annotator=people["ana"]).count() == 4
-
-
-def test_shares_that_do_not_add_up_are_refused_in_words(
-    signed_in, rita, people, project, conversations
-):
-    shares = {f"share_{people['ana'].pk}": 3}
-    fields = form(people, kind="full", override_reason="A pilot.", **shares)
-    client = signed_in(rita)
-
-    sentence = "but the numbers add up to 3: add"
-    assert sentence in text_of(client.post(URL, {**fields, "preview": "1"}))
-    refused = client.post(URL, fields)
-    assert refused.status_code == 400
-    assert sentence in text_of(refused)
-    assert not Round.objects.exists()
-
-
 def test_a_lead_adds_a_batch_to_full_labeling(signed_in, rita, people, project, conversations):
     opened = factories.open_full(project, 2)
     client, url = signed_in(rita), "/projects/orders/rounds/1/batch/"

@@ -13,13 +13,12 @@ from django.test import Client
 
 from labeling.agreement.matching.similarity import Ruler
 from labeling.gold import gold
-from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Project, Round
+from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Project
 from labeling.work import annotations, assignments, locking, rounds
 from tests import factories
 from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db
-Skip = Round.SkipPolicy
 SignIn = Callable[[User], Client]
 
 
@@ -66,9 +65,8 @@ def test_a_skip_taken_back_is_a_draft_with_the_same_labels(
     assert reopen(signed_in(ana), mine).json()["version"] == 2  # again: nothing changes
 
 
-@pytest.mark.parametrize("policy", [Skip.OTHERS, Skip.NEVER])
-def test_the_place_in_a_pool_is_taken_again(project: Project, ana: User, policy: str) -> None:
-    round_ = factories.open_full(project, 1, pool=True, overlap=1, skip_policy=policy)
+def test_the_place_in_a_pool_is_taken_again(project: Project, ana: User) -> None:
+    round_ = factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
     assert mine is not None
     skip(mine)
@@ -115,22 +113,6 @@ def test_a_skip_of_planned_work_that_was_handed_on_stands(project: Project, ana:
     assert held.get().annotator != ana
 
 
-@pytest.mark.parametrize("pool", [True, False])
-def test_a_skip_that_comes_again_is_the_next_one_again(
-    project: Project, ana: User, pool: bool
-) -> None:
-    factories.open_full(project, 2, overlap=3, pool=pool, skip_policy=Skip.SAME)
-    mine = assignments.next_for(ana)
-    assert mine is not None
-    skip(mine)
-
-    annotations.reopen(Assignment.objects.get(pk=mine.pk))
-
-    assert assignments.next_for(ana) == mine
-    again = skip(Assignment.objects.get(pk=mine.pk))
-    assert again.status == "draft"  # the one taken back did not count: it comes again once more
-
-
 def test_a_skip_in_a_closed_round_stands(project: Project, ana: User, mine: Assignment) -> None:
     skip(mine)
     rounds.close(mine.round, by=None)
@@ -157,7 +139,7 @@ def test_the_reply_to_a_skip_says_whether_it_can_be_taken_back(
 ) -> None:
     round_ = factories.open_full(project, 3, overlap=1)
     handed_on = round_.assignments.filter(annotator=ana)[0]
-    left = factories.open_full(project, 1, skip_policy=Skip.NEVER).assignments.get(annotator=ana)
+    left = factories.open_full(project, 1).assignments.get(annotator=ana)
     body = {"base_version": 0, "client": "9" * 32, "seq": 1, "payload": {}, "reason": "Too long"}
 
     replies = [

@@ -86,8 +86,6 @@ EXPECTED = {
     "api-annotation-first-pass": Row(403, 404, 409, 404, 404, post=True),  # nothing is suggested
     "api-comment-resolve": Row(403, 404, 200, 403, 200, post=True),
     "api-queue": API_EVERYBODY,
-    "api-queue-lease": Row(403, 404, 200, 404, 404, post=True),
-    "lease-renew": Row(302, 404, 302, 404, 404, post=True),
     "lease-give-back": Row(302, 404, 302, 404, 404, post=True),
     "api-queue-next": Row(403, 200, 200, 200, 200, post=True),
     # read by everybody in the project

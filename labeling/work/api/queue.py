@@ -15,7 +15,7 @@ from labeling.core.api.paging import ORDERED, ordered_page, page_of
 from labeling.core.api.records import row_of
 from labeling.core.api.requests import user_of
 from labeling.models import Assignment
-from labeling.work import assignments, ownership
+from labeling.work import assignments
 
 IN_ORDER = ("closed_at", "round__kind", "round_id", "position", "pk")
 STILL_OPEN = Value(datetime(1970, 1, 1, tzinfo=UTC), DateTimeField())
@@ -58,28 +58,3 @@ class NextView(ApiView):
         """The next conversation to label, taken from a pool if nothing is planned."""
         assignment = assignments.next_for(user_of(request))
         return Response({"assignment": assignment.pk if assignment else None})
-
-
-class LeaseOut(serializers.Serializer[Any]):
-    held = serializers.BooleanField(help_text="Whether the place is reserved for you now")
-
-
-class LeaseView(ApiView):
-    """The reservation of a conversation that was taken from a pool."""
-
-    scopes = OWN_WORK
-
-    @extend_schema(request=None, responses=LeaseOut)
-    def post(self, request: Request, pk: int) -> Response:
-        """Reserve unfinished work for longer; not held when others have taken the place."""
-        return Response({"held": assignments.renew(_mine(request, pk))})
-
-    @extend_schema(responses={200: LeaseOut})
-    def delete(self, request: Request, pk: int) -> Response:
-        """Give the place back before an answer; a draft is kept."""
-        assignments.give_back(_mine(request, pk))
-        return Response({"held": False})
-
-
-def _mine(request: Request, pk: int) -> Assignment:
-    return ownership.own(user_of(request), pk, "round", "conversation")

@@ -23,42 +23,13 @@ class WorkCountsOut(serializers.Serializer[Any]):
 RoundOut = row_of(
     "RoundOut",
     Round,
-    *("number", "state", "overlap", "pool", "seed", "order", "skip_policy", "override_reason"),
+    *("number", "state", "overlap", "pool", "seed", "override_reason"),
     *("label_f1_threshold", "anonymous", "opened_at", "closed_at"),
     kind=serializers.ChoiceField(KINDS),
     guideline=serializers.IntegerField(source="guideline.version"),
     opened_by=username("opened_by", help_text="null: a command"),
     conversations=serializers.IntegerField(source="n_conversations"),
     work=WorkCountsOut(help_text="Assignments by status"),
-)
-
-
-class WorkOut(serializers.Serializer[Any]):
-    username = serializers.CharField()
-    assigned = serializers.IntegerField()
-    answered = serializers.IntegerField()
-
-
-class RoundLayerOut(serializers.Serializer[Any]):
-    layer = serializers.CharField()
-    outcome = serializers.ChoiceField(["passed", "failed", "not_measured"])
-    measure = serializers.ChoiceField(["kappa", "f1"])
-    value = serializers.FloatField(allow_null=True)
-    threshold = serializers.FloatField()
-    content = serializers.FloatField(
-        allow_null=True, help_text="F1 of matched labels; null: not compared, or undefined"
-    )
-    stated_empty = serializers.BooleanField(
-        help_text="A lead has stated that nothing was to be found on the layer"
-    )
-
-
-RoundDetailOut = row_of(
-    "RoundDetailOut",
-    Round,
-    base=RoundOut,
-    people=WorkOut(many=True, help_text="Who has answered how much"),
-    results=RoundLayerOut(many=True, help_text="What calibration closed with; empty before"),
 )
 
 
@@ -120,33 +91,12 @@ class RoundIn(BatchIn):
     pool = serializers.BooleanField(
         default=False, help_text="Annotators take the next conversation themselves"
     )
-    order = serializers.ChoiceField(Round.Order.choices, default=Round.Order.SEED.value)
-    skip_policy = serializers.ChoiceField(
-        Round.SkipPolicy.choices, default=Round.SkipPolicy.OTHERS.value
-    )
-    quotas = serializers.DictField(
-        child=serializers.IntegerField(min_value=0, max_value=100_000),
-        default=None,
-        allow_null=True,
-        help_text="Conversations for each annotator, by user name",
-    )
     override_reason = serializers.CharField(
         max_length=2000,
         default="",
         allow_blank=True,
         help_text="Opens full labeling past a locked gate; printed on gold",
     )
-    dry_run = serializers.BooleanField(
-        default=False, help_text="Only say what would be handed out: 200 in place of 201"
-    )
-
-
-class RoundPlanOut(serializers.Serializer[Any]):
-    conversations = serializers.IntegerField()
-    annotators = serializers.ListField(child=serializers.CharField())
-    overlap = serializers.IntegerField()
-    assignments = serializers.IntegerField(help_text="In a pool: places")
-    quotas = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
 
 
 class AddedOut(serializers.Serializer[Any]):

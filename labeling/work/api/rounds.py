@@ -6,29 +6,18 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from labeling.agreement.rules.agreement import read_agreement
 from labeling.core import access
 from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.paging import ORDERED, ordered_page, page_of
 from labeling.core.api.requests import people, sent, user_of
-from labeling.domain.stored import Stored
 from labeling.models import Project, Round
-from labeling.schema import LAYERS
 from labeling.work import assignments, batches, rounds
-from labeling.work.api.round_shapes import (
-    AddedOut,
-    BatchIn,
-    RoundDetailOut,
-    RoundIn,
-    RoundOut,
-    RoundPlanOut,
-)
-from labeling.work.round_counts import counted, work_of_people
+from labeling.work.api.round_shapes import AddedOut, BatchIn, RoundIn, RoundOut
+from labeling.work.round_counts import counted
 
 
 class RoundsView(ApiView):
@@ -42,16 +31,11 @@ class RoundsView(ApiView):
             request, rounds_of(project), RoundOut, by=["-number"], prepared=counted_rows
         )
 
-    @extend_schema(request=RoundIn, responses={200: RoundPlanOut, 201: RoundOut})
+    @extend_schema(request=RoundIn, responses={201: RoundOut})
     def post(self, request: Request, slug: str) -> Response:
-        """Open a round and hand out its work; with `dry_run` only say what (leads)."""
+        """Open a round and hand out its work (leads)."""
         project = access.led(request.user, slug)
         plan = _plan(project, sent(request, RoundIn))
-        if plan.pop("dry_run"):
-            number = len(plan["conversations"])
-            shares = {name: plan[name] for name in ("kind", "annotators", "overlap", "quotas")}
-            shown = rounds.preview(project, conversations=number, **shares)
-            return Response(RoundPlanOut(shown).data)
         opened = rounds.open_round(project=project, by=user_of(request), **plan)
         return Response(round_out(opened), status=201)
 
@@ -59,14 +43,11 @@ class RoundsView(ApiView):
 class RoundView(ApiView):
     scopes = LEADING
 
-    @extend_schema(responses=RoundDetailOut)
+    @extend_schema(responses=RoundOut)
     def get(self, request: Request, slug: str, number: int) -> Response:
-        """One round, how far it is and what it closed with (leads and researchers)."""
+        """One round and how far it is (leads and researchers)."""
         project = access.readable(request.user, slug)
-        (shown,) = counted_rows([get_object_or_404(rounds_of(project), number=number)])
-        shown.people = work_of_people(shown)
-        shown.results = _results(shown)
-        return Response(RoundDetailOut(shown).data)
+        return Response(round_out(get_object_or_404(rounds_of(project), number=number)))
 
 
 class BatchView(ApiView):
@@ -113,39 +94,12 @@ def counted_rows(rows: list[Round]) -> list[Any]:
     return [fresh[row.pk] for row in rows]
 
 
-def _results(closed: Round) -> list[dict[str, Any]]:
-    """Of each layer, in the order of the gate."""
-    layers: dict[str, Stored] = (closed.agreement or {}).get("layers") or {}
-    stated = set(closed.empty_layers.values_list("layer", flat=True))
-    read = {name: read_agreement(layers[name]) for name in LAYERS if name in layers}
-    return [
-        {
-            "layer": name,
-            "outcome": figures.outcome,
-            "measure": figures.measure,
-            "value": figures.value,
-            "threshold": figures.threshold,
-            "content": figures.content.value if figures.content else None,
-            "stated_empty": name in stated,
-        }
-        for name, figures in read.items()
-    ]
-
-
 def _plan(project: Project, wanted: dict[str, Any]) -> dict[str, Any]:
     """What the service takes: rows in place of names."""
     drawn = {name: wanted.pop(name) for name in ("conversations", "number", "split", "domain")}
     chosen = batches.chosen(project, **drawn, seed=wanted["seed"], same_as=wanted.pop("same_as"))
     annotators = _annotators(project, wanted.pop("annotators"))
-    quotas = wanted.pop("quotas")
-    if quotas is not None:
-        everybody = annotators if annotators is not None else rounds.annotators_of(project)
-        by_name = {person.get_username(): person.pk for person in everybody}
-        if unknown := sorted(quotas.keys() - by_name.keys()):
-            said = [f"Not in the round: {', '.join(unknown)}."]
-            raise serializers.ValidationError({"quotas": said})
-        quotas = {pk: quotas.get(name, 0) for name, pk in by_name.items()}
-    return {**wanted, "conversations": chosen, "annotators": annotators, "quotas": quotas}
+    return {**wanted, "conversations": chosen, "annotators": annotators}
 
 
 def _annotators(project: Project, names: list[str] | None) -> Any:

@@ -11,14 +11,12 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.core.forms.choices import ANY, offer
 from labeling.domain.numbers import whole_number
-from labeling.domain.planning import UnfairQuotas, shuffled
+from labeling.domain.planning import shuffled
 from labeling.models import Conversation, Membership, Project, Round
-from labeling.words import words
 from labeling.work import assignments, batches
-from labeling.work.rounds import preview, unplanned, working_in
+from labeling.work.rounds import unplanned, working_in
 
 NEW = ""  # conversations that are in no round yet
-SHARE = "share_"  # begins the names of the fields with a number for one person
 CALIBRATORS = 3  # how many annotators are proposed for a first calibration round
 
 
@@ -65,17 +63,6 @@ class RoundForm(forms.Form):
         max_value=2**31 - 1,
         initial=0,
         help_text=_("The same seed draws the same conversations and hands them out the same way."),
-    )
-    order = forms.ChoiceField(
-        label=_("What comes first"),
-        choices=partial(_as_titles, Round.Order),
-        required=False,
-        help_text=_("The priority of a conversation comes with its import."),
-    )
-    skip_policy = forms.ChoiceField(
-        label=_("A skipped conversation"),
-        choices=partial(_as_titles, Round.SkipPolicy),
-        required=False,
     )
     pool = forms.BooleanField(
         label=_("Annotators take the next conversation themselves"),
@@ -125,18 +112,7 @@ class RoundForm(forms.Form):
         people = list(annotators.order_by("username"))
         offer(self, "annotators", annotators.order_by("username"))
         self.initial["annotators"] = [person.pk for person in people]
-        for person in people:
-            self.fields[_share(person)] = forms.IntegerField(
-                label=person.get_username(), min_value=0, max_value=100_000, required=False
-            )
         return people
-
-    def rules(self) -> list[forms.BoundField]:
-        """Every visible field except people's shares, which are in one table."""
-        return [field for field in self.visible_fields() if not field.name.startswith(SHARE)]
-
-    def shares(self) -> list[forms.BoundField]:
-        return [field for field in self.visible_fields() if field.name.startswith(SHARE)]
 
     def propose_few(self) -> None:
         """Three annotators calibrate; more are a choice."""
@@ -178,25 +154,21 @@ class RoundForm(forms.Form):
         wanted = {name: asked[name] for name in ("seed", "split", "domain")}
         return batches.chosen(self.project, same_as=again, number=asked["batch"], **wanted)
 
-    def quotas(self) -> dict[int, int] | None:
-        """How many conversations each chosen annotator gets, by id; None when all get the same."""
-        asked = self.cleaned_data
-        shares = {person.pk: asked.get(_share(person)) for person in asked["annotators"]}
-        if not any(share is not None for share in shares.values()):
-            return None
-        return {pk: share or 0 for pk, share in shares.items()}
-
     def preview(self) -> dict[str, Any]:
-        """What a valid form would hand out, or why it cannot be handed out so."""
+        """What a valid form would hand out."""
         asked = self.cleaned_data
-        number = len(self.chosen())
-        shares = {name: asked[name] for name in ("kind", "annotators", "overlap")}
-        try:
-            shown = preview(self.project, conversations=number, quotas=self.quotas(), **shares)
-        except UnfairQuotas as unfair:
-            return {"refusal": words(unfair.fact)}
-        is_pool = asked["kind"] == Round.Kind.FULL and asked["pool"]
-        return {"shown": shown, "is_pool": is_pool}
+        number, people = len(self.chosen()), len(asked["annotators"])
+        is_full = asked["kind"] == Round.Kind.FULL
+        overlap = (asked["overlap"] or self.project.overlap) if is_full else people
+        fewest, extra = divmod(number * overlap, people)
+        return {
+            "conversations": number,
+            "annotators": people,
+            "overlap": overlap,
+            "assignments": number * overlap,
+            "each": f"{fewest}–{fewest + 1}" if extra else str(fewest),
+            "is_pool": is_full and asked["pool"],
+        }
 
 
 class BatchForm(forms.Form):
@@ -228,7 +200,3 @@ class BatchForm(forms.Form):
         }
         drawn = shuffled(list(unplanned_by_id), seed=self.round.seed)[: self.cleaned_data["batch"]]
         return [unplanned_by_id[pk] for pk in drawn]
-
-
-def _share(person: User) -> str:
-    return f"{SHARE}{person.pk}"

@@ -13,9 +13,6 @@ from labeling.conversations.models.conversations import Conversation
 from labeling.core.models.projects import Membership, limit_of
 from labeling.work.models.rounds import Round
 
-PUT_ASIDE = 1_000_000
-"""Positions from here on: skipped once, to come again after all the rest."""
-
 ANSWERED = Q(annotation__status="submitted") | (
     Q(annotation__status="skipped") & (Q(slot__isnull=False) | ~Q(round__state=Round.State.OPEN))
 )

@@ -49,16 +49,6 @@ class Round(models.Model):
         FAILED = "failed", _("Failed")  # calibration only
         CLOSED = "closed", _("Closed")  # full labeling only
 
-    class SkipPolicy(models.TextChoices):
-        OTHERS = "others", _("give it to somebody else")
-        SAME = "same", _("give it to the same person again, at the end")
-        NEVER = "never", _("leave it")
-
-    class Order(models.TextChoices):
-        SEED = "seed", _("shuffled by the seed")
-        LEAST = "least", _("least labeled first")
-        PRIORITY = "priority", _("by priority")
-
     project = models.ForeignKey(Project, models.PROTECT, related_name="rounds")
     number = models.PositiveIntegerField()
     kind = models.CharField(max_length=11, choices=Kind)
@@ -72,8 +62,6 @@ class Round(models.Model):
     conversations = models.ManyToManyField(
         Conversation, through="labeling.RoundConversation", related_name="rounds"
     )
-    skip_policy = models.CharField(max_length=6, choices=SkipPolicy, default=SkipPolicy.OTHERS)
-    order = models.CharField(max_length=8, choices=Order, default=Order.SEED)
     anonymous = models.BooleanField(
         default=False, help_text="Its disagreements are discussed under letters, not names"
     )

@@ -1,4 +1,4 @@
-"""Reservations from a pool, kept or given back from the queue."""
+"""A reservation from a pool, given back from the queue."""
 
 from __future__ import annotations
 
@@ -10,20 +10,6 @@ from django.views.decorators.http import require_POST
 
 from labeling.core.views.access import own_work
 from labeling.work import assignments
-
-
-@require_POST
-def lease_renew(request: HttpRequest, pk: int) -> HttpResponse:
-    mine = own_work(request.user, pk, "conversation", "round")
-    is_kept = assignments.renew(mine)
-    text = (
-        _("{conversation} stays reserved for you.")
-        if is_kept
-        else _("{conversation} is no longer free: others have taken it.")
-    )
-    level = messages.SUCCESS if is_kept else messages.ERROR
-    messages.add_message(request, level, text.format(conversation=mine.conversation))
-    return redirect("home")
 
 
 @require_POST

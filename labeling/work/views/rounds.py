@@ -131,9 +131,6 @@ def _open(project: Project, form: RoundForm, by: Any) -> Round:
         overlap=asked["overlap"],
         seed=asked["seed"],
         pool=asked["pool"],
-        order=asked["order"] or Round.Order.SEED,
-        skip_policy=asked["skip_policy"] or Round.SkipPolicy.OTHERS,
-        quotas=form.quotas(),
         override_reason=asked.get("override_reason", ""),
     )
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import combinations
 
@@ -8,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeling.domain.planning import (
-    TooFewAnnotators,
-    UnfairQuotas,
-    plan,
-    shuffled,
-)
-from labeling.words import in_english
+from labeling.domain.planning import TooFewAnnotators, plan, shuffled
 
 
 @given(
@@ -72,44 +65,3 @@ def test_a_lower_rank_comes_first_in_every_queue_and_equal_ones_stay_shuffled() 
     mine = [one.conversation for one in planned if one.annotator == 1]
     assert [one % 2 for one in mine] == [1] * 10 + [0] * 10
     assert mine[:10] == [one for one in shuffled(range(20), seed=3) if one % 2]
-
-
-@given(data=st.data(), overlap=st.integers(1, 4), conversations=st.integers(1, 30))
-def test_quotas_are_met_exactly_and_nobody_gets_a_conversation_twice(
-    data: st.DataObject, overlap: int, conversations: int
-) -> None:
-    quotas = dict.fromkeys(range(6), 0)
-    for _ in range(overlap * conversations):
-        open_to = [quota for quota in quotas if quotas[quota] < conversations]
-        quotas[data.draw(st.sampled_from(open_to))] += 1
-
-    planned = plan(range(conversations), range(6), overlap=overlap, seed=2, quotas=quotas)
-
-    assert Counter(one.annotator for one in planned) == Counter(quotas)
-    assert Counter(one.conversation for one in planned) == dict.fromkeys(
-        range(conversations), overlap
-    )
-    assert len({(one.conversation, one.annotator) for one in planned}) == len(planned)
-    assert len({(one.annotator, one.position) for one in planned}) == len(planned)
-
-
-def test_work_by_quota_is_spread_over_the_whole_batch() -> None:
-    planned = plan(range(40), [1, 2], overlap=1, seed=0, quotas={1: 30, 2: 10})
-
-    first_half = Counter(one.annotator for one in planned[:20])
-    assert first_half == {1: 15, 2: 5}  # 3 to 1 from the beginning
-
-
-@pytest.mark.parametrize(
-    ("quotas", "sentence"),
-    [
-        ({1: 10, 2: 5}, "10 conversations by 2 are 20 assignments, but .* add up to 15: add 5"),
-        ({1: 10, 2: 10, 3: 4}, "add up to 24: take 4 away"),
-        ({1: 12, 2: 8}, "10 conversations, and nobody can label one twice: 12 for one person"),
-        ({1: 21, 2: -1}, "less than nothing"),
-    ],
-)
-def test_quotas_that_do_not_fit_are_refused_in_words(quotas: dict[int, int], sentence: str) -> None:
-    with pytest.raises(UnfairQuotas) as refused:
-        plan(range(10), [1, 2, 3], overlap=2, seed=0, quotas=quotas)
-    assert re.search(sentence, in_english(refused.value.fact))

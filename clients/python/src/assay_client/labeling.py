@@ -98,14 +98,6 @@ class OwnWork(Part):
         at = ["annotations", assignment, "restore"]
         return self._post(models.Annotation, at, body, again=True)
 
-    def hold(self, assignment: int) -> None:
-        """Reserve what was taken from a pool for longer."""
-        self._transport.post(self._path("queue", assignment, "lease"), again=True)
-
-    def give_back(self, assignment: int) -> None:
-        """Give it back to the pool."""
-        self._transport.delete(self._path("queue", assignment, "lease"))
-
     def suggestions(self, assignment: int) -> models.Suggestions:
         """What pipelines suggest, after your own first pass."""
         return self._get(models.Suggestions, ["annotations", assignment, "suggestions"])

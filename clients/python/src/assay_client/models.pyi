@@ -623,9 +623,6 @@ class Layer(Record):
     key: str
     fields: list[dict[str, Any]]
 
-class Lease(Record):
-    held: bool
-
 class LeftOutIn(Record):
     file: str
     line: int
@@ -966,27 +963,6 @@ class Role(Record):
     name: str
     handed_on: HandedOn
 
-class RoundDetail(Record):
-    number: int
-    state: str
-    overlap: int
-    pool: bool
-    seed: int
-    order: str
-    skip_policy: str
-    override_reason: str
-    label_f1_threshold: float
-    anonymous: bool
-    opened_at: datetime
-    closed_at: datetime | None
-    kind: str
-    guideline: int
-    opened_by: str | None
-    conversations: int
-    work: WorkCounts
-    people: list[Work]
-    results: list[RoundLayer]
-
 class RoundIn(TypedDict, total=False):
     conversations: list[str] | None
     number: int | None
@@ -998,20 +974,7 @@ class RoundIn(TypedDict, total=False):
     same_as: int | None
     overlap: int | None
     pool: bool
-    order: str
-    skip_policy: str
-    quotas: dict[str, int] | None
     override_reason: str
-    dry_run: bool
-
-class RoundLayer(Record):
-    layer: str
-    outcome: str
-    measure: str
-    value: float | None
-    threshold: float
-    content: float | None
-    stated_empty: bool
 
 class RoundOf(Record):
     number: int
@@ -1024,8 +987,6 @@ class Round(Record):
     overlap: int
     pool: bool
     seed: int
-    order: str
-    skip_policy: str
     override_reason: str
     label_f1_threshold: float
     anonymous: bool
@@ -1036,13 +997,6 @@ class Round(Record):
     opened_by: str | None
     conversations: int
     work: WorkCounts
-
-class RoundPlan(Record):
-    conversations: int
-    annotators: list[str]
-    overlap: int
-    assignments: int
-    quotas: dict[str, int] | None
 
 class RunDetail(Record):
     id: int
@@ -1291,11 +1245,6 @@ class WorkCounts(Record):
     draft: int
     submitted: int
     skipped: int
-
-class Work(Record):
-    username: str
-    assigned: int
-    answered: int
 
 class Workspace(Record):
     assignment: int

@@ -191,16 +191,13 @@ class LabelFiles(Part):
         return self._upload(models.LabelReport, "labels", uploads([file]), fields)
 
 
-class Round(models.RoundDetail):
-    """A round; of a list, without its people and results."""
-
+class Round(models.Round):
     @property
     def is_over(self) -> bool:
         """Whether nothing is left to label: a calibration is closed, full labeling answered."""
         if self.state != "open" or self.kind != "full":
             return self.state != "open"
-        answers = self.work.submitted + (self.work.skipped if self.skip_policy == "never" else 0)
-        is_taken = not self.pool or answers >= self.conversations * self.overlap
+        is_taken = not self.pool or self.work.submitted >= self.conversations * self.overlap
         return is_taken and self.work.pending == self.work.draft == 0
 
 
@@ -223,13 +220,6 @@ class Rounds(Part):
     ) -> Round:
         """Open a round on conversations by id, on ``number`` drawn ones, or on those of a round."""
         return self._post(Round, "rounds", said(**{**options, "kind": kind}))
-
-    def plan(
-        self, kind: Literal["calibration", "full"], /, **options: Unpack[models.RoundIn]
-    ) -> models.RoundPlan:
-        """What :meth:`open` would hand out with these options."""
-        body = said(**{**options, "kind": kind, "dry_run": True})
-        return self._post(models.RoundPlan, "rounds", body, again=True)
 
     def add(self, to: int, /, **options: Unpack[models.BatchIn]) -> int:
         """Add conversations to open full labeling (leads). Says how many it were."""
