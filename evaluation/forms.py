@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from io import BytesIO
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
@@ -31,7 +31,7 @@ from evaluation.services.launch.launch import (
     LaunchRefused,
     LaunchRequest,
 )
-from evaluation.services.run import foreseeing, kept
+from evaluation.services.run import foreseeing
 from evaluation.services.run.foreseeing import Foreseen
 from evaluation.services.unmeasured import launching, predicting, reading
 from evaluation.services.unmeasured.predicting import Task, TrialRefused
@@ -112,23 +112,6 @@ class PipelineSelect(forms.Select):
                 "pipeline": option["label"]
             }
         return option
-
-
-class KeptLine(NamedTuple):
-    line: str
-    words: str
-
-
-class KeptField(forms.Field):
-    """What a run was launched with beyond the other fields, a tick for each line."""
-
-    widget = forms.CheckboxSelectMultiple
-
-    def clean(self, value: Any) -> kept.Kept:
-        try:
-            return kept.read(super().clean(value) or [])
-        except kept.WrongLine as error:
-            raise forms.ValidationError(words(error.fact)) from error
 
 
 def _text(**attrs: str) -> forms.TextInput:
@@ -324,6 +307,10 @@ def _releases(reader: Any) -> Any:
     return GoldRelease.objects.visible_to(reader).light()
 
 
+KEPT = ("size", "metrics", "thresholds", "judge_prompts")
+"""What a request holds and the form does not show."""
+
+
 class LaunchForm(PipelineForm, MeasuringForm):
     repetitions = forms.IntegerField(
         label=_("Repetitions"), initial=1, required=False, widget=_number(1, MOST_REPETITIONS)
@@ -354,7 +341,15 @@ class LaunchForm(PipelineForm, MeasuringForm):
         required=False,
         help_text=_("Which of the declared ones is asked."),
     )
-    kept = KeptField(required=False)
+    like = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    keep = forms.BooleanField(
+        label=_("As in the run it begins with"),
+        required=False,
+        help_text=_(
+            "Also what this form does not show: which items, settings of the metrics, thresholds, "
+            "prompts of the judge."
+        ),
+    )
     more_names = ("model", "repetitions", "seed", "concurrency", *PipelineForm.more_names)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -363,8 +358,8 @@ class LaunchForm(PipelineForm, MeasuringForm):
         self.fields["model"].choices = [(name, name) for name in declared]  # type: ignore[attr-defined]
         if len(declared) < 2:
             self.more_names = self.more_names[1:]
-        for kind in judge.KINDS:
-            self.fields[setting_name(PROMPTS, kind)] = _prompt_field(kind, judge.shipped(kind).text)
+        number = whole_number(str(self["like"].value() or ""))
+        self.begins_with = Run.objects.visible_to(self.reader).filter(pk=number).first()
         self.of_layers({self.chosen.layer} if self.chosen else ())
 
     @classmethod
@@ -379,46 +374,31 @@ class LaunchForm(PipelineForm, MeasuringForm):
     def as_in(cls, run: Run) -> dict[str, Any]:
         """What somebody would have chosen for this run, to begin another from it."""
         same = ("pipeline", "name", "repetitions", "seed", "concurrency", *BudgetForm.base_fields)
-        prompts = answers.judge_prompts_of(run).items()
         return {
             **{name: getattr(run, name) for name in same},
             "release": run.release_id,
             "split": run.split or cloning.every(run),
             "evaluate_answers": run.spec.asks_for_answers,
             "model": endpoints.name_in(run.spec.model) if run.spec.model else DEFAULT,
-            "kept": kept.lines_of(run),
-            **{setting_name(PROMPTS, kind): text for kind, text in prompts},
+            "like": run.pk,
+            "keep": True,
             **{setting_name(run.pipeline, name): value for name, value in run.config.items()},
         }
 
     @property
-    def kept_lines(self) -> list[KeptLine]:
-        """Of the run that this one begins with; what is not ticked any more is not kept."""
-        return [KeptLine(line, words(kept.fact_of(line))) for line in self["kept"].value() or []]
+    def may_keep(self) -> bool:
+        """Whether the run that this one begins with has what the form does not show."""
+        run = self.begins_with
+        return run is not None and any(self._kept(run).values())
+
+    def _kept(self, run: Run) -> dict[str, Any]:
+        before = cloning.request(run, by=self.reader)
+        return {name: getattr(before, name) for name in KEPT}
 
     @property
     def can_judge(self) -> bool:
         """Whether answers can be written and judged, of a layer that asks questions."""
         return self.has_model and not endpoints.missing_setting(JUDGE)
-
-    @property
-    def judge_prompts(self) -> list[forms.BoundField]:
-        return [self[setting_name(PROMPTS, kind)] for kind in judge.KINDS]
-
-    @property
-    def unfold_prompts(self) -> bool:
-        return any(map(self.differs, self.judge_prompts))
-
-    def _edited_prompts(self) -> dict[str, str]:
-        """What differs from what is shipped; an empty field is the shipped prompt."""
-        texts = {
-            kind: self.cleaned_data.get(setting_name(PROMPTS, kind), "") for kind in judge.KINDS
-        }
-        return {
-            kind: text
-            for kind, text in texts.items()
-            if judge.as_sent(text) not in ("", judge.shipped(kind).text)
-        }
 
     @property
     def asking_layers(self) -> list[str]:
@@ -431,6 +411,9 @@ class LaunchForm(PipelineForm, MeasuringForm):
 
     def request(self, release: GoldRelease, *, by: Any = None) -> LaunchRequest:
         data, repetitions = self.cleaned_data, self.cleaned_data.get("repetitions")
+        kept = self._kept(self.begins_with) if data.get("keep") and self.begins_with else {}
+        if not data.get("evaluate_answers"):
+            kept.pop("judge_prompts", None)
         limits: dict[str, Any] = {
             name: data.get(name) for name in ("budget_cost", "budget_tokens", "concurrency")
         }
@@ -441,19 +424,16 @@ class LaunchForm(PipelineForm, MeasuringForm):
             repetitions=1 if repetitions is None else repetitions,
             seed=data.get("seed") or 0,
             evaluate_answers=data.get("evaluate_answers", False),
-            # of gold without questions the page hides them, like the settings of other pipelines
-            judge_prompts=self._edited_prompts() if release.layer in self.asking_layers else {},
             model=data.get("model") or DEFAULT,
             **limits,
-            **(data.get("kept") or {}),
+            **kept,
         )
 
     @property
     def names(self) -> Mapping[str, str]:  # type: ignore[override]
         return {
             "config": setting_name(self.cleaned_data["pipeline"], ""),
-            "judge_prompts": setting_name(PROMPTS, ""),
-            **dict.fromkeys(("size", "metrics", "thresholds"), "kept"),
+            **dict.fromkeys(KEPT, "keep"),
         }
 
 
@@ -463,7 +443,12 @@ class JudgeForm(BudgetForm):
     def __init__(self, *args: Any, prompts: dict[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for kind, text in prompts.items():
-            self.fields[kind] = _prompt_field(kind, text, required=True)
+            self.fields[kind] = forms.CharField(
+                label=Kind(kind).label,
+                initial=text,
+                max_length=judge.MOST_CHARACTERS,
+                widget=forms.Textarea({"rows": 14, "spellcheck": "false", "dir": "auto"}),
+            )
         self.kinds = list(prompts)
 
     @property
@@ -482,20 +467,6 @@ class JudgeForm(BudgetForm):
         except RuleError as error:
             self.add_error(None, words(error.fact))
         return None
-
-
-PROMPTS = "judge"
-"""The first part of the names of the fields of prompts."""
-
-
-def _prompt_field(kind: str, text: str, *, required: bool = False) -> forms.CharField:
-    return forms.CharField(
-        label=Kind(kind).label,
-        initial=text,
-        required=required,
-        max_length=judge.MOST_CHARACTERS,
-        widget=forms.Textarea({"rows": 14, "spellcheck": "false", "dir": "auto"}),
-    )
 
 
 def _grouped(pipelines: Sequence[PipelineRow]) -> list[Any]:

@@ -23,7 +23,6 @@ from evaluation.views.live import run_progress
 from evaluation.views.memory_builds import (
     conversation_layers,
     conversation_layers_build,
-    conversation_layers_progress,
 )
 from evaluation.views.panel import run_ratings, run_ratings_change
 from evaluation.views.ratings import rating, rating_list, rating_store
@@ -50,11 +49,6 @@ from evaluation.views.unmeasured import (
 
 urlpatterns = [
     path("projects/<slug:slug>/conversations/<int:pk>/layers/", conversation_layers, name="layers"),
-    path(
-        "projects/<slug:slug>/conversations/<int:pk>/layers/progress/",
-        conversation_layers_progress,
-        name="layers-progress",
-    ),
     path(
         "projects/<slug:slug>/conversations/<int:pk>/layers/build/",
         conversation_layers_build,

@@ -7,7 +7,6 @@ from typing import Any
 from django.utils.translation import override
 
 from evaluation.models import Aggregate, CaseRun
-from evaluation.report import command
 from evaluation.report.cases import WorstCase
 from evaluation.report.content import Report
 from evaluation.services.run import baselines, conclusions, gates, planning, results
@@ -58,11 +57,6 @@ def _document(report: Report) -> dict[str, Any]:
         "repetitions": _repetitions(report.repetitions) if report.repetitions else None,
         "worst_cases": [_case(worst) for worst in report.worst.rows],
         "n_below_best": report.worst.n_below,
-        "repeat": {
-            "command": command.to_repeat(run) or None,
-            "options": command.options_of(run) or None,
-            "judge_prompts": command.prompts_of(run),
-        },
         "metrics": metrics,
         "provenance": whole,
     }

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from evaluation.report import command
 from evaluation.report.content import Report
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.run import baselines, gates, planning, results
@@ -78,8 +77,4 @@ def context_of(report: Report) -> dict[str, Any]:
         ],
         "ids": list(results.ids_report(run)),
         "model": bills.usage(budgets.spent(run.pk), with_models=True) if run.spec.model else [],
-        "command": command.to_repeat(run),
-        "options": command.options_of(run),
-        "options_file": command.OPTIONS_FILE,
-        "prompts": command.prompts_of(run),
     }

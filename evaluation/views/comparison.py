@@ -345,4 +345,4 @@ def _kept(request: HttpRequest) -> str:
     kept = request.GET.copy()
     kept.pop("page", None)
     kept.pop("q", None)
-    return kept.urlencode()
+    return f"?{kept.urlencode()}"

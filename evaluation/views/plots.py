@@ -133,51 +133,30 @@ def _placed(low: float, high: float, width: int) -> Callable[[float], float]:
     return lambda value: round(width * (value - low) / (high - low), 2)
 
 
-# --- cases by their value -------------------------------------------------------------------------
+# --- counts as bars -------------------------------------------------------------------------------
 
 BINS = 10
 TINY = 1e-9  # 0.7 times ten is a little more or less than seven
 
 
-class Part(NamedTuple):
-    """How many cases are in one part of a metric's scale, as an upright bar."""
+class Bar(NamedTuple):
+    """A row of a table with its count, and the length of its bar in percent."""
 
-    text: str
+    title: str
     n: int
-    x: float
-    y: float
-    width: float
-    height: float
+    percent: float
+    name: str = ""
+    meaning: str = ""
+
+
+def bars(counts: Mapping[str, int]) -> list[Bar]:
+    """The longest bar is the largest count."""
+    most = max(counts.values(), default=0) or 1
+    return [Bar(title, n, round(100 * n / most, 1)) for title, n in counts.items()]
 
 
 def scores_plot(run: Run, metric: Metric, row: Aggregate | None) -> dict[str, Any]:
     """How many cases are in each part of a metric's scale, counted by the database."""
-    counts = _counted(run, metric)
-    most, span = max(counts) or 1, metric.upper - metric.lower
-    ends = [exact(metric.lower + span * at / BINS) for at in range(BINS + 1)]
-    mean = row.mean if row else None
-    return {
-        "metric": metric,
-        "parts": [
-            Part(
-                f"{ends[at]} – {ends[at + 1]}",
-                n,
-                SQUARE.x(at / BINS) + 1,
-                SQUARE.y(n / most),
-                round((SQUARE.right - SQUARE.left) / BINS - 2, 1),
-                round((SQUARE.bottom - SQUARE.top) * n / most, 1),
-            )
-            for at, n in enumerate(counts)
-        ],
-        "undefined": row.n_undefined if row else 0,
-        "mean_x": None if mean is None else SQUARE.x(_share(mean, metric)),
-        "frame": SQUARE,
-        "x_ticks": [Tick(SQUARE.x(at), exact(metric.lower + span * at)) for at in QUARTERS],
-        "y_ticks": [Tick(SQUARE.y(0), "0"), Tick(SQUARE.y(1), exact(most))],
-    }
-
-
-def _counted(run: Run, metric: Metric) -> list[int]:
     span = metric.upper - metric.lower
     place = (F("value") - Value(metric.lower)) * Value(BINS / span) + Value(TINY)
     scores = Score.objects.filter(
@@ -186,7 +165,12 @@ def _counted(run: Run, metric: Metric) -> list[int]:
     part = Least(Floor(Cast(place, FloatField())), Value(float(BINS - 1)))
     counted = scores.order_by().annotate(part=part).values_list("part").annotate(n=Count("pk"))
     by_part = {int(at): n for at, n in counted}
-    return [by_part.get(at, 0) for at in range(BINS)]
+    ends = [exact(metric.lower + span * at / BINS) for at in range(BINS + 1)]
+    counts = {f"{ends[at]} – {ends[at + 1]}": by_part.get(at, 0) for at in range(BINS)}
+    return {
+        "metric": metric,
+        "bars": bars(counts | {_("undefined"): row.n_undefined if row else 0}),
+    }
 
 
 # --- stated confidence ----------------------------------------------------------------------------
@@ -195,13 +179,11 @@ def _counted(run: Run, metric: Metric) -> list[int]:
 def reliability_plot(aggregates: Mapping[str, Aggregate]) -> dict[str, Any] | None:
     """Share correct against stated confidence; a dot's area grows with its predictions."""
     detail = aggregates["ece"].detail if "ece" in aggregates else {}
-    mass = detail.get("equal_mass", {})  # runs that were scored before have none
-    used, even = _used(detail.get("bins", [])), _used(mass.get("bins", []))
-    if not used:
+    bins = [row for row in detail.get("bins", []) if row["count"]]
+    if not bins:
         return None
-    most = max(row["count"] for row in used)
+    most = max(row["count"] for row in bins)
     title = _("Confidence {value}, correct {value2}, {count} predictions")
-    tables = [(_("Bins of equal width"), used, 1), (_("Bins of equal mass"), even, 3)]
     return {
         "dots": [
             {
@@ -215,28 +197,14 @@ def reliability_plot(aggregates: Mapping[str, Aggregate]) -> dict[str, Any] | No
                     count=row["count"],
                 ),
             }
-            for row in used
+            for row in bins
         ],
-        "path": _curve(used),
-        "mass_path": _curve(even),
-        "tables": [table for table in tables if table[1]],
-        "figures": [
-            (METRICS[name], aggregates[name], mass[name])
-            for name in ("ece", "mce")
-            if even and name in aggregates
-        ],
+        "path": SQUARE.points((row["confidence"], row["accuracy"]) for row in bins),
+        "bins": bins,
         "frame": SQUARE,
         "x_ticks": _ticks(QUARTERS, SQUARE.x),
         "y_ticks": _ticks(QUARTERS, SQUARE.y),
     }
-
-
-def _used(bins: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row | {"gap": abs(row["confidence"] - row["accuracy"])} for row in bins if row["count"]]
-
-
-def _curve(used: list[dict[str, Any]]) -> str:
-    return SQUARE.points((row["confidence"], row["accuracy"]) for row in used)
 
 
 # --- differences: one line a run and metric, on one scale, better to the right --------------------
@@ -338,7 +306,6 @@ class Line(NamedTuple):
 class Timeline:
     metric: Metric
     lines: list[Line]
-    rows: list[Measured]
     x_ticks: list[Tick]
     y_ticks: list[Tick]
     frame: Frame = WIDE
@@ -392,7 +359,6 @@ def _drawn(found: Sequence[tuple[Run, Aggregate]], metric: Metric) -> Timeline:
             Line(pipeline, number if number <= COLORS else 0, dots, _paths(dots))
             for number, (pipeline, dots) in enumerate(ranked, start=1)
         ],
-        rows=rows[::-1],
         x_ticks=[Tick(x(at), date_format(localtime(at), form)) for at in sorted({first, last})],
         y_ticks=[
             Tick(WIDE.y(at), figure(metric.lower + at * (metric.upper - metric.lower), 2))

@@ -1,4 +1,4 @@
-"""The table of a run's cases: what it shows, in which order, and where its next page begins."""
+"""The table of a run's cases: what it shows, and in which order."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.core.paginator import Paginator
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Concat
 from django.http import HttpRequest
@@ -19,15 +20,12 @@ from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.unmeasured.predicting import counted
 from evaluation.templatetags import present
 from labeling.core.searching import containing
-from labeling.domain.numbers import whole_number
 from labeling.models import Conversation
 from labeling.translation import lazy as _
 from labeling.work import blindness
 
 PAGE_SIZE = 50
 LONGEST_TEXT = 100
-MOST_COUNTED = 20_000
-"""Cases of a run among which a filter counts: of more that takes longer than a page should."""
 FAILED, UNDEFINED, BEST, FAILURE = "failed", "undefined", "best", "failure"
 OUTCOMES = {
     "": _("Every case"),
@@ -42,7 +40,7 @@ OF_FIGURES = (FAILURE, UNDEFINED, BEST)
 STATES = CaseRun.State
 FILTERS = ("text", "outcome", "error", "split", "exposure")
 """Any of them together: the address is the view, and can be kept or sent."""
-ADDRESSED = ("sort", *FILTERS, "after", "before")
+ADDRESSED = ("sort", *FILTERS, "page")
 """What the address says of the table: with any of it, the tab of cases is meant."""
 
 
@@ -72,8 +70,7 @@ class Asked(NamedTuple):
     error: str
     split: str
     exposure: str
-    after: int | None
-    before: int | None
+    page: str
 
     @property
     def filters(self) -> dict[str, str]:
@@ -96,13 +93,11 @@ def asked_of(request: HttpRequest) -> Asked:
         error=chosen("error", CaseRun.ErrorClass.values),
         split=chosen("split", Conversation.Split.values),
         exposure=chosen("exposure", CaseRun.Exposure.values),
-        after=whole_number(request.GET.get("after", "")),
-        before=whole_number(request.GET.get("before", "")),
+        page=request.GET.get("page", ""),
     )
 
 
 def table_of(request: HttpRequest, run: Run, *, total: int) -> dict[str, Any]:
-    """One page of the cases that fit. The next one is found by the last case, never by counting."""
     asked, primary = asked_of(request), primary_metric(run)
     metrics: list[Metric] = []
     cases = CaseRun.objects.filter(run=run).select_related("item", "talk")
@@ -115,24 +110,21 @@ def table_of(request: HttpRequest, run: Run, *, total: int) -> dict[str, Any]:
         asked = asked._replace(outcome="")
     if asked.text:
         cases = _with_text(cases, asked.text, blindness.again(request.user))
-    fitting = _that_fit(cases, asked, primary)
-    page = _page(fitting, asked)
-    filtered = any(asked.filters.values())
+    cases = _ordered(_that_fit(cases, asked, primary), asked.order)
+    page = Paginator(cases, PAGE_SIZE).get_page(asked.page)
     outcomes = OUTCOMES.items()
     return {
         "columns": [_column(metric, asked) for metric in metrics],
-        "cases": _rows(run, page.cases, metrics),
+        "cases": _rows(run, list(page.object_list), metrics),
         "asked": asked,
         "unsorted": asked.address(sort=""),
         "outcomes": [each for each in outcomes if primary or each[0] not in OF_FIGURES],
-        "filtered": filtered,
-        "n_fitting": fitting.count() if filtered and total <= MOST_COUNTED else None,
+        "filtered": any(asked.filters.values()),
         "error_classes": CaseRun.ErrorClass.choices,
         "splits": () if run.split in Conversation.Split.values else Conversation.Split.choices,
         "exposures": CaseRun.Exposure.choices,
-        "earlier": asked.address(before=page.cases[0].pk) if page.has_earlier else "",
-        "later": asked.address(after=page.cases[-1].pk) if page.has_later else "",
-        "first_page": asked.address(),
+        "page": page,
+        "page_address": asked.address(),
         "n_all": total,
         "repeats": run.repetitions > 1,
     }
@@ -199,54 +191,14 @@ def _with_value(cases: Any, metric: Metric, name: str) -> Any:
     return cases.annotate(**{name: Subquery(scores.values("value")[:1])})
 
 
-class Page(NamedTuple):
-    cases: list[CaseRun]
-    has_earlier: bool
-    has_later: bool
-
-
-def _page(cases: Any, asked: Asked) -> Page:
-    """The cases after ``after``, or before ``before``, in the order asked for."""
-    backwards = asked.before is not None
-    boundary = asked.before if backwards else asked.after
-    metric = METRICS.get(asked.order.removeprefix("-"))
-    descending = asked.order.startswith("-")
-    if metric is not None:
-        cases = _with_value(cases, metric, "by")
-    if boundary is not None:
-        beyond = _beyond(cases, boundary, by_value=metric is not None, descending=descending)
-        cases = cases.exclude(beyond).exclude(pk=boundary) if backwards else cases.filter(beyond)
-    if metric is None:
-        cases = cases.filter(pk__gt=0)  # or SQLite sorts all cases by an index of another order
-    loaded = list(cases.order_by(*_order(metric, descending, backwards))[: PAGE_SIZE + 1])
-    more, shown = len(loaded) > PAGE_SIZE, loaded[:PAGE_SIZE]
-    if backwards:
-        shown.reverse()
-        return Page(shown, has_earlier=more, has_later=bool(shown))
-    return Page(shown, has_earlier=boundary is not None and bool(shown), has_later=more)
-
-
-def _order(metric: Metric | None, descending: bool, backwards: bool) -> list[Any]:
+def _ordered(cases: Any, order: str) -> Any:
     """Undefined figures last; cases are created in the order of the gold, so the key gives it."""
-    key = "-pk" if backwards else "pk"
+    metric = METRICS.get(order.removeprefix("-"))
     if metric is None:
-        return [key]
-    if backwards:
-        by = F("by").asc(nulls_first=True) if descending else F("by").desc(nulls_first=True)
-    else:
-        by = F("by").desc(nulls_last=True) if descending else F("by").asc(nulls_last=True)
-    return [by, key]
-
-
-def _beyond(cases: Any, boundary: int, *, by_value: bool, descending: bool) -> Q:
-    """What comes after this case. If it is gone, the order of the gold decides."""
-    if not by_value:
-        return Q(pk__gt=boundary)
-    value = cases.filter(pk=boundary).values_list("by", flat=True).first()
-    if value is None:
-        return Q(by__isnull=True, pk__gt=boundary)
-    further = Q(by__lt=value) if descending else Q(by__gt=value)
-    return further | Q(by=value, pk__gt=boundary) | Q(by__isnull=True)
+        return cases.order_by("pk")
+    cases, by = _with_value(cases, metric, "by"), F("by")
+    falls = order.startswith("-")
+    return cases.order_by(by.desc(nulls_last=True) if falls else by.asc(nulls_last=True), "pk")
 
 
 def _column(metric: Metric, asked: Asked) -> Column:

@@ -158,17 +158,7 @@ FAR = 51
 """Ranks from here on are one row: so far down no answer is looked for."""
 
 
-class Bar(NamedTuple):
-    """A row with its count, and the length of its bar in percent."""
-
-    name: str
-    title: str
-    meaning: str
-    n: int
-    percent: float
-
-
-def funnel_rows(counts: dict[str, int], *, drops: bool) -> list[Bar]:
+def funnel_rows(counts: dict[str, int], *, drops: bool) -> list[plots.Bar]:
     """Each fate of the expected messages with its share; empty if no trace was kept.
 
     A re-ranking that drops nothing cannot lose anything, so it has no row.
@@ -177,17 +167,14 @@ def funnel_rows(counts: dict[str, int], *, drops: bool) -> list[Bar]:
     if not total:
         return []
     return [
-        Bar(fate, title, meaning, counts[fate], round(100 * counts[fate] / total, 1))
+        plots.Bar(title, counts[fate], round(100 * counts[fate] / total, 1), fate, meaning)
         for fate, (title, meaning) in FATES.items()
         if drops or fate != "lost_in_reranking"
     ]
 
 
-def band_rows(bands: Iterable[RankBand], *, never: int) -> list[Bar]:
-    """At which rank expected messages were that are not in the answer; the last had none.
-
-    The longest bar is the largest count.
-    """
+def band_rows(bands: Iterable[RankBand], *, never: int) -> list[plots.Bar]:
+    """At which rank expected messages were that are not in the answer; the last had none."""
     near = {(band["first"], band["last"]): band["count"] for band in bands}
     if not near:
         return []
@@ -197,9 +184,7 @@ def band_rows(bands: Iterable[RankBand], *, never: int) -> list[Bar]:
         if last is not None and last < FAR
     }
     counts[f"{FAR}+"] = sum(count for (first, _last), count in near.items() if first >= FAR)
-    counts[_("never a candidate")] = never
-    most = max(counts.values()) or 1
-    return [Bar("", title, "", n, round(100 * n / most, 1)) for title, n in counts.items()]
+    return plots.bars(counts | {_("never a candidate"): never})
 
 
 def funnel_of(run: Run, aggregates: Aggregates) -> dict[str, Any]:

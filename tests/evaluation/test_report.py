@@ -22,10 +22,9 @@ from django.urls import reverse
 
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run, Score
-from evaluation.report import command, html, junit, markdown
+from evaluation.report import html, junit, markdown
 from evaluation.report.cases import worst_cases
 from evaluation.report.reading import FORMS, Reading
-from evaluation.services.launch import carrying
 from evaluation.services.run import gates
 from evaluation.views.plots import picture_of
 from labeling.domain.facts import Fact
@@ -114,7 +113,6 @@ def test_the_html_report_stands_alone_and_texts_of_people_stay_texts(
     assert "The pipeline failed in 1 case" in page
     assert "I must sign in by way 1" in page  # the conversation of a bad case
     assert "I must sign in by way 2" not in page  # that of the perfect one
-    assert f"--gold demo@1 --pipeline everything --config options.yaml --seed {run.seed}" in page
 
 
 def test_a_report_without_a_public_address_leads_nowhere_and_counts_repetitions_as_such(
@@ -150,21 +148,6 @@ def test_reports_of_repeated_runs_say_what_k_tries_reach(finished: Any, script: 
     once = finished()
     assert json.loads(report(once.pk, "--format", "json")[1])["repetitions"] is None
     assert "k tries" not in report(once.pk, "--format", "html")[1]
-
-
-def test_how_to_repeat_is_said_of_carried_runs_and_runs_on_the_first_items(
-    finished: Any, make_release: Any
-) -> None:
-    run = finished(pipeline="nothing", size=2, seed=3)
-    assert command.to_repeat(run) == (
-        "assay evaluate --gold demo@1 --pipeline nothing --size 2 --seed 3"
-    )
-    again = make_release(3, name="again")
-    carried = carrying.carry(run, again, reason="The last look")
-    assert command.to_repeat(carried) == (
-        f"assay steer_run carry {run.pk} --gold again@1 --reason 'The last look'"
-    )
-    assert command.options_of(carried) == ""
 
 
 def test_the_picture_sets_the_run_beside_people_on_the_same_cases_like_its_page() -> None:

@@ -10,21 +10,16 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.urls import reverse
-from django.utils.html import escape
 
 from evaluation import judge
-from evaluation.forms import LaunchForm
 from evaluation.management import prompts
 from evaluation.models import Answer, Judgement, Run
-from evaluation.report import command
-from evaluation.report.reading import FORMS, Reading
 from evaluation.services.judging import answers, judgings
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.launch import cloning, launch
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import steering
-from labeling.models import GoldRelease, Project
+from labeling.models import Project
 from labeling.words import in_english
 from tests import llm_server
 from tests.evaluation import answers as asked
@@ -153,11 +148,6 @@ def test_a_prompt_in_braces_is_chosen_at_the_launch_and_sent_as_it_is_written(
     assert run.spec.answers.judge_prompts == {"faithfulness": told["sha256"]}
     assert answers.judge_prompts_of(run) == {"faithfulness": FROM_ELSEWHERE}
     assert told["judge_sha256"] != work(start()).judgings.get().spec["prompts"]["faithfulness"]
-    assert LaunchForm.as_in(run)["judge.faithfulness"] == FROM_ELSEWHERE
-    assert "--judge-prompt faithfulness=judge-faithfulness.txt" in command.to_repeat(run)
-    assert command.prompts_of(run) == {"judge-faithfulness.txt": FROM_ELSEWHERE}
-    page = "".join(Reading(run, n_cases=0).text(FORMS["html"], address="/"))
-    assert escape(FROM_ELSEWHERE) in page
 
 
 @pytest.mark.parametrize(
@@ -169,20 +159,14 @@ def test_a_prompt_in_braces_is_chosen_at_the_launch_and_sent_as_it_is_written(
         ("Judge well.", "name the data in braces: {question}, {chunks}, {answer}"),
     ],
 )
-def test_a_launch_says_what_is_wrong_with_a_prompt_at_its_field(
-    server: LanguageServer, start: Any, signed_in: Any, text: str, problem: str
+def test_a_launch_says_what_is_wrong_with_a_prompt(
+    server: LanguageServer, start: Any, text: str, problem: str
 ) -> None:
     with pytest.raises(LaunchRefused) as refused:
         start(judge_prompts={"faithfulness": text})
 
     assert [fault.field for fault in refused.value.faults] == ["judge_prompts.faithfulness"]
     assert problem in in_english(refused.value.faults[0].fact)
-
-    fields = {"pipeline": "lexical", "judge.faithfulness": text, "evaluate_answers": "on"}
-    release = GoldRelease.objects.get()
-    page = signed_in("noor").post(reverse("run-new"), fields | {"release": release.pk})
-    [said] = page.context["form"].errors["judge.faithfulness"]
-    assert problem in said
 
 
 def test_a_judges_prompt_without_answers_is_a_misunderstanding(
