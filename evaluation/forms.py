@@ -358,7 +358,7 @@ class LaunchForm(PipelineForm, MeasuringForm):
         self.fields["model"].choices = [(name, name) for name in declared]  # type: ignore[attr-defined]
         if len(declared) < 2:
             self.more_names = self.more_names[1:]
-        number = whole_number(str(self["like"].value() or ""))
+        number = whole_number(str(self["like"].value() or "")) or 0
         self.begins_with = Run.objects.visible_to(self.reader).filter(pk=number).first()
         self.of_layers({self.chosen.layer} if self.chosen else ())
 
