@@ -9,7 +9,7 @@ from pathlib import Path
 from config.version import VERSION
 
 OURS = ("labeling", "evaluation")
-OLDEST = "0.5.0"
+OLDEST = "0.6.0"
 """The oldest version whose tables this one takes over."""
 
 

@@ -36,6 +36,7 @@ SCHEMA_OF_SQLITE = (
     "SELECT type, tbl_name, name, sql FROM sqlite_master WHERE name <> 'sqlite_stat1'"
 )
 OLD_NAMES = {
+    "labeling_lintreport_found_not_null": "labeling_lintreport_findings_not_null",
     "evaluation_rating_judge_id_03371961": "evaluation_rating_rater_id_1dc9eb4e",
     "evaluation_rating_judge_id_not_null": "evaluation_rating_rater_id_not_null",
     "trialconv_conversation_id_caed48d2": "runconver_conversation_id_fada77c2",
@@ -68,7 +69,10 @@ def test_all_migrations_run_on_an_empty_database_and_make_what_the_tests_use(
 
 
 NEWEST_MIGRATIONS = {
-    "0.5.0": {"labeling": "0063_american_spelling", "evaluation": "0039_trials_are_runs"},
+    "0.6.0": {
+        "labeling": "0006_membership_as_it_counts",
+        "evaluation": "0041_plain_words_and_views",
+    },
 }
 """Of each version before this one whose databases it takes over."""
 
@@ -120,9 +124,9 @@ def test_a_database_that_is_too_old_is_refused_with_the_way_to_go(
 ) -> None:
     load(empty_database, newer_tables.OLDEST)
     with _connected(empty_database) as database:
-        database.execute("DELETE FROM django_migrations WHERE name LIKE '0039%'")
+        database.execute("DELETE FROM django_migrations WHERE name LIKE '0041%'")
 
-    with pytest.raises(RuntimeError, match=r"install Assay 0\.5\.0, run assay migrate"):
+    with pytest.raises(RuntimeError, match=r"install Assay 0\.6\.0, run assay migrate"):
         migrate(empty_database)
 
 

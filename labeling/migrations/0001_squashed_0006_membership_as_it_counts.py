@@ -1,14 +1,16 @@
-"""The tables of version 0.4.0; older databases are brought there by 0.4.0 itself."""
+"""The tables of version 0.6.0; older databases are brought there by 0.6.0 itself."""
 
 import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
-import labeling.work.models.assignments
 import labeling.core.models.fields
 import labeling.core.models.projects
+import labeling.work.models.assignments
 import uuid
 from django.conf import settings
 from django.db import migrations, models
+
+from labeling.migrations._at_once import CreateTables
 
 
 NAMES = """
@@ -29,6 +31,9 @@ NAMES = """
 0056_addresses_are_mailed 0057_no_keyed_requests 0058_one_signed_manifest
 0059_imports_at_once 0060_reopenings 0061_fewer_kinds_of_lint 0062_one_job_table
 0063_american_spelling
+0001_squashed_0063_american_spelling
+0002_webhooks_of_one_secret 0003_suggestions_of_runs 0004_no_sign_ins
+0005_lint_is_one_list 0006_membership_as_it_counts
 """.split()
 
 
@@ -39,11 +44,32 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ('auth', '__first__'),
     ]
 
-    operations = [
+    operations = [CreateTables([
+        migrations.CreateModel(
+            name='Conversation',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('external_id', models.CharField(max_length=200)),
+                ('domain', models.CharField(blank=True, max_length=100)),
+                ('difficulty', models.CharField(blank=True, choices=[('easy', 'Easy'), ('medium', 'Medium'), ('hard', 'Hard')], max_length=6)),
+                ('split', models.CharField(blank=True, choices=[('train', 'Train'), ('dev', 'Dev'), ('test', 'Test')], max_length=5)),
+                ('origin', models.CharField(choices=[('collected', 'Collected'), ('synthetic', 'Synthetic')], default='collected', max_length=9)),
+                ('generator', models.CharField(blank=True, help_text='What made a synthetic conversation, and from what', max_length=200)),
+                ('speakers', models.JSONField(default=list)),
+                ('priority', models.SmallIntegerField(default=0, help_text='Higher is handed out first')),
+                ('n_messages', models.PositiveIntegerField()),
+                ('content_sha256', models.CharField(max_length=64)),
+                ('imported_at', models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                'ordering': ['external_id'],
+                'indexes': [models.Index(fields=['content_sha256'], name='conversation_by_content')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('difficulty__in', ['', 'easy', 'medium', 'hard'])), name='conversation_difficulty_known'), models.CheckConstraint(condition=models.Q(('split__in', ['', 'train', 'dev', 'test'])), name='conversation_split_known'), models.CheckConstraint(condition=models.Q(('origin__in', ['collected', 'synthetic'])), name='conversation_origin_known')],
+            },
+        ),
         migrations.CreateModel(
             name='Tries',
             fields=[
@@ -87,6 +113,237 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Assignment',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('slot', models.PositiveSmallIntegerField(null=True)),
+                ('position', models.PositiveIntegerField(default=0, help_text="Order in the annotator's queue")),
+                ('taken_at', models.DateTimeField(auto_now_add=True)),
+                ('returned_reason', models.TextField(blank=True, help_text='Why a reviewer sent it back')),
+                ('lease_expires_at', models.DateTimeField(help_text='NULL: planned, never expires', null=True)),
+                ('purpose', models.CharField(choices=[('labelling', 'labelling'), ('honeypot', 'hidden check'), ('qualification', 'qualification'), ('calibration', 'Calibration')], default='labelling', max_length=13)),
+                ('draw', labeling.work.models.assignments.DrawField(editable=False, help_text="From 0 to 1, by the round's seed: below the rate of the project it is reviewed")),
+                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to=settings.AUTH_USER_MODEL)),
+                ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='labeling.conversation')),
+            ],
+            options={
+                'ordering': ['round', 'position'],
+                'indexes': [models.Index(condition=models.Q(('purpose', 'labelling'), _negated=True), fields=['purpose'], name='assignment_check')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('purpose__in', ['labelling', 'honeypot', 'qualification', 'calibration'])), name='assignment_purpose_known')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ConversationFingerprint',
+            fields=[
+                ('conversation', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='fingerprint', serialize=False, to='labeling.conversation')),
+                ('sketch', models.BinaryField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Transcript',
+            fields=[
+                ('conversation', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='transcript', serialize=False, to='labeling.conversation')),
+                ('messages', models.TextField(help_text='As labeling.conversations.rules.transcripts writes it')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Disagreement',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('layer', models.CharField(max_length=20)),
+                ('unit', models.CharField(max_length=100)),
+                ('outcome', models.CharField(blank=True, choices=[('guideline', 'the guidelines change'), ('error', 'annotator error'), ('ambiguous', 'ambiguous text'), ('edge_case', 'edge case')], max_length=9)),
+                ('note', models.TextField(blank=True)),
+                ('decided_at', models.DateTimeField(null=True)),
+                ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disagreements', to='labeling.conversation')),
+                ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['round', 'conversation', 'layer', 'unit'],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('outcome', '')), models.Q(models.Q(('outcome', ''), _negated=True), ('decided_at__isnull', False), ('decided_by__isnull', False)), _connector='OR'), name='disagreement_decided_by_somebody')],
+            },
+        ),
+        migrations.CreateModel(
+            name='FingerprintKey',
+            fields=[
+                ('pk', models.CompositePrimaryKey('value', 'conversation', blank=True, editable=False, primary_key=True, serialize=False)),
+                ('value', models.BigIntegerField()),
+                ('conversation', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='fingerprint_keys', to='labeling.conversation')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='FirstPass',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('version', models.PositiveIntegerField()),
+                ('dismissed', models.JSONField(default=list, help_text='Suggested labels that they do not want')),
+                ('declared_at', models.DateTimeField(auto_now_add=True)),
+                ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='first_pass', to='labeling.assignment')),
+            ],
+            options={
+                'verbose_name_plural': 'first passes',
+            },
+        ),
+        migrations.CreateModel(
+            name='GoldRelease',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('layer', models.CharField(max_length=20)),
+                ('name', models.CharField(max_length=100)),
+                ('version', models.PositiveIntegerField()),
+                ('meaning', models.CharField(blank=True, help_text='Version by meaning: 1.2.0', max_length=32)),
+                ('message', models.TextField(blank=True)),
+                ('agreement', models.JSONField(help_text='Agreement at freeze', null=True)),
+                ('overrides', models.JSONField(default=list, help_text='Reasons given for passing the gate')),
+                ('left_out', models.JSONField(default=list, help_text='Conversations not released, with reason')),
+                ('waivers', models.JSONField(default=list, help_text='Findings that were let pass, with reason')),
+                ('header', models.TextField(help_text='The statement as canonical JSON; it is hashed and signed')),
+                ('sha256', models.CharField(max_length=64)),
+                ('listing', models.TextField(blank=True, help_text='The SHA-256 and the id of each item')),
+                ('signature', models.TextField(blank=True, help_text='Sigstore bundle; Ed25519 of older releases')),
+                ('public_key', models.TextField(blank=True, help_text='PEM; Base64 of older releases')),
+                ('frozen_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('frozen_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='children', to='labeling.goldrelease')),
+            ],
+            options={
+                'ordering': ['name', '-version'],
+                'constraints': [models.UniqueConstraint(fields=('name', 'version'), name='gold_version_once'), models.UniqueConstraint(condition=models.Q(('meaning', ''), _negated=True), fields=('name', 'meaning'), name='gold_meaning_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='GoldItem',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('item_id', models.CharField(max_length=200)),
+                ('position', models.PositiveIntegerField()),
+                ('split', models.CharField(blank=True, max_length=5)),
+                ('how', models.CharField(choices=[('unanimous', 'Unanimous'), ('majority', 'Majority'), ('adjudicated', 'Adjudicated'), ('single', 'single annotator'), ('imported', 'Imported'), ('generated', 'generated')], max_length=11)),
+                ('canonical', models.TextField()),
+                ('sha256', models.CharField(max_length=64)),
+                ('signature', models.CharField(blank=True, help_text='Over the hash, in releases of format 2', max_length=88)),
+                ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='gold_items', to='labeling.conversation')),
+                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='labeling.goldrelease')),
+            ],
+            options={
+                'ordering': ['release', 'position'],
+                'indexes': [models.Index(fields=['release', 'how', 'conversation'], name='gold_item_how')],
+                'constraints': [models.UniqueConstraint(fields=('release', 'item_id'), name='gold_item_once'), models.UniqueConstraint(fields=('release', 'position'), name='gold_item_position_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Guideline',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('version', models.PositiveIntegerField()),
+                ('body', models.TextField(help_text='Markdown')),
+                ('summary', models.CharField(blank=True, help_text='What changed, in one line', max_length=300)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['-version'],
+            },
+        ),
+        migrations.AddField(
+            model_name='goldrelease',
+            name='guideline',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='labeling.guideline'),
+        ),
+        migrations.CreateModel(
+            name='Annotation',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('status', models.CharField(choices=[('draft', 'Draft'), ('submitted', 'Submitted'), ('skipped', 'Skipped')], default='draft', max_length=9)),
+                ('payload', models.JSONField(blank=True, default=dict)),
+                ('empty', models.BooleanField(default=False)),
+                ('unanswered', models.JSONField(editable=False, help_text='Layers that it says nothing of, not even “nothing here”; null: said of none', null=True)),
+                ('hinted', models.JSONField(editable=False, help_text='Fields that were changed after a label hint: {uid: [field, …]}', null=True)),
+                ('skip_reason', models.TextField(blank=True)),
+                ('version', models.PositiveIntegerField(default=0)),
+                ('last_client', models.UUIDField(editable=False, null=True)),
+                ('last_seq', models.PositiveIntegerField(default=0, editable=False)),
+                ('active_seconds', models.PositiveIntegerField(default=0)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('submitted_at', models.DateTimeField(null=True)),
+                ('locked_at', models.DateTimeField(help_text='Its round has closed or gold holds it: it cannot be reopened', null=True)),
+                ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, to='labeling.assignment')),
+                ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='annotations', to='labeling.guideline')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['assignment', 'status', 'active_seconds', 'updated_at'], name='annotation_work'), models.Index(condition=models.Q(('status', 'submitted')), fields=['submitted_at', 'id', 'assignment'], name='annotation_submitted')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'submitted', 'skipped'])), name='annotation_status_known'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'submitted'), ('submitted_at__isnull', False)), models.Q(models.Q(('status', 'submitted'), _negated=True), ('submitted_at__isnull', True)), _connector='OR'), name='annotation_submitted_has_time', violation_error_message='A submitted annotation needs its submission time.'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'skipped'), models.Q(('skip_reason', ''), _negated=True)), models.Q(models.Q(('status', 'skipped'), _negated=True), ('skip_reason', '')), _connector='OR'), name='annotation_skipped_has_reason', violation_error_message='A skipped conversation needs a reason.')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Adjudication',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('layer', models.CharField(max_length=20)),
+                ('version', models.PositiveIntegerField()),
+                ('payload', models.JSONField()),
+                ('reason', models.TextField(blank=True, help_text='What the person wrote, if anything')),
+                ('kind', models.CharField(blank=True, choices=[('ambiguous', 'ambiguous text'), ('guideline', 'gap in the guidelines'), ('error', 'annotator error'), ('edge_case', 'edge case'), ('subjective', 'Subjective'), ('accepted', 'accepted as agreed')], max_length=12)),
+                ('guideline_flag', models.BooleanField(default=False, help_text='The guidelines should say more about this')),
+                ('decided_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('decided_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='labeling.conversation')),
+                ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='labeling.guideline')),
+            ],
+            options={
+                'ordering': ['conversation', 'layer', 'version'],
+                'constraints': [models.UniqueConstraint(fields=('conversation', 'layer', 'version'), name='adjudication_version_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='GuidelineCheck',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('stands', models.BooleanField()),
+                ('note', models.TextField(blank=True)),
+                ('checked_at', models.DateTimeField(auto_now_add=True)),
+                ('annotation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='guideline_checks', to='labeling.annotation')),
+                ('checked_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checks', to='labeling.guideline')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('annotation', 'guideline'), name='guideline_check_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='GuidelineReason',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('disagreement', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='answers', to='labeling.disagreement')),
+                ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reasons', to='labeling.guideline')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('guideline', 'disagreement'), name='guideline_reason_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Look',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('purpose', models.CharField(choices=[('labels', 'Read the labels'), ('export', 'Take the items along'), ('run', 'Measure a pipeline'), ('results', 'Read results'), ('compare', 'Compare runs')], max_length=7)),
+                ('reason', models.TextField(blank=True, help_text='Empty: a run of older versions, which asked for none')),
+                ('subject', models.CharField(choices=[('release', 'the release'), ('item', 'item'), ('run', 'run'), ('runs', 'runs')], default='release', max_length=7)),
+                ('named', models.CharField(blank=True, max_length=250)),
+                ('n_items', models.PositiveIntegerField(help_text='How many test items could be seen')),
+                ('at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='looks', to='labeling.goldrelease')),
+                ('user', models.ForeignKey(help_text='Empty: somebody at the command line', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'verbose_name': 'look at test items',
+                'verbose_name_plural': 'looks at test items',
+                'ordering': ['-pk'],
+                'indexes': [models.Index(fields=['release', 'purpose'], name='look_of_release'), models.Index(fields=['user', 'purpose'], name='look_of_user')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('purpose__in', ['labels', 'export', 'run', 'results', 'compare'])), name='look_purpose_known')],
+            },
+        ),
+        migrations.CreateModel(
             name='Project',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -116,189 +373,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Conversation',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('external_id', models.CharField(max_length=200)),
-                ('domain', models.CharField(blank=True, max_length=100)),
-                ('difficulty', models.CharField(blank=True, choices=[('easy', 'Easy'), ('medium', 'Medium'), ('hard', 'Hard')], max_length=6)),
-                ('split', models.CharField(blank=True, choices=[('train', 'Train'), ('dev', 'Dev'), ('test', 'Test')], max_length=5)),
-                ('origin', models.CharField(choices=[('collected', 'Collected'), ('synthetic', 'Synthetic')], default='collected', max_length=9)),
-                ('generator', models.CharField(blank=True, help_text='What made a synthetic conversation, and from what', max_length=200)),
-                ('speakers', models.JSONField(default=list)),
-                ('priority', models.SmallIntegerField(default=0, help_text='Higher is handed out first')),
-                ('n_messages', models.PositiveIntegerField()),
-                ('content_sha256', models.CharField(max_length=64)),
-                ('imported_at', models.DateTimeField(auto_now_add=True)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to='labeling.project')),
-            ],
-            options={
-                'ordering': ['external_id'],
-                'indexes': [models.Index(fields=['content_sha256'], name='conversation_by_content'), models.Index(condition=models.Q(('origin', 'synthetic')), fields=['project'], name='conversation_synthetic')],
-                'constraints': [models.UniqueConstraint(fields=('project', 'external_id'), name='conversation_external_id_once'), models.CheckConstraint(condition=models.Q(('difficulty__in', ['', 'easy', 'medium', 'hard'])), name='conversation_difficulty_known'), models.CheckConstraint(condition=models.Q(('split__in', ['', 'train', 'dev', 'test'])), name='conversation_split_known'), models.CheckConstraint(condition=models.Q(('origin__in', ['collected', 'synthetic'])), name='conversation_origin_known')],
-            },
-        ),
-        migrations.CreateModel(
-            name='ConversationFingerprint',
-            fields=[
-                ('conversation', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='fingerprint', serialize=False, to='labeling.conversation')),
-                ('sketch', models.BinaryField()),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Transcript',
-            fields=[
-                ('conversation', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='transcript', serialize=False, to='labeling.conversation')),
-                ('messages', models.TextField(help_text='As labeling.conversations.rules.transcripts writes it')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='FingerprintKey',
-            fields=[
-                ('pk', models.CompositePrimaryKey('value', 'conversation', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('value', models.BigIntegerField()),
-                ('conversation', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='fingerprint_keys', to='labeling.conversation')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Guideline',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.PositiveIntegerField()),
-                ('body', models.TextField(help_text='Markdown')),
-                ('summary', models.CharField(blank=True, help_text='What changed, in one line', max_length=300)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='guidelines', to='labeling.project')),
-            ],
-            options={
-                'ordering': ['-version'],
-                'constraints': [models.UniqueConstraint(fields=('project', 'version'), name='guideline_version_once_per_project')],
-            },
-        ),
-        migrations.CreateModel(
-            name='GoldRelease',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('layer', models.CharField(max_length=20)),
-                ('name', models.CharField(max_length=100)),
-                ('version', models.PositiveIntegerField()),
-                ('meaning', models.CharField(blank=True, help_text='Version by meaning: 1.2.0', max_length=32)),
-                ('message', models.TextField(blank=True)),
-                ('agreement', models.JSONField(help_text='Agreement at freeze', null=True)),
-                ('overrides', models.JSONField(default=list, help_text='Reasons given for passing the gate')),
-                ('left_out', models.JSONField(default=list, help_text='Conversations not released, with reason')),
-                ('waivers', models.JSONField(default=list, help_text='Findings that were let pass, with reason')),
-                ('header', models.TextField(help_text='The statement as canonical JSON; it is hashed and signed')),
-                ('sha256', models.CharField(max_length=64)),
-                ('listing', models.TextField(blank=True, help_text='The SHA-256 and the id of each item')),
-                ('signature', models.TextField(blank=True, help_text='Sigstore bundle; Ed25519 of older releases')),
-                ('public_key', models.TextField(blank=True, help_text='PEM; Base64 of older releases')),
-                ('frozen_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('frozen_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='children', to='labeling.goldrelease')),
-                ('guideline', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='labeling.guideline')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='gold_releases', to='labeling.project')),
-            ],
-            options={
-                'ordering': ['name', '-version'],
-                'constraints': [models.UniqueConstraint(fields=('name', 'version'), name='gold_version_once'), models.UniqueConstraint(condition=models.Q(('meaning', ''), _negated=True), fields=('name', 'meaning'), name='gold_meaning_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='GoldItem',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('item_id', models.CharField(max_length=200)),
-                ('position', models.PositiveIntegerField()),
-                ('split', models.CharField(blank=True, max_length=5)),
-                ('how', models.CharField(choices=[('unanimous', 'Unanimous'), ('majority', 'Majority'), ('adjudicated', 'Adjudicated'), ('single', 'single annotator'), ('imported', 'Imported'), ('generated', 'generated')], max_length=11)),
-                ('canonical', models.TextField()),
-                ('sha256', models.CharField(max_length=64)),
-                ('signature', models.CharField(blank=True, help_text='Over the hash, in releases of format 2', max_length=88)),
-                ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='gold_items', to='labeling.conversation')),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='labeling.goldrelease')),
-            ],
-            options={
-                'ordering': ['release', 'position'],
-                'indexes': [models.Index(fields=['release', 'how', 'conversation'], name='gold_item_how')],
-                'constraints': [models.UniqueConstraint(fields=('release', 'item_id'), name='gold_item_once'), models.UniqueConstraint(fields=('release', 'position'), name='gold_item_position_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Adjudication',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('layer', models.CharField(max_length=20)),
-                ('version', models.PositiveIntegerField()),
-                ('payload', models.JSONField()),
-                ('reason', models.TextField(blank=True, help_text='What the person wrote, if anything')),
-                ('kind', models.CharField(blank=True, choices=[('ambiguous', 'ambiguous text'), ('guideline', 'gap in the guidelines'), ('error', 'annotator error'), ('edge_case', 'edge case'), ('subjective', 'Subjective'), ('accepted', 'accepted as agreed')], max_length=12)),
-                ('guideline_flag', models.BooleanField(default=False, help_text='The guidelines should say more about this')),
-                ('decided_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('decided_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='labeling.conversation')),
-                ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='labeling.guideline')),
-            ],
-            options={
-                'ordering': ['conversation', 'layer', 'version'],
-                'constraints': [models.UniqueConstraint(fields=('conversation', 'layer', 'version'), name='adjudication_version_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='LintReport',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('layer', models.CharField(max_length=20)),
-                ('items', models.PositiveIntegerField(help_text='Items that would have been frozen')),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lint_reports', to='labeling.project')),
-            ],
-            options={
-                'ordering': ['-pk'],
-                'constraints': [models.UniqueConstraint(fields=('project', 'layer'), name='lint_report_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='LintFinding',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=30)),
-                ('key', models.CharField(max_length=20)),
-                ('fact', models.TextField(blank=True, null=True)),
-                ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.conversation')),
-                ('other', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.conversation')),
-                ('report', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='labeling.lintreport')),
-            ],
-            options={
-                'ordering': ['report', 'kind', 'pk'],
-                'indexes': [models.Index(fields=['report', 'kind', 'id'], name='lint_finding_of_kind')],
-                'constraints': [models.UniqueConstraint(fields=('report', 'key'), name='lint_finding_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Look',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('purpose', models.CharField(choices=[('labels', 'Read the labels'), ('export', 'Take the items along'), ('run', 'Measure a pipeline'), ('results', 'Read results'), ('compare', 'Compare runs')], max_length=7)),
-                ('reason', models.TextField(blank=True, help_text='Empty: a run of older versions, which asked for none')),
-                ('subject', models.CharField(choices=[('release', 'the release'), ('item', 'item'), ('run', 'run'), ('runs', 'runs')], default='release', max_length=7)),
-                ('named', models.CharField(blank=True, max_length=250)),
-                ('n_items', models.PositiveIntegerField(help_text='How many test items could be seen')),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='looks', to='labeling.goldrelease')),
-                ('user', models.ForeignKey(help_text='Empty: somebody at the command line', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'verbose_name': 'look at test items',
-                'verbose_name_plural': 'looks at test items',
-                'ordering': ['-pk'],
-                'indexes': [models.Index(fields=['release', 'purpose'], name='look_of_release'), models.Index(fields=['user', 'purpose'], name='look_of_user')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('purpose__in', ['labels', 'export', 'run', 'results', 'compare'])), name='look_purpose_known')],
-            },
-        ),
-        migrations.CreateModel(
             name='Pause',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -320,7 +394,6 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('role', models.CharField(choices=[('annotator', 'Annotator'), ('lead', 'Lead'), ('researcher', 'Researcher')], max_length=10)),
-                ('by_invitation', models.BooleanField(default=False, editable=False, help_text='The person joined by opening an invitation link')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='labeling.project')),
             ],
@@ -346,22 +419,19 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='LintWaiver',
+            name='LintReport',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('layer', models.CharField(max_length=20)),
-                ('kind', models.CharField(max_length=30)),
-                ('keys', models.JSONField(default=list, help_text='Keys of the findings that it covers')),
-                ('number', models.PositiveIntegerField(help_text='How many findings it covers')),
-                ('reason', models.TextField()),
+                ('items', models.PositiveIntegerField(help_text='Items that would have been frozen')),
+                ('findings', models.JSONField(default=list)),
                 ('at', models.DateTimeField(auto_now_add=True)),
                 ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('withdraws', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='withdrawn_by', to='labeling.lintwaiver')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='lint_waivers', to='labeling.project')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lint_reports', to='labeling.project')),
             ],
             options={
                 'ordering': ['-pk'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='lint_waiver_has_reason')],
+                'constraints': [models.UniqueConstraint(fields=('project', 'layer'), name='lint_report_once')],
             },
         ),
         migrations.CreateModel(
@@ -399,6 +469,16 @@ class Migration(migrations.Migration):
                 'ordering': ['-pk'],
             },
         ),
+        migrations.AddField(
+            model_name='guideline',
+            name='project',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='guidelines', to='labeling.project'),
+        ),
+        migrations.AddField(
+            model_name='goldrelease',
+            name='project',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='gold_releases', to='labeling.project'),
+        ),
         migrations.CreateModel(
             name='Event',
             fields=[
@@ -417,6 +497,11 @@ class Migration(migrations.Migration):
                 'ordering': ['-pk'],
                 'indexes': [models.Index(fields=['project', '-id'], name='event_of_project')],
             },
+        ),
+        migrations.AddField(
+            model_name='conversation',
+            name='project',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to='labeling.project'),
         ),
         migrations.CreateModel(
             name='CheckPlan',
@@ -447,20 +532,6 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['project', 'purpose', 'conversation'],
                 'constraints': [models.UniqueConstraint(fields=('project', 'purpose', 'conversation'), name='check_conversation_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='AgreementWithGold',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('answers_sha256', models.CharField(blank=True, max_length=64)),
-                ('figures', models.JSONField(default=dict, help_text='By the key of the annotator')),
-                ('measured_at', models.DateTimeField(null=True)),
-                ('release', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='labeling.goldrelease')),
-                ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='agreement_with_gold', to='labeling.project')),
-            ],
-            options={
-                'ordering': ['project'],
             },
         ),
         migrations.CreateModel(
@@ -537,6 +608,23 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Review',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('version', models.PositiveIntegerField(help_text='The version of the annotation it is about')),
+                ('verdict', models.CharField(choices=[('accepted', 'Accepted'), ('fixed', 'fixed and accepted'), ('returned', 'returned with a comment')], max_length=8)),
+                ('payload', models.JSONField(null=True)),
+                ('comment', models.TextField(blank=True)),
+                ('reviewed_at', models.DateTimeField(auto_now_add=True)),
+                ('annotation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='labeling.annotation')),
+                ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['annotation', 'pk'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('verdict__in', ['accepted', 'fixed', 'returned'])), name='review_verdict_known'), models.CheckConstraint(condition=models.Q(models.Q(('verdict', 'returned'), _negated=True), models.Q(('comment', ''), _negated=True), _connector='OR'), name='review_return_says_why', violation_error_message='Say what has to change.'), models.CheckConstraint(condition=models.Q(models.Q(('payload__isnull', False), ('verdict', 'fixed')), models.Q(models.Q(('verdict', 'fixed'), _negated=True), ('payload__isnull', True)), _connector='OR'), name='review_fix_has_labels')],
+            },
+        ),
+        migrations.CreateModel(
             name='Round',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -562,127 +650,6 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['project', 'number'],
                 'constraints': [models.UniqueConstraint(fields=('project', 'number'), name='round_number_once'), models.UniqueConstraint(condition=models.Q(('kind', 'calibration'), ('state', 'open')), fields=('project',), name='round_one_open_calibration', violation_error_message='This project has an open calibration round already.'), models.CheckConstraint(condition=models.Q(models.Q(('kind', 'calibration'), ('state__in', ['open', 'passed', 'failed'])), models.Q(('kind', 'full'), ('state__in', ['open', 'closed'])), models.Q(('kind', 'qualifying'), ('number', 0), ('state', 'open')), _connector='OR'), name='round_state_fits_kind'), models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', True), ('state', 'open')), models.Q(models.Q(('state', 'open'), _negated=True), ('closed_at__isnull', False)), _connector='OR'), name='round_closed_has_time')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Assignment',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slot', models.PositiveSmallIntegerField(null=True)),
-                ('position', models.PositiveIntegerField(default=0, help_text="Order in the annotator's queue")),
-                ('taken_at', models.DateTimeField(auto_now_add=True)),
-                ('returned_reason', models.TextField(blank=True, help_text='Why a reviewer sent it back')),
-                ('lease_expires_at', models.DateTimeField(help_text='NULL: planned, never expires', null=True)),
-                ('purpose', models.CharField(choices=[('labelling', 'labelling'), ('honeypot', 'hidden check'), ('qualification', 'qualification'), ('calibration', 'Calibration')], default='labelling', max_length=13)),
-                ('draw', labeling.work.models.assignments.DrawField(editable=False, help_text="From 0 to 1, by the round's seed: below the rate of the project it is reviewed")),
-                ('annotator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to=settings.AUTH_USER_MODEL)),
-                ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='labeling.conversation')),
-                ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='labeling.round')),
-            ],
-            options={
-                'ordering': ['round', 'position'],
-                'indexes': [models.Index(fields=['annotator', 'round', 'position'], name='assignment_queue'), models.Index(fields=['round', 'purpose', 'annotator', 'slot', 'draw'], name='assignment_work'), models.Index(condition=models.Q(('lease_expires_at__isnull', False), ('slot__isnull', False)), fields=['round', 'lease_expires_at'], name='assignment_lease'), models.Index(condition=models.Q(('purpose', 'labelling'), _negated=True), fields=['purpose'], name='assignment_check')],
-                'constraints': [models.UniqueConstraint(fields=('round', 'conversation', 'annotator'), name='assignment_once_per_annotator'), models.UniqueConstraint(condition=models.Q(('purpose', 'labelling')), fields=('round', 'conversation', 'slot'), name='assignment_slot_once'), models.CheckConstraint(condition=models.Q(('purpose__in', ['labelling', 'honeypot', 'qualification', 'calibration'])), name='assignment_purpose_known')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Disagreement',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('layer', models.CharField(max_length=20)),
-                ('unit', models.CharField(max_length=100)),
-                ('outcome', models.CharField(blank=True, choices=[('guideline', 'the guidelines change'), ('error', 'annotator error'), ('ambiguous', 'ambiguous text'), ('edge_case', 'edge case')], max_length=9)),
-                ('note', models.TextField(blank=True)),
-                ('decided_at', models.DateTimeField(null=True)),
-                ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disagreements', to='labeling.conversation')),
-                ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disagreements', to='labeling.round')),
-            ],
-            options={
-                'ordering': ['round', 'conversation', 'layer', 'unit'],
-                'constraints': [models.UniqueConstraint(fields=('round', 'conversation', 'layer', 'unit'), name='disagreement_once'), models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('outcome', '')), models.Q(models.Q(('outcome', ''), _negated=True), ('decided_at__isnull', False), ('decided_by__isnull', False)), _connector='OR'), name='disagreement_decided_by_somebody')],
-            },
-        ),
-        migrations.CreateModel(
-            name='FirstPass',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.PositiveIntegerField()),
-                ('dismissed', models.JSONField(default=list, help_text='Suggested labels that they do not want')),
-                ('declared_at', models.DateTimeField(auto_now_add=True)),
-                ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='first_pass', to='labeling.assignment')),
-            ],
-            options={
-                'verbose_name_plural': 'first passes',
-            },
-        ),
-        migrations.CreateModel(
-            name='Annotation',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('status', models.CharField(choices=[('draft', 'Draft'), ('submitted', 'Submitted'), ('skipped', 'Skipped')], default='draft', max_length=9)),
-                ('payload', models.JSONField(blank=True, default=dict)),
-                ('empty', models.BooleanField(default=False)),
-                ('unanswered', models.JSONField(editable=False, help_text='Layers that it says nothing of, not even “nothing here”; null: said of none', null=True)),
-                ('hinted', models.JSONField(editable=False, help_text='Fields that were changed after a label hint: {uid: [field, …]}', null=True)),
-                ('skip_reason', models.TextField(blank=True)),
-                ('version', models.PositiveIntegerField(default=0)),
-                ('last_client', models.UUIDField(editable=False, null=True)),
-                ('last_seq', models.PositiveIntegerField(default=0, editable=False)),
-                ('active_seconds', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('submitted_at', models.DateTimeField(null=True)),
-                ('locked_at', models.DateTimeField(help_text='Its round has closed or gold holds it: it cannot be reopened', null=True)),
-                ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, to='labeling.assignment')),
-                ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='annotations', to='labeling.guideline')),
-            ],
-            options={
-                'indexes': [models.Index(fields=['assignment', 'status', 'active_seconds', 'updated_at'], name='annotation_work'), models.Index(condition=models.Q(('status', 'submitted')), fields=['submitted_at', 'id', 'assignment'], name='annotation_submitted')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'submitted', 'skipped'])), name='annotation_status_known'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'submitted'), ('submitted_at__isnull', False)), models.Q(models.Q(('status', 'submitted'), _negated=True), ('submitted_at__isnull', True)), _connector='OR'), name='annotation_submitted_has_time', violation_error_message='A submitted annotation needs its submission time.'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'skipped'), models.Q(('skip_reason', ''), _negated=True)), models.Q(models.Q(('status', 'skipped'), _negated=True), ('skip_reason', '')), _connector='OR'), name='annotation_skipped_has_reason', violation_error_message='A skipped conversation needs a reason.')],
-            },
-        ),
-        migrations.CreateModel(
-            name='GuidelineCheck',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('stands', models.BooleanField()),
-                ('note', models.TextField(blank=True)),
-                ('checked_at', models.DateTimeField(auto_now_add=True)),
-                ('annotation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='guideline_checks', to='labeling.annotation')),
-                ('checked_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checks', to='labeling.guideline')),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('annotation', 'guideline'), name='guideline_check_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='GuidelineReason',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('disagreement', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='answers', to='labeling.disagreement')),
-                ('guideline', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reasons', to='labeling.guideline')),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('guideline', 'disagreement'), name='guideline_reason_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Review',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.PositiveIntegerField(help_text='The version of the annotation it is about')),
-                ('verdict', models.CharField(choices=[('accepted', 'Accepted'), ('fixed', 'fixed and accepted'), ('returned', 'returned with a comment')], max_length=8)),
-                ('payload', models.JSONField(null=True)),
-                ('comment', models.TextField(blank=True)),
-                ('reviewed_at', models.DateTimeField(auto_now_add=True)),
-                ('annotation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='labeling.annotation')),
-                ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ['annotation', 'pk'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('verdict__in', ['accepted', 'fixed', 'returned'])), name='review_verdict_known'), models.CheckConstraint(condition=models.Q(models.Q(('verdict', 'returned'), _negated=True), models.Q(('comment', ''), _negated=True), _connector='OR'), name='review_return_says_why', violation_error_message='Say what has to change.'), models.CheckConstraint(condition=models.Q(models.Q(('payload__isnull', False), ('verdict', 'fixed')), models.Q(models.Q(('verdict', 'fixed'), _negated=True), ('payload__isnull', True)), _connector='OR'), name='review_fix_has_labels')],
             },
         ),
         migrations.CreateModel(
@@ -726,7 +693,6 @@ class Migration(migrations.Migration):
                 ('selection', models.CharField(blank=True, help_text='Empty: all labels', max_length=200)),
                 ('answers_sha256', models.CharField(blank=True, max_length=64)),
                 ('figures', models.JSONField(default=dict, help_text='Agreement on the layer')),
-                ('mean_interval', models.JSONField(help_text='95 % interval of the mean of the pairs', null=True)),
                 ('records', models.JSONField(help_text='Labels of each pair matched one to one', null=True)),
                 ('n_conversations', models.PositiveIntegerField(default=0, help_text='Answered by anybody')),
                 ('n_compared', models.PositiveIntegerField(default=0, help_text='Answered by at least two')),
@@ -753,6 +719,11 @@ class Migration(migrations.Migration):
                 'ordering': ['round', 'layer'],
                 'constraints': [models.UniqueConstraint(fields=('round', 'layer'), name='empty_layer_once_per_round')],
             },
+        ),
+        migrations.AddField(
+            model_name='disagreement',
+            name='round',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='disagreements', to='labeling.round'),
         ),
         migrations.CreateModel(
             name='ConversationAgreement',
@@ -805,6 +776,11 @@ class Migration(migrations.Migration):
                 'constraints': [models.CheckConstraint(condition=models.Q(('body', ''), _negated=True), name='comment_says_something')],
             },
         ),
+        migrations.AddField(
+            model_name='assignment',
+            name='round',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='labeling.round'),
+        ),
         migrations.CreateModel(
             name='Admission',
             fields=[
@@ -837,19 +813,10 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('round', 'conversation'), name='conversation_once_per_round'), models.UniqueConstraint(fields=('round', 'position'), name='round_position_once')],
             },
         ),
-        migrations.CreateModel(
-            name='SignIn',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('session_key', models.CharField(max_length=40, unique=True)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('address', models.CharField(blank=True, max_length=45)),
-                ('browser', models.CharField(blank=True, max_length=60)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sign_ins', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ['-pk'],
-            },
+        migrations.AddField(
+            model_name='round',
+            name='conversations',
+            field=models.ManyToManyField(related_name='rounds', through='labeling.RoundConversation', to='labeling.conversation'),
         ),
         migrations.CreateModel(
             name='Suggestion',
@@ -865,29 +832,6 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['conversation', '-pk'],
                 'constraints': [models.UniqueConstraint(fields=('conversation', 'layer', 'pipeline', 'pipeline_version'), name='suggestion_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='SuggestionRequest',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('layer', models.CharField(max_length=20)),
-                ('pipeline', models.CharField(max_length=100)),
-                ('pipeline_version', models.CharField(blank=True, max_length=50)),
-                ('requested_at', models.DateTimeField(auto_now_add=True)),
-                ('tries', models.JSONField(default=dict, help_text='By conversation, how often it was begun')),
-                ('failures', models.JSONField(default=dict, help_text='By conversation, the fact why it has none')),
-                ('failure', models.TextField(blank=True, help_text='Why nothing could be done at all', null=True)),
-                ('budget_cost', models.FloatField(help_text='Money that language models may cost; empty: no limit', null=True)),
-                ('budget_tokens', models.PositiveBigIntegerField(help_text='Tokens that language models may use; empty: no limit', null=True)),
-                ('usage', models.JSONField(default=dict, help_text='What language models were asked and cost')),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='suggestion_requests', to='labeling.project')),
-                ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ['-pk'],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('finished_at__isnull', True)), fields=('project', 'layer', 'pipeline'), name='suggestion_request_one_open', violation_error_message='These suggestions are being made already.')],
             },
         ),
         migrations.CreateModel(
@@ -910,8 +854,6 @@ class Migration(migrations.Migration):
                 ('verbs', models.JSONField(blank=True, default=list, help_text='Empty: every event')),
                 ('active', models.BooleanField(default=True)),
                 ('secret', models.CharField(max_length=100)),
-                ('old_secret', models.CharField(blank=True, max_length=100)),
-                ('old_secret_until', models.DateTimeField(null=True)),
                 ('failures_in_a_row', models.PositiveIntegerField(default=0)),
                 ('resting_until', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -1000,9 +942,40 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('assignment', 'version'), name='gold_check_once')],
             },
         ),
-        migrations.AddField(
-            model_name='round',
-            name='conversations',
-            field=models.ManyToManyField(related_name='rounds', through='labeling.RoundConversation', to='labeling.conversation'),
+        migrations.AddConstraint(
+            model_name='guideline',
+            constraint=models.UniqueConstraint(fields=('project', 'version'), name='guideline_version_once_per_project'),
         ),
-    ]
+        migrations.AddIndex(
+            model_name='conversation',
+            index=models.Index(condition=models.Q(('origin', 'synthetic')), fields=['project'], name='conversation_synthetic'),
+        ),
+        migrations.AddConstraint(
+            model_name='conversation',
+            constraint=models.UniqueConstraint(fields=('project', 'external_id'), name='conversation_external_id_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='disagreement',
+            constraint=models.UniqueConstraint(fields=('round', 'conversation', 'layer', 'unit'), name='disagreement_once'),
+        ),
+        migrations.AddIndex(
+            model_name='assignment',
+            index=models.Index(fields=['annotator', 'round', 'position'], name='assignment_queue'),
+        ),
+        migrations.AddIndex(
+            model_name='assignment',
+            index=models.Index(fields=['round', 'purpose', 'annotator', 'slot', 'draw'], name='assignment_work'),
+        ),
+        migrations.AddIndex(
+            model_name='assignment',
+            index=models.Index(condition=models.Q(('lease_expires_at__isnull', False), ('slot__isnull', False)), fields=['round', 'lease_expires_at'], name='assignment_lease'),
+        ),
+        migrations.AddConstraint(
+            model_name='assignment',
+            constraint=models.UniqueConstraint(fields=('round', 'conversation', 'annotator'), name='assignment_once_per_annotator'),
+        ),
+        migrations.AddConstraint(
+            model_name='assignment',
+            constraint=models.UniqueConstraint(condition=models.Q(('purpose', 'labelling')), fields=('round', 'conversation', 'slot'), name='assignment_slot_once'),
+        ),
+    ])]

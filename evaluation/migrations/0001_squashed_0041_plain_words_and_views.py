@@ -1,9 +1,11 @@
-"""The tables of version 0.5.0; older databases are brought there by 0.5.0 itself."""
+"""The tables of version 0.6.0; older databases are brought there by 0.6.0 itself."""
 
 import django.db.models.deletion
 import uuid
 from django.conf import settings
 from django.db import migrations, models
+
+from labeling.migrations._at_once import CreateTables
 
 
 NAMES = """
@@ -18,6 +20,8 @@ NAMES = """
 0033_run_command_until 0034_experiments_are_runs 0035_models_by_name
 0036_certificates_by_people 0037_one_rating_system 0038_one_job_table
 0001_squashed_0038_one_job_table 0039_trials_are_runs
+0001_squashed_0039_trials_are_runs
+0040_layers_are_jobs 0041_plain_words_and_views
 """.split()
 
 
@@ -29,10 +33,10 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('auth', '__first__'),
-        ('labeling', '0001_squashed_0063_american_spelling'),
+        ('labeling', '0001_squashed_0006_membership_as_it_counts'),
     ]
 
-    operations = [
+    operations = [CreateTables([
         migrations.CreateModel(
             name='Run',
             fields=[
@@ -208,31 +212,11 @@ class Migration(migrations.Migration):
                 ('judging', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judgements', to='evaluation.judging')),
             ],
             options={
-                'verbose_name': 'judgement of an answer',
-                'verbose_name_plural': 'judgements of answers',
+                'verbose_name': 'judgment of an answer',
+                'verbose_name_plural': 'judgments of answers',
                 'ordering': ['judging', 'answer', 'pk'],
                 'indexes': [models.Index(fields=['judging', 'state', 'lease_expires_at', 'id'], name='judgement_open')],
                 'constraints': [models.UniqueConstraint(fields=('judging', 'answer', 'kind'), name='judgement_once'), models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed'])), name='judgement_state_known'), models.CheckConstraint(condition=models.Q(('kind__in', ['faithfulness', 'relevance', 'completeness', 'correctness', 'claims'])), name='judgement_kind_known'), models.CheckConstraint(condition=models.Q(('score__isnull', True), models.Q(('score__gte', 0), ('score__lte', 10)), _connector='OR'), name='judgement_score_in_range'), models.CheckConstraint(condition=models.Q(models.Q(('error__isnull', True), ('state', 'done'), models.Q(('score__isnull', False), ('reason__isnull', False), _connector='OR')), models.Q(('error__isnull', False), ('score__isnull', True), ('state', 'failed')), ('state__in', ['queued', 'running']), _connector='OR'), name='judgement_result_fits_state')],
-            },
-        ),
-        migrations.CreateModel(
-            name='LayerBuild',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('config_sha256', models.CharField(max_length=64)),
-                ('config', models.JSONField(default=dict)),
-                ('requested_at', models.DateTimeField(auto_now=True)),
-                ('step', models.CharField(blank=True, choices=[('topics', 'L1 topics'), ('signals', 'L1.5 signals'), ('threads', 'L2 threads')], max_length=7)),
-                ('done', models.PositiveIntegerField(default=0, help_text='Of the layer in work')),
-                ('total', models.PositiveIntegerField(default=0)),
-                ('failure', models.TextField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='layer_builds', to='labeling.conversation')),
-                ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ['-pk'],
-                'constraints': [models.UniqueConstraint(fields=('conversation', 'config_sha256'), name='layer_build_once'), models.CheckConstraint(condition=models.Q(('finished_at', None), ('failure', None), _connector='OR'), name='layer_build_finished_or_failed')],
             },
         ),
         migrations.CreateModel(
@@ -488,22 +472,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='SavedView',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('page', models.CharField(choices=[('runs', 'Runs'), ('cases', 'Cases')], max_length=20)),
-                ('name', models.CharField(max_length=60)),
-                ('query', models.CharField(help_text='The address of the view after its ?', max_length=2000)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'verbose_name': 'saved view',
-                'verbose_name_plural': 'saved views',
-                'ordering': ['user', 'page', 'name'],
-                'constraints': [models.UniqueConstraint(fields=('user', 'page', 'name'), name='view_of_one_name')],
-            },
-        ),
-        migrations.CreateModel(
             name='Score',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -617,4 +585,4 @@ class Migration(migrations.Migration):
             model_name='caserun',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('item__isnull', False), ('talk__isnull', True)), models.Q(('item__isnull', True), ('talk__isnull', False)), _connector='OR'), name='case_of_gold_or_conversation'),
         ),
-    ]
+    ])]
