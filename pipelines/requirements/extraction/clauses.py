@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import NamedTuple
 
 from pipelines.requirements.extraction.state import Reading
-from pipelines.requirements.lexicon import Cue, actors, cues, signal, words
+from pipelines.requirements.lexicon import Cue, cues, signal, words
 from pipelines.requirements.text import (
     base,
+    content_words,
     is_base_verb,
     is_participle,
-    lower_first,
     plain,
     strip_openers,
     tokens,
 )
 
 STRONG = 0.6
-SUBJECT_WORDS = 9
 LONGEST_PRONOUN = 4  # letters of what stands before "look for": I, we, they, you
 _CONDITION = r"(?:if|when|whenever|once|unless|as soon as|in case|every time|each time)\b"
 _LEADING = re.compile(
@@ -31,39 +29,14 @@ _JOINT = re.compile(
     r"|,\s+(?=(?:the|a|an|it|they|he|she|we|you|nobody|staff|people) )",
     re.I,
 )
-_WAY = re.compile(
-    r"^(?:(?:some |a |an |the |any )?(?:kind of |sort of |easy |easier |simple |quick )*"
-    r"(?:way|possibility|ability|option|chance|means|opportunity))(?: for (?P<who>.{2,40}?))? to "
-    r"(?P<rest>.+)",
-    re.I,
-)
-_TO_VERB = re.compile(
-    r"^(?P<who>(?:[\w'&-]+ ){1,5}?)to (?P<rest>(?:also |only |be )?(?P<verb>\w+)\b.*)"
-)
-_MODAL = re.compile(
-    r"^(?P<who>.{1,60}?) "
-    r"(?:could|can|would|should|must|may|might|will|gets? to|are able to|is able to)"
-    r"(?: also| only| then| always)? (?P<rest>.+)",
-    re.I,
-)
 _RELATIVE = re.compile(
     r"(?<!so )\b(?:that|which|who|what|whatever|whoever)(?: (?:nobody|i|you|they|we))?\s+$", re.I
-)
-_BEFORE_SUBJECT = re.compile(
-    r"[,;:]\s+|\b(?:because|so|and then|where|"
-    r"(?:think|say|said|says|means?|sure|important|hope|know|told us|told me|case)(?: that)?)\s+",
-    re.I,
 )
 _CONTRACTED = re.compile(
     r"\b(?:it|that|there|he|she|they|we|i|you|who|what)'(?:s|re|m|ve|ll|d)\b", re.I
 )
+_PASSIVE = re.compile(r".{2,60}? (?:is|are|gets?)(?: also| then| only)? (?P<verb>\w+)\b", re.I)
 _YES_OR_NO = re.compile(r"^(?P<modal>should|must|shall|may|can|could|will) (?P<rest>.+)", re.I)
-_HAD = re.compile(r"^(?P<place>.{2,40}?) (?:had|showed|would have|would show) (?P<thing>.+)", re.I)
-_LINK = re.compile(r"^(?:(?:if|to|that|for|having|when)\b[\s,]*)+", re.I)
-_ADVERB = re.compile(
-    r"^(?:also|only|then|always|just|still|really|at least|automatically|not|simply|ideally)\s+",
-    re.I,
-)
 
 
 class Found(NamedTuple):
@@ -136,123 +109,24 @@ def split_condition(text: str) -> tuple[str, str | None]:
 
 
 def read(clause: str) -> Reading:
-    """The best reading of a clause, with or without a cue."""
-    text = strip_openers(clause).rstrip(" .!?…,;:\"'")
-    main, condition = split_condition(signal("aside").sub("", text))
+    """By which cue a clause says what is wanted, and what it says of it."""
+    main, _ = split_condition(signal("aside").sub("", _bare(clause)))
     main = strip_openers(main)
     found = find_cue(main)
-    reading = _around(found, main) if found else _without_cue(main)
-    if reading.kind == "wish" and condition and condition.lower().startswith("if"):
-        condition = None  # "it would be nice if …" names the wish, not a condition
-    return replace(reading, condition=condition)
-
-
-def _around(found: Found, main: str) -> Reading:
-    cue = found.cue
+    if found is None:
+        return _without_cue(main)
     before = plain(main[: found.start]).rstrip(",")
     after = plain(main[found.end :]).lstrip(" ,:")
-    if cue.kind == "value":
-        # "Distance is important" names the thing before the cue, "I look for" after it.
-        return _reading("", after if len(before) <= LONGEST_PRONOUN else before, "noun", cue)
-    before = found.who or before
-    if cue.kind in {"obligation", "ability"}:
-        subject, predicate, shape = _predicate(_subject(before), after)
-    else:
-        subject, predicate, shape = _wanted(_subject(before), after)
-        if not after and before:
-            subject, predicate, shape = "the system", before, "noun"
-    if not predicate:
-        return _reading("", main, "fragment", cue)
-    return _reading(subject, predicate, shape, cue)
+    # "Distance is important" names the thing before the cue, "I look for" after it.
+    named = found.cue.kind == "value" and len(before) > LONGEST_PRONOUN
+    said = before if named or not after else after
+    cue = found.cue
+    said = said if content_words(said) else main
+    return Reading(said, "said", cue.name, cue.kind, cue.strength, cue.priority)
 
 
-def _reading(subject: str, predicate: str, shape: str, cue: Cue | None) -> Reading:
-    return Reading(
-        subject=subject,
-        predicate=predicate,
-        condition=None,
-        shape=shape,
-        cue=cue.name if cue else None,
-        kind=cue.kind if cue else None,
-        strength=cue.strength if cue else 0.0,
-        priority=cue.priority if cue else "should",
-        negative=bool(cue and cue.negative),
-    )
-
-
-def _subject(before: str) -> str:
-    """The noun phrase that stands last before the cue."""
-    piece = _BEFORE_SUBJECT.split(before)[-1]
-    return " ".join(strip_openers(piece).split()[-SUBJECT_WORDS:])
-
-
-def _predicate(subject: str, after: str) -> tuple[str, str, str]:
-    """After must, should, can: a verb phrase."""
-    after = _ADVERB.sub("", after)
-    able = re.match(r"be (?:able|allowed) to (.+)", after, re.I)
-    if able:
-        return subject, able[1], "modal"
-    head = tokens(after)[:3]
-    if len(head) > 1 and (head[0].lower() == "be" or _gets(head)):
-        return _be(subject, after, head)
-    if head and base(head[0]):
-        return subject, lower_first(after), "modal"
-    return subject, after, "state"
-
-
-def _gets(head: list[str]) -> bool:
-    return head[0].lower() == "get" and is_participle(head[1])
-
-
-def _be(subject: str, after: str, head: list[str]) -> tuple[str, str, str]:
-    verb_at = 2 if head[1].lower() in {"automatically", "also", "clearly", "always", "fully"} else 1
-    verb = head[verb_at] if len(head) > verb_at else ""
-    rest = after.split(" ", verb_at + 1)[verb_at + 1 :]
-    if not (verb and is_participle(verb)):
-        state = after.split(" ", 1)[1]
-        return subject, f"keep {lower_first(subject) or 'it'} {state}", "state"
-    tail = " ".join(rest)
-    agent = re.search(r"\bby ((?:the |an? )?[\w-]+(?: [\w-]+)?)$", tail)
-    if agent and not (is_person_like(agent[1]) or agent[1].lower() in actors("system")):
-        agent = None
-    doer = agent[1] if agent else "the system"
-    tail = tail[: agent.start()].rstrip() if agent else tail
-    return doer, plain(f"{base(verb)} {lower_first(subject)} {tail}"), "passive"
-
-
-def is_person_like(phrase: str) -> bool:
-    last = phrase.lower().split()[-1].rstrip("s")
-    return last in actors("people") or phrase.lower().removeprefix("the ") in actors("people")
-
-
-def _wanted(subject: str, after: str) -> tuple[str, str, str]:
-    """After need, want, would like, it would be nice: a verb, a person with a verb, or a thing."""
-    if re.match(r"to (?:also |only )?\w+", after, re.I):
-        return subject, lower_first(_ADVERB.sub("", after[3:])), "modal"
-    after = _LINK.sub("", after)
-    way = _WAY.match(after)
-    if way:
-        return way["who"] or subject, way["rest"], "modal"
-    other = _TO_VERB.match(after)
-    if other and base(other["verb"]):
-        return _predicate(plain(other["who"]), other["rest"])
-    modal = _MODAL.match(after)
-    if modal:
-        return _predicate(_subject(modal["who"]), modal["rest"])
-    return _thing_or_clause(subject, after)
-
-
-def _thing_or_clause(subject: str, after: str) -> tuple[str, str, str]:
-    spoken = tokens(after)
-    if spoken and is_base_verb(spoken[0]) and len(spoken) > 1:
-        return subject, after, "modal"
-    inner = finite(after)
-    if inner and inner.subject.lower() in actors("self") | actors("they") | actors("system"):
-        return inner.subject, inner.predicate, "present"
-    had = _HAD.match(after)
-    if had and not is_person_like(had["place"]):
-        return "the system", f"show {had['thing']} on {lower_first(had['place'])}", "modal"
-    return "the system", after, "noun"
+def _bare(clause: str) -> str:
+    return strip_openers(clause).rstrip(" .!?…,;:\"'")
 
 
 class Finite(NamedTuple):
@@ -284,21 +158,14 @@ def _agrees(noun: str, form: str, verb: str) -> bool:
 def _without_cue(main: str) -> Reading:
     spoken = tokens(main)
     if spoken and is_base_verb(spoken[0]) and len(spoken) > 1 and not _noun_start(spoken):
-        return _reading("the system", lower_first(main), "imperative", None)
-    passive = re.match(
-        r"(?P<who>.{2,60}?) (?:is|are|gets?)(?: also| then| only)? (?P<verb>\w+)\b(?P<rest>.*)",
-        main,
-    )
+        return Reading(main, "imperative")
+    passive = _PASSIVE.match(main)
     if passive and is_participle(passive["verb"]):
-        phrase = f"be {passive['verb']}{passive['rest']}"
-        subject, predicate, _ = _be(passive["who"], phrase, tokens(phrase)[:3])
-        return _reading(subject, predicate, "present", None)
-    stated = finite(main)
-    if stated:
-        return _reading(stated.subject, stated.predicate, "present", None)
+        return Reading(main, "present")
+    if stated := finite(main):
+        return Reading(stated.predicate, "present")
     copula = _CONTRACTED.search(main) or set(map(str.lower, spoken)) & words("auxiliaries")
-    shape = "state" if copula else "fragment"
-    return _reading("", main, shape, None)
+    return Reading(main, "state" if copula else "fragment")
 
 
 def _noun_start(spoken: list[str]) -> bool:

@@ -71,19 +71,16 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A clause taken apart."""
+    """How a clause says what is wanted."""
 
-    subject: str
     predicate: str
-    """Verb first, without modal verb."""
-    condition: str | None
+    """What is left of it without who, and without the words for *must* or *want*."""
     shape: str
-    """How it was said: modal, noun, passive, imperative, present, fragment, state."""
-    cue: str | None
-    kind: str | None
-    strength: float
-    priority: str
-    negative: bool = False
+    """said (by a cue), imperative, present, fragment, state."""
+    cue: str | None = None
+    kind: str | None = None
+    strength: float = 0.0
+    priority: str = "should"
 
 
 @dataclass(frozen=True, slots=True)
