@@ -6,12 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
-from pipelines.requirements.extraction.clauses import (
-    as_statement,
-    asks_for_yes,
-    find_cue,
-)
+from pipelines.requirements.extraction.clauses import asks_for_yes, find_cue
 from pipelines.requirements.extraction.state import Act, Stance, Utterance
 from pipelines.requirements.lexicon import any_of, load, signal, words
 from pipelines.requirements.text import (
@@ -398,69 +395,40 @@ def corrects(text: str) -> bool:
     return bool(pattern("corrects").search(text) or signal("correct").search(text))
 
 
-def statement_of(text: str) -> str:
-    """What is put forward, as a statement: "Should it lock, right?" as "it should lock"."""
-    own = content_of(text).rstrip(" ?")
-    lead = re.match(
-        r"(?P<case>[^?]{3,200}?, )(?P<asked>(?:should|shall|must|may|can|could|will) .+)", own, re.I
-    )
-    if lead and not asks_for_yes(own):
-        return f"{lead['case']}{as_statement(lead['asked'])}"
-    return as_statement(own)
-
-
 _OR = re.compile(
     r",? or (?:(?:should|would|will|can|could) (?:it|we|they|you|the \w+) )?"
     r"(?:(?:rather|instead|just) )?",
     re.I,
 )
 _BOTH = re.compile(r"(?:both|either|all|all of (?:them|these)|neither|none|something else)\b", re.I)
-
-
-_OR_ALSO = re.compile(
-    r",? or (?:(?:should|would|will|can|could) (?:it|we|they|you|the \w+) )?also ", re.I
-)
-
-
-def together(text: str) -> str:
-    """A question's choices all at once: "by post or by e-mail" as "by post and by e-mail"."""
-    own = re.sub(
-        r",? or (?:both|either|all|all of (?:them|these))$", "", content_of(text).rstrip(" ?")
-    )
-    first, *more = _OR_ALSO.split(own)
-    if more:
-        return " and ".join([re.sub(r"\b(?:only|just) ", "", first, count=1), *more])
-    return re.sub(r",? or (?!.* or )", " and ", own) if " or " in own else _last_comma(own)
-
-
-LONGEST_CHOICE = 6  # words
-
-
-def _last_comma(text: str) -> str:
-    left, comma, right = text.rpartition(", ")
-    return f"{left} and {right}" if comma and len(tokens(right)) <= LONGEST_CHOICE else text
-
-
 _WHETHER = re.compile(r"\bwhether\b[^,;]*$", re.I)
 """What a list shows of a thing, "whether it is new or old", is no choice."""
 
 
-def options_of(text: str) -> list[str]:
-    """What a question leaves to choose between: "daily or weekly" are two."""
+class Choice(NamedTuple):
+    """What a question leaves to choose between: "daily or weekly"."""
+
+    first: str
+    second: str
+    both: str
+
+
+def choice_of(text: str) -> Choice | None:
     own = content_of(text).rstrip(" ?")
     case = _CASE.match(own)
     before, own = (case[0], own[case.end() :]) if case else ("", own)
-    if _OR_ALSO.search(own):
-        return [f"{before}{_OR_ALSO.split(own)[0]}", f"{before}{together(own)}"]
     parts = [part for part in _OR.split(own) if tokens(part)]
     if len(parts) > 1 and _BOTH.fullmatch(parts[-1]):
         left, comma, right = parts[0].rpartition(", ")
         parts = [left, right] if comma and len(parts) == 2 else parts[:-1]
     if len(parts) != 2 or len(tokens(parts[0])) < 3 or _WHETHER.search(parts[0]):
-        return []
+        return None
     if ", or " not in own.lower() and len(tokens(parts[1])) > SHORT_OPTION:
-        return []  # "edit or delete the draft of a letter" leaves no choice
-    return [f"{before}{parts[0]}", f"{before}{_with_head(parts[0], parts[1])}"]
+        return None  # "edit or delete the draft of a letter" leaves no choice
+    first, second = parts
+    both = f"{re.sub(r'(?:only|just) ', '', first, count=1)} and {second}"
+    other = both if second.lower().startswith("also ") else _with_head(first, second)
+    return Choice(*(f"{before}{one}" for one in (first, other, both)))
 
 
 def _with_head(first: str, second: str) -> str:

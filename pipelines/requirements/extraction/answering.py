@@ -10,7 +10,7 @@ from pipelines.requirements.extraction.acts import Reply
 from pipelines.requirements.extraction.book import COVERED, Book
 from pipelines.requirements.extraction.outcomes import Outcomes
 from pipelines.requirements.extraction.overlaps import normal, share
-from pipelines.requirements.extraction.pending import Pending, chosen_option, echoes, with_text
+from pipelines.requirements.extraction.pending import Pending, chosen
 from pipelines.requirements.extraction.state import (
     Decision,
     Ending,
@@ -151,15 +151,15 @@ class Answering:
         """An answer without yes or no: a choice, the same again, or other words."""
         for pending in offers:
             for each in turn:
-                if each.place in taken or (each.question and not echoes(pending, each.text)):
+                if each.place in taken or each.question:
                     continue
-                chosen = chosen_option(pending, each.text)
                 about, asked = content_words(each.text), content_words(pending.text)
                 same = share(about, asked) >= COVERED and not any(map(_objects, turn))
-                if chosen or (about and same):
+                picked = chosen(pending, each.text)
+                if picked or (about and same):
                     taken[each.place] = pending
-                    outcome: Outcome = "chosen" if chosen else "accepted"
-                    self.outcomes.accept(with_text(pending, chosen or pending.text), each, outcome)
+                    outcome: Outcome = "chosen" if picked else "accepted"
+                    self.outcomes.accept(pending, each, outcome, picked)
                     break
                 if about & asked or (each.first and len(tokens(each.text)) <= SHORT_ANSWER):
                     taken[each.place] = pending

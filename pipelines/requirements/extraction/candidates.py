@@ -213,7 +213,7 @@ def _accepted(one: Commitment, answer: Sequence[Utterance]) -> Statement | None:
     said_yes = reply.stance in {"yes", "partial"}
     if not said_yes and (one.in_other_words or _NEGATIVE.search(whole)):
         return None
-    if one.sentence.question and acts.options_of(one.text) and len(tokens(whole)) <= SHORT:
+    if one.sentence.question and acts.choice_of(one.text) and len(tokens(whole)) <= SHORT:
         told = f"{plain_words.question_of(one.text)} – {plain_words.clean(whole).rstrip('.!')}"
         return Statement(told, told, quoted=True, asked=True)
     asked = f"{one.text}?" if one.sentence.question else one.text

@@ -36,7 +36,7 @@ _CONTRACTED = re.compile(
     r"\b(?:it|that|there|he|she|they|we|i|you|who|what)'(?:s|re|m|ve|ll|d)\b", re.I
 )
 _PASSIVE = re.compile(r".{2,60}? (?:is|are|gets?)(?: also| then| only)? (?P<verb>\w+)\b", re.I)
-_YES_OR_NO = re.compile(r"^(?P<modal>should|must|shall|may|can|could|will) (?P<rest>.+)", re.I)
+_YES_OR_NO = re.compile(r"(?:should|must|shall|may|can|could|will) .+", re.I)
 
 
 class Found(NamedTuple):
@@ -83,19 +83,6 @@ def _who(match: re.Match[str]) -> str:
 
 def asks_for_yes(question: str) -> bool:
     return _YES_OR_NO.match(strip_openers(question)) is not None
-
-
-def as_statement(question: str) -> str:
-    """ "Should the system lock it?" as "the system should lock it"."""
-    text = strip_openers(question).rstrip(" ?")
-    asked = _YES_OR_NO.match(text)
-    if asked is None:
-        return text
-    spoken = asked["rest"].split()
-    for at, word in enumerate(spoken[1:8], start=1):
-        if is_base_verb(word) and spoken[at - 1].lower() not in words("determiners"):
-            return " ".join([*spoken[:at], asked["modal"].lower(), *spoken[at:]])
-    return text
 
 
 def split_condition(text: str) -> tuple[str, str | None]:

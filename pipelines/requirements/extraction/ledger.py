@@ -12,7 +12,7 @@ from pipelines.requirements.extraction.book import COVERED, Book
 from pipelines.requirements.extraction.clauses import find_cue
 from pipelines.requirements.extraction.outcomes import Outcomes
 from pipelines.requirements.extraction.overlaps import normal, share
-from pipelines.requirements.extraction.pending import Pending, echoes, proposed
+from pipelines.requirements.extraction.pending import Pending, proposed
 from pipelines.requirements.extraction.sayings import Sayings, under_heading
 from pipelines.requirements.extraction.state import (
     Commitment,
@@ -82,7 +82,7 @@ class Ledger:
         text = acts.content_of(each.text)
         if each.text.endswith(":") or _only_announces(each):
             return []  # what follows says what is put forward
-        drops = bool(acts.pattern("drops").search(text)) and not acts.options_of(text)
+        drops = bool(acts.pattern("drops").search(text)) and not acts.choice_of(text)
         if "recap" in each.acts:
             listed = under_heading(each, text)
             items = [
@@ -94,8 +94,9 @@ class Ledger:
             return [Pending(each, item, "recap", drops=drops) for item in items]
         if "proposal" in each.acts:
             text = under_heading(each, text)
-            checks = self._checked(text)
-            pending = Pending(each, text, "proposal", acts.options_of(text), drops, checks=checks)
+            if self._checks(text):
+                return []
+            pending = Pending(each, text, "proposal", acts.choice_of(text), drops)
         elif "question" in each.acts and not acts.asks_to_confirm(each):
             pending = Pending(each, text, "question")
         elif "statement" in each.acts and acts.withdraws(each.text):
@@ -113,12 +114,13 @@ class Ledger:
         text = acts.pattern("paraphrases").sub("", last.text, count=1)
         return [Pending(last, item, "recap") for item in discourse.parts_of(text)]
 
-    def _checked(self, text: str) -> int | None:
+    def _checks(self, text: str) -> bool:
+        """ "Five minutes, really?" asks about what was said already."""
         about = content_words(text)
         if find_cue(text) or len(tokens(text)) > SHORT_ANSWER or not about:
-            return None
+            return False
         near = (at for at in self.book.near(about) if self.book.commitments[at].wanted)
-        return next((at for at in near if share(about, self.book.about[at]) >= COVERED), None)
+        return any(share(about, self.book.about[at]) >= COVERED for at in near)
 
     def _close_floor(self, *, rephrased: bool) -> None:
         if not rephrased:
@@ -129,7 +131,7 @@ class Ledger:
             self._floor = []
 
     def _leave_open(self, pending: Pending) -> None:
-        if pending.checks is not None or pending.kind == "recap":
+        if pending.kind == "recap":
             return  # what is summed up is open only where somebody objects
         self.book.open.append(
             OpenQuestion(pending.utterance, "undecided", self._unclear)
@@ -148,7 +150,7 @@ class Ledger:
         turn = [each for each in turn if normal(each.text) not in disputed] or list(turn)
         replies = [acts.reply_of(each.text) for each in turn]
         asking = all(_asks_back(each, reply) for each, reply in zip(turn, replies, strict=True))
-        if self._floor and asking and not self._repeats_choice(turn[0]):
+        if self._floor and asking:
             self._unclear = turn[0]
             self._puzzled = all(reply.stance != "delegate" for reply in replies)
             return
@@ -162,10 +164,6 @@ class Ledger:
         offered = self._accepted is not None
         for each, reply in zip(turn, replies, strict=True):
             self.sayings.say(each, reply, taken.get(each.place), self._question, offered=offered)
-
-    def _repeats_choice(self, each: Utterance) -> bool:
-        offers = (pending for pending in self._floor if pending.options)
-        return any(echoes(pending, each.text) for pending in offers)
 
     def closed(self) -> Settled:
         if self._floor:

@@ -12,11 +12,8 @@ from pipelines.requirements.extraction.clauses import find_cue, read
 from pipelines.requirements.extraction.overlaps import share
 from pipelines.requirements.extraction.pending import (
     Pending,
-    chosen_option,
-    exclude,
-    names_all,
+    chosen,
     proposed,
-    with_text,
 )
 from pipelines.requirements.extraction.state import (
     Act,
@@ -46,28 +43,19 @@ class Outcomes:
         """Sentences that say in full what was proposed, with the proposal."""
 
     def take_up(self, pending: Pending, each: Utterance, reply: Reply) -> None:
-        if reply.stance in {"yes", "partial"}:
-            if elaborates(reply, pending.text):
-                self.replace(pending, each, taken_up=True)
-            else:
-                whole = pending.options and names_all(each.text)
-                undecided = exclude(pending.options) if whole else not tokens(reply.rest)
-                if pending.options and undecided:
-                    self.leave_undecided(pending, each)  # "One or the other?" "Okay."
-                    return
-                choice = None if whole else chosen_option(pending, reply.rest)
-                first = pending.options[0] if pending.options else pending.text
-                text = acts.together(pending.text) if whole else choice or first
-                chosen: Outcome = "chosen" if whole or choice else "accepted"
-                self.accept(with_text(pending, text), each, chosen)
+        picked = chosen(pending, reply.rest) or chosen(pending, each.text)
+        if picked:
+            self.accept(pending, each, "chosen", picked)
         elif reply.stance == "no":
-            choice = chosen_option(pending, reply.rest)
-            if choice:
-                self.accept(with_text(pending, choice), each, "chosen")
-            else:
-                self.refuse(pending, each, reply)
+            self.refuse(pending, each, reply)
+        elif reply.stance not in {"yes", "partial"} or (pending.choice and not tokens(reply.rest)):
+            self.leave_undecided(pending, each)  # "One or the other?" "Okay."
+        elif pending.choice:
+            self.accept(pending, each, "accepted", pending.choice.first)
+        elif elaborates(reply, pending.text):
+            self.replace(pending, each, taken_up=True)
         else:
-            self.leave_undecided(pending, each)
+            self.accept(pending, each, "accepted")
 
     def leave_undecided(self, pending: Pending, each: Utterance) -> None:
         pending.answered = True
@@ -75,14 +63,15 @@ class Outcomes:
         ending = Ending("unanswered", each.message, each.text)
         pending.place = self.book.add(replace(proposed(pending), state="open", ended_by=ending))
 
-    def accept(self, pending: Pending, each: Utterance, outcome: Outcome) -> None:
-        pending.answered = True
+    def accept(
+        self, pending: Pending, each: Utterance, outcome: Outcome, picked: str | None = None
+    ) -> None:
+        """``picked``: of two things to choose between, what holds."""
+        pending.answered, pending.text = True, picked or pending.text
         own = pending.utterance
         self.book.decisions.append(Decision(pending.text, outcome, each, own))
         if pending.drops:
             self.book.end(self.book.named(content_words(without_taking_back(pending.text))), each)
-            return
-        if pending.checks is not None:
             return
         known = self.book.known(pending)
         if known is not None:
@@ -109,14 +98,10 @@ class Outcomes:
 
     def refuse(self, pending: Pending, each: Utterance, reply: Reply) -> None:
         pending.answered = True
-        if pending.checks is not None:
-            self.amend(pending.checks, each, reply.rest or each.text)
-            return
         amended = corrections.amended(pending.text, reply.rest) if reply.rest else None
         if amended and not pending.drops:
             self.book.decisions.append(Decision(amended, "changed", each, pending.utterance))
-            changed = with_text(pending, amended)
-            commitment = proposed(changed, accepted=each)
+            commitment = proposed(replace(pending, text=amended), accepted=each)
             sources = (
                 Source(pending.utterance.message, "proposed"),
                 Source(each.message, "corrected"),
@@ -144,12 +129,9 @@ class Outcomes:
         if taken_up and not pending.utterance.question:
             self.leans_on[each.place] = pending.utterance
         pending.answered = True
-        if pending.checks is not None:
-            self.amend(pending.checks, each, each.text)
-            return
         ending = Ending("replaced", each.message, each.text)
         meant = taken_up or content_words(each.text) & content_words(pending.text)
-        own = proposed(pending, accepted=each if meant and not pending.options else None)
+        own = proposed(pending, accepted=each if meant and not pending.choice else None)
         pending.place = self.book.add(replace(own, state="replaced", ended_by=ending))
 
     def change(self, pending: Pending, each: Utterance) -> None:
@@ -179,7 +161,7 @@ class Outcomes:
             replace(
                 before,
                 text=text,
-                reading=read(acts.statement_of(text)) if before.sentence.asked else read(text),
+                reading=read(text),
                 sources=(*before.sources, Source(each.message, "corrected")),
                 acts=(*before.acts, "correction"),
                 state="corrected",
