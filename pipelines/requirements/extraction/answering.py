@@ -71,7 +71,8 @@ class Answering:
                 offers.remove(pending)
                 heads = [(one, reply) for one, reply in heads if one is not each]
         single = recaps + offers
-        if len(single) == 1 and (whole := stances.whole_answer(turn, replies, single[0].text)):
+        alike = len(single) == 1 or (not recaps and offers and len(heads) <= 1)
+        if alike and (whole := stances.whole_answer(turn, replies, single[-1].text)):
             turned = bool(heads) and heads[0][1].stance in {"yes", "partial"}
             heads = [whole]
             if recaps and turned and whole[1].stance == "no":

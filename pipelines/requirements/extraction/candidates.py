@@ -55,13 +55,14 @@ _TALK = re.compile(
     r"\b(?:(?:i'll|i will|i can|we'll|let me) (?:send|show|e-?mail|forward|give|tell) (?:you|it)|"
     r"(?:send|e-?mail|draw|write|type|share) (?:you|me|us|this|it|up|my|the|a)(?: \w+)? ?"
     r"(?:up|notes|minutes|summary|slides|sketch(?:es)?|mock-?ups?|screen|invite|link|recording)|"
-    r"(?:hear|see) (?:me|you|us|my screen)|"
+    r"(?:hear|see) (?:me|us|my screen)|hear you|"
     r"(?:are|am|is|were) (?:you|i|it) (?:audible|muted|recording)|"
     r"record (?:this|the|our) (?:call|talk|meeting|conversation|interview|session)|"
     r"(?:shed light|before (?:this|that|your) question|"
     r"call it a day|wrap (?:it|this)? ?up|stop here|take a break)|"
     r"(?:next|last|another|more|other) questions?|(?:this|our|next|today's) (?:meeting|"
-    r"interview|talk|call|session)|have a (?:\w+ )?(?:day|evening|weekend|week|trip|holiday)|"
+    r"interview|talk|call|session)|(?:meet|talk|speak) again|"
+    r"have a (?:\w+ )?(?:day|evening|weekend|week|trip|holiday)|"
     r"how (?:are you|was (?:the|your)))\b",
     re.I,
 )
@@ -77,6 +78,9 @@ _NOT_NEEDED = re.compile(
     r"(?:i|we) never want to see\b",
     re.I,
 )
+_OF_OTHERS = re.compile(r"(?:it|that|this|they|he|she|you)\b", re.I)
+_YES_AT_END = re.compile(r", (?:then )?(?:yes|yeah|yep|sure|okay|ok)(?: please)?\W*$", re.I)
+_KIDS = re.compile(r"\b(?:just|only|i'm|am) (?:kidding|joking)\b|\bj/?k\b", re.I)
 _OF_SELF = re.compile(
     r"(?:(?:and|then|so|yeah|yes|but|well|also),? )*(?:i|we) (?:also |still |always |then |just )*"
     r"(?:(?P<must>need to|have to|have got to|got to)|(?P<could>could))\b",
@@ -92,6 +96,7 @@ _PAST = re.compile(r"\b(?:was|were|had|did|used to|provided|went|made|got)\b", r
 _TO_COME = re.compile(
     r"\b(?:new|should|would|could|want|expect|instead|in (?:the )?future)\b", re.I
 )
+_SELF = re.compile(r"(?:and |so |well,? )*(?:i|we)\b", re.I)
 SHORT = 6  # words of an answer that only chooses
 SAME = 0.5  # share of the words of what is denied
 _DENIES_OFFER = re.compile(
@@ -169,8 +174,8 @@ def _candidates(
     told: set[tuple[int, int]] = set()
     for one in commitments:
         own = one.sentence
-        if own.message in refusing and not (own.asked or _SAYS_HOW.search(own.text)):
-            continue  # it tells why
+        if own.message in refusing and not own.asked and _tells_why(own.text):
+            continue
         if not (one.wanted or one.in_other_words) or own.place in ended or _is_talk(own.text):
             continue
         if own.asked:
@@ -185,6 +190,12 @@ def _candidates(
             )
         if said is not None:
             yield Candidate(one, said)
+
+
+def _tells_why(text: str) -> bool:
+    """ "They'd only sort them. No.": of an answer that refuses, what says nothing is to be."""
+    said = _RULES if _OF_OTHERS.match(text) else _SAYS_HOW
+    return said.search(text) is None
 
 
 def _in_parts(commitments: Sequence[Commitment]) -> set[tuple[int, int]]:
@@ -204,6 +215,8 @@ def _accepted(one: Commitment, answer: Sequence[Utterance]) -> Statement | None:
     """What the analyst put forward; a yes may go on with a limit."""
     whole = " ".join(each.text for each in answer)
     reply = acts.reply_of(answer[0].text) if answer else acts.Reply("none", "")
+    if answer and (last := _YES_AT_END.search(answer[0].text)):
+        reply = acts.Reply("yes", answer[0].text[: last.start()])
     if one.state == "corrected":
         return plain_words.of_statement(one.text)
     if _CANNOT.search(one.text) and complains(one.text, accepted=True):
@@ -230,21 +243,22 @@ def _stated(
     said = own.text if whole and one.state != "corrected" else one.text
     if own.question or "small_talk" in own.acts or complains(said, question=question):
         return None
+    if _is_joke(own, answer) or (_SELF.match(said) and _is_talk(question)):
+        return None
     is_order = _ORDERS.match(plain_words.clean(said)) is not None
     if _CANNOT.search(said) and not (is_order or _RULES.search(said)):
         return None
     if _NOT_NEEDED.match(plain_words.clean(said)) or _is_own_work(own, said, answer):
         return None
     if not (is_order or _SAYS_HOW.search(said)) and (
-        _TODAY.search(said)
+        (not offered and _SELF.match(said))  # who they are and what they do
+        or _TODAY.search(said)
         or one.features.get("says:existing")
         or signal("existing").search(said)
         or _only_comments(one, answer, first)
         or _reconsidered(own, answer)
     ):
         return None
-    if one.state == "corrected":
-        return plain_words.of_statement(said)
     denied = _DENIES_OFFER.match(plain_words.clean(said))
     if denied and share(content_words(denied["offer"]), content_words(offered)) >= SAME:
         return plain_words.of_statement(denied["rest"])
@@ -255,6 +269,11 @@ def _stated(
         return None if _is_talk(question) or _OF_THE_PAST.search(question) else answered
     told = answered.quoted or not (_SAYS_HOW.search(said) or answered.text.startswith("Consider"))
     return None if told and neutral.narrates(answered.said) else answered
+
+
+def _is_joke(own: Utterance, answer: Sequence[Utterance]) -> bool:
+    following = next((each.text for each in answer if each.start > own.start), "")
+    return bool(_KIDS.search(own.text) or _KIDS.match(following))
 
 
 def _is_own_work(own: Utterance, said: str, answer: Sequence[Utterance]) -> bool:

@@ -29,6 +29,9 @@ _RULE = re.compile(
     r"(?:\b(?:cannot|not|never|nobody|no one)\b|n't\b))",
     re.I,
 )
+_IRONY = re.compile(
+    r"\b(?:i|we) (?:just |really |absolutely |simply )*love (?:how|that|it when) ", re.I
+)
 _YOU = re.compile(r"\byou (?:\w+ )?(?:can't|cannot|can not|couldn't)\b", re.I)
 AFTER_TROUBLE = re.compile(
     r"\b(?:problems?|issues?|troubles?|difficult\w*|challenges?|bother\w*|annoy\w*|frustrat\w*|"
@@ -45,6 +48,8 @@ def complains(text: str, *, question: str = "", accepted: bool = False) -> bool:
     >>> [complains(text) for text in ("I can't sort them", "Guests must not book")]
     [True, False]
     """
+    if _IRONY.search(text):
+        return True
     if _RULE.search(text) or not _DENIED.search(text):
         return False
     if accepted:

@@ -31,6 +31,10 @@ from pipelines.requirements.text import content_words, is_base_verb, tokens
 IN_FULL = 4  # words of a thing that is named once more after a yes
 MOST_TAKEN_BACK = 4
 _POINTS_BACK = re.compile(r"\b(?:that|it|this|those|them|what i said)\b", re.I)
+_OF_THAT = re.compile(
+    r"\bnever ?mind\b(?! the\b)|\b(?:skip|drop|leave|forget|scrap|scratch) (?:that|it|this|them)\b",
+    re.I,
+)
 _ENDS_PHRASE = re.compile(r",|\s(?:so|because|and|but|if|when|that)\s", re.I)
 
 
@@ -121,7 +125,9 @@ class Outcomes:
             return
         self.book.decisions.append(Decision(pending.text, "refused", each, pending.utterance))
         pending.place = self.book.add(replace(proposed(pending), state=state, ended_by=ending))
-        if acts.pattern("keeps").search(pending.text) or acts.withdraws(each.text):
+        words_of = acts.taken_back(each.text)
+        named = words_of and not _OF_THAT.search(words_of)
+        if acts.pattern("keeps").search(pending.text) or named:
             self.book.end(self.book.named(content_words(pending.text)), each)
 
     def replace(self, pending: Pending, each: Utterance, *, taken_up: bool = False) -> None:
@@ -193,7 +199,10 @@ class Outcomes:
 
     def withdraw(self, each: Utterance, answers: bool) -> bool:
         """The wishes that a sentence takes back: those it names, else the one just before."""
-        about = content_words(without_taking_back(acts.taken_back(each.text)))
+        words_of = acts.taken_back(each.text)
+        if answers and _OF_THAT.search(words_of):
+            return True  # it refuses what was just put forward
+        about = content_words(without_taking_back(words_of))
         named = [
             at for at in self.book.named(about) if self.book.commitments[at].sentence is not each
         ]

@@ -133,8 +133,17 @@ _STANDS = re.compile(
 _CUT_OFF = re.compile(r",? (?:so|and|but),? (?:if|when|because)\b[^,]*$", re.I)
 _ASKS_ON = re.compile(r",? (?:how|why|what) (?:we|they|you|it|the|do|does|is|are)\b", re.I)
 _GOES_ON = re.compile(
-    r"(?:but|only|except|unless|until|after|before|if|when|within|at|by|up to|for)\b", re.I
+    r"(?:in|but|only|except|unless|until|after|before|if|when|within|at|by|up to|for)\b", re.I
 )
+_SAYS_NO = re.compile(r"\W*(?:no|nope|nah)\b", re.I)
+_THING = re.compile(
+    r"(?:and )?(?P<thing>an? \w+(?: .+?)?|"
+    r"(?!(?:what|how|why|who|which|when|where|anything|something|the|that|this|it|so|by|via|over|on|in|"
+    r"with|for|at|from|to|as|you|we|they|i|my|your|only|no|not|just|like)\b)"
+    r"[\w'-]+(?: [\w'-]+){1,5}?)(?: (?:then|instead|too|as well))?",
+    re.I,
+)
+"""What an offer only names: "And reminders for deadlines?"."""
 _FRONTED = re.compile(
     r"(?P<front>(?:for|in|on|at|during|with|from) [^,]{3,60}?),? "
     rf"(?P<rest>(?:i|we|you) (?:{_MODALS}) .+)",
@@ -201,13 +210,14 @@ def of_answer(said: str, question: str) -> Statement | None:
     short = (len(tokens(own)) < LEAST_WORDS + 3 or part) and not _order(own)
     stands = len(tokens(own)) > LEAST_WORDS and _STANDS.search(own) and not part
     if question and (short or _PRONOUN.match(own)) and not stands:
-        return _answered(own, question)
+        return _answered(own, question, said)
     return alone
 
 
-def _answered(own: str, question: str) -> Statement | None:
+def _answered(own: str, question: str, said: str) -> Statement | None:
     put = clean(acts.content_of(plain(question))).rstrip(" ?")
-    told = f"{question_of(question)} – {upper_first(own).rstrip('.!')}"
+    no = "No, " if _SAYS_NO.match(said) else ""
+    told = f"{question_of(question)} – {no}{own if no else upper_first(own)}".rstrip(".!")
     if (found := _WHO_MAY.fullmatch(put)) and _NAMED.fullmatch(own) and _verb(found["what"]):
         return Statement(_action(found["what"]), told, own.rstrip(".!"))
     if asked.says_nothing(own):
@@ -218,8 +228,8 @@ def _answered(own: str, question: str) -> Statement | None:
     stated = of_statement(whole) if whole else None
     if stated and not (stated.quoted and reading.flaw(stated.text.rstrip("."))):
         return replace(stated, said=told)
-    text = upper_first(neutral.third_person(own.rstrip(".!")))
-    text = f"{neutral.third_person(question_of(question))} – {text}"
+    put, dash, answer = neutral.third_person(told).partition(" – ")
+    text = f"{put}{dash}{upper_first(answer)}"
     return Statement(text, told, quoted=True, asked=True)
 
 
@@ -314,9 +324,10 @@ def of_offer(question: str, condition: str = "") -> Statement | None:
     tail = f", {lower_first(more)}" if more and _GOES_ON.match(more) else ""
     own = own.rstrip(".?! ")
     if _ASKS_ON.search(own) or not (_STANDS.search(own) or finite(own) or _order(own)):
-        if not re.match(r"an? \w+ \w+", own, re.I):
+        named = _THING.fullmatch(own)
+        if not named:
             return None
-        own = f"the system must provide {own}"
+        own = f"the system must provide {lower_first(named['thing'])}"
     return of_statement(f"{own}{tail}")
 
 

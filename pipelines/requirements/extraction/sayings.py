@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pipelines.requirements.extraction import acts, discourse
+from pipelines.requirements.extraction import acts, corrections, discourse
 from pipelines.requirements.extraction.acts import Reply
 from pipelines.requirements.extraction.book import Book
 from pipelines.requirements.extraction.clauses import clauses, find_cue, finite, read
@@ -44,7 +44,12 @@ class Sayings:
         ):
             return
         aside = pending is None or (pending.kind == "question" and not each.first)
-        if "correction" in each.acts and aside and self.outcomes.correct(each, reply):
+        puts_right = not each.first and corrections.MAKES_IT.match(each.text) is not None
+        if (
+            "correction" in each.acts
+            and (aside or puts_right)
+            and self.outcomes.correct(each, reply)
+        ):
             return
         if each.place in self.outcomes.amended:
             return

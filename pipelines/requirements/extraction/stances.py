@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pipelines.requirements.extraction import acts
+from pipelines.requirements.extraction import acts, corrections
 from pipelines.requirements.extraction.acts import Reply
 from pipelines.requirements.extraction.overlaps import same_stand, share
 from pipelines.requirements.extraction.state import Utterance
@@ -33,6 +33,13 @@ _BARE_YES = re.compile(
     re.I,
 )
 _DENIES = re.compile(r"\b(?:not|never|no longer|nobody|no one)\b|n['’]t\b|\b(?:dont|wont)\b", re.I)
+_DENIES_IT = re.compile(rf"{_DENIES.pattern}|^no (?!need|problem|doubt|wonder|matter|idea)", re.I)
+_UNSURE = re.compile(
+    r"(?:maybe|perhaps) not\b(?=\W*$)|let me (?:first )?(?:ask|check|think about)\b|"
+    r"(?:i|we)(?:'ll| will| have to| need to| must| should|'d have to) (?:first )?"
+    r"(?:ask|check with|talk to|discuss)\b",
+    re.I,
+)
 _WISHES = re.compile(
     r"\b(?:want|need|like|should|must|have to|has to|would love|please|do)\b", re.I
 )
@@ -84,13 +91,21 @@ def whole_answer(
             if bare and acts.reply_of(f"{clause}, {rest}").stance == "yes":
                 continue  # "no, that's fine" finds nothing to object to
             stands = decided[1].stance if decided else ""
+            if bare and corrections.MAKES_IT.match(rest or _next(turn, at)):
+                continue  # "Two weeks. No, make that one": it puts right, and does not refuse
             if stance == "no" and stands != "no":
                 decided = each, Reply("no", _own_words(clause, rest, offer))
+            elif stance == "unsure" and stands in {"yes", "partial"}:
+                decided = each, Reply("unsure", "")
             elif stance == "yes" and stands not in {"yes", "partial"}:
                 if rest and at >= NEAR:
                     continue  # a "yeah" within a long answer only goes on
                 decided = each, Reply("yes", rest)
     return decided
+
+
+def _next(turn: Sequence[Utterance], at: int) -> str:
+    return turn[at + 1].text if at + 1 < len(turn) else ""
 
 
 def takes_back(
@@ -137,6 +152,8 @@ def _turn(clause: str, offer: str) -> str:
         return "yes"
     if _denies(own, offer):
         return "no"
+    if _UNSURE.match(own):
+        return "unsure"
     about, offered = _about(own), _about(offer)
     repeats = bool(about) and share(offered, about) >= NAMED_AGAIN and same_stand(own, offer)
     if repeats and _WISHES.search(own) and not _DENIES.search(own):
@@ -155,7 +172,7 @@ def _denies(clause: str, offer: str) -> bool:
         return True
     if _DENIED_IT.search(clause):
         return True
-    if not _DENIES.search(clause) or _DENIES.search(offer):
+    if not _DENIES_IT.search(clause) or _DENIES_IT.search(offer):
         return False
     return bool(about) and about <= offered
 

@@ -350,6 +350,11 @@ def test_what_has_no_plain_shape_still_names_no_speaker_and_keeps_its_denial(
             "Only the head",
             "May staff change the order? – Only the head",
         ),
+        (
+            "Should codes be combinable?",
+            "No, one per order",
+            "Should codes be combinable? – No, one per order",
+        ),
         ("Why?", "My boss", "Why? – The user's boss"),
     ],
 )

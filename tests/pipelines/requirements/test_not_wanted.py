@@ -104,6 +104,8 @@ OFFER = "Should the app show the weather of the next day?"
         "I don't care about that.",
         "That is not needed for now.",
         "Whatever. Skip it.",
+        "Yes, three days. Hmm, thinking about it, skip that for now, I have only 30 boats.",
+        "They'd only complain about it. No.",
     ],
 )
 def test_what_is_refused_in_whatever_sentence_of_the_answer_is_left_out(
@@ -143,18 +145,26 @@ def test_what_is_taken_back_later_is_left_out(pipeline: Pipeline, taken_back: st
         ("So what is the problem?", "You can't see who is on board."),
         ("And then?", "I had to call everybody by phone."),
         ("And then?", "It is tedious. I need to run three scripts for each order."),
+        ("What else?", "Oh, I just love how it shows the map in landscape only."),
+        ("", "The tool we have is a joke. You upload a bill and it logs you out. Great job."),
+        ("", "We plan weddings, about 40 a year, and we drown in spreadsheets."),
+        ("What else?", "Dark mode, just kidding, nobody needs dark mode."),
+        ("What else?", "It should bark at the neighbors. Just kidding about the neighbors."),
         ("Where did you live?", "I didn't want to live with people I didn't know."),
     ],
 )
 def test_what_is_only_complained_about_is_neither_a_wish_nor_a_ban(
     pipeline: Pipeline, question: str, said: str
 ) -> None:
-    assert extract(pipeline, analyst(question), user(said)) == []
+    asked = [analyst(question)] if question else []
+
+    assert extract(pipeline, *asked, user(said)) == []
 
 
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
+        ("Shall we meet again next week?", "Yes, Tuesday. I should bring my colleague."),
         ("Shall I draw a mock-up for next week?", "Please do."),
         ("May I record this call?", "Sure."),
         ("Can you see my screen?", "Yes, I see it."),
@@ -167,3 +177,19 @@ def test_courtesies_and_the_course_of_the_talk_are_left_out(
     pipeline: Pipeline, asked: str, said: str
 ) -> None:
     assert extract(pipeline, analyst(asked), user(said)) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "action"),
+    [
+        ("Should there be a free trial?", "Two weeks. No, make that one week.", "one week"),
+        ("Should guests see the driver?", "When he is close, yes.", "when he is close"),
+        ("And reminders for deadlines?", "Yes please.", "Provide reminders for deadlines"),
+    ],
+)
+def test_an_answer_keeps_what_it_says_besides_its_yes_or_no(
+    pipeline: Pipeline, asked: str, said: str, action: str
+) -> None:
+    (found,) = extract(pipeline, analyst(asked), user(said))
+
+    assert action in found["action"]

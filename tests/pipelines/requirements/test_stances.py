@@ -85,6 +85,12 @@ REFUSED = {
     "Should users be able to delete their posts?": [
         "Why would they? No.",
     ],
+    "Should guests be able to bring friends?": [
+        "Yes, up to three. Wait, our insurance. So no friends.",
+        "Why not let them bring an elephant. No friends.",
+        "Over my dead body.",
+        "Are you crazy?",
+    ],
 }
 ACCEPTED = {
     "Should customers pay by card?": [
@@ -133,6 +139,13 @@ ACCEPTED = {
 }
 
 
+UNDECIDED = [
+    "I'd say yes? Or maybe not.",
+    "Yes. Let me ask our lawyer first.",
+    "Sure, but I'll ask.",
+]
+
+
 def offers(*turns: Turn) -> list[Commitment]:
     return [each for each in heard(*turns).commitments if each.sentence.message == 0]
 
@@ -150,6 +163,19 @@ def test_an_offer_that_the_answer_ends_by_refusing_is_refused(question: str, ans
 
     assert offer.state in {"refused", "replaced"}
     assert not offer.wanted
+
+
+@pytest.mark.parametrize("answer", UNDECIDED)
+def test_an_offer_that_the_answer_ends_by_leaving_open_is_open(answer: str) -> None:
+    (offer,) = offers(analyst("Should trainers see medical data?"), user(answer))
+
+    assert offer.state == "open"
+
+
+def test_two_questions_about_one_thing_are_refused_at_once() -> None:
+    asked = analyst("And paging? Should the tool page people itself?")
+
+    assert wishes(asked, user("we have another program for that, never mind")) == []
 
 
 @pytest.mark.parametrize(
