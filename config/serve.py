@@ -1,22 +1,28 @@
 """Runs the product on one machine: prepares the database, starts web server and worker, watches.
 
-Each child is the head of its own process group, so that stopping one stops everything it started;
-and the kernel stops it if this process is killed without a chance to do so.
+Each child is a fork of this process, which has loaded the product once for all of them, and the
+head of its own process group, so that stopping one stops everything it started; the kernel stops it
+if this process is killed without a chance to do so.
 """
 
 import ctypes
+import gc
 import json
+import multiprocessing
 import os
+import runpy
 import signal
 import socket
-import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
 from io import StringIO
 from ipaddress import ip_address
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 from types import FrameType
 
@@ -26,12 +32,14 @@ from config import private_files, weak_secrets
 from config.env import FILES, INSTALLED, ROOT, env_bool, env_int, env_path, env_str
 from config.logs import ASIDE, rotate
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SECONDS_TO_START = 60
 SECONDS_TO_STOP = 15
 SECONDS_TO_TRUST = 60  # a child that ran this long may fail again without a longer pause
 LONGEST_PAUSE = 30
+FORK = multiprocessing.get_context("fork")
 LIBC = ctypes.CDLL(None)
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG, M_ARENA_MAX = 1, -8
 STARTED = time.monotonic()
 HERE_ONLY = (
     "Other machines reach this server, but the demo accounts open on this one alone: everybody "
@@ -52,35 +60,27 @@ class Stopped(Exception):
 
 
 class Child:
-    """A program that is kept running; what it prints goes to its log."""
+    """A module that is kept running as a program; what it prints goes to its log."""
 
     def __init__(self, name: str, command: list[str], log: Path) -> None:
         self.name, self.log = name, log
         self._command = command
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ForkProcess | None = None
         self._started = 0.0
         self._pause = 1
         self._restart_at: float | None = None
 
     def start(self) -> None:
         rotate(self.log)
-        with self.log.open("ab") as output:
-            self._process = subprocess.Popen(
-                self._command,
-                env=environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-                preexec_fn=end_with_parent,
-            )
+        self._process = FORK.Process(target=run, args=(self._command, self.log))
+        self._process.start()
         self._started = time.monotonic()
         self._restart_at = None
 
     @property
     def exit_code(self) -> int | None:
         """None while it runs."""
-        return self._process.poll() if self._process else None
+        return self._process.exitcode if self._process else None
 
     def watch(self) -> None:
         """Restart it when it dies: immediately the first time, later after growing pauses."""
@@ -101,24 +101,30 @@ class Child:
 
     def send(self, number: signal.Signals) -> None:
         """Signal the whole group: the child may be gone while something it started is not."""
-        if self._process is not None:
-            try:
+        if self._process is not None and self._process.pid:
+            with suppress(ProcessLookupError):  # nobody left
                 os.killpg(self._process.pid, number)
-            except ProcessLookupError:
-                return  # nobody left
 
     def wait(self, seconds: float) -> None:
         if self._process is not None:
-            try:
-                self._process.wait(max(0, seconds))
-            except subprocess.TimeoutExpired:
+            self._process.join(max(0, seconds))
+            if self.exit_code is None:
                 say(f"The {self.name} does not stop by itself and is ended.")
 
 
-def end_with_parent() -> None:
-    """In a child: SIGTERM when the supervisor is gone, however it went."""
+def run(command: list[str], log: Path) -> None:
+    """In a child: ``python -m …``, with SIGTERM when the supervisor is gone, however it went."""
+    os.setsid()
     if sys.platform == "linux":
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    with log.open("ab") as output:
+        for descriptor in (1, 2):
+            os.dup2(output.fileno(), descriptor)
+    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+    sys.argv = command[2:]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
 def environment() -> dict[str, str]:
@@ -133,7 +139,7 @@ def environment() -> dict[str, str]:
 
 
 def main() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in SIGNALS:
         signal.signal(number, raise_stopped)
     try:
         serve()
@@ -145,7 +151,7 @@ def main() -> None:
 
 def raise_stopped(number: int, frame: FrameType | None) -> None:
     """Once only: a second Ctrl-C must not break off the stopping."""
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for each in SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     raise Stopped
 
@@ -160,9 +166,9 @@ def serve() -> None:
     require_free(host, port)
     require_strong(demo=demo)
     say("Loading ...")
-    own = [sys.executable, "-m", "config.serve", *(["demo"] if demo else [])]
-    if code := subprocess.run(own, env=environment(), check=False).returncode:
-        sys.exit(code)  # it has said why
+    LIBC.mallopt(M_ARENA_MAX, 2)
+    os.environ.update(environment())
+    prepare(demo=demo)
     children = [
         Child("web server", web_command(host, port), logs / "web.log"),
         Child("worker", worker_command(), logs / "worker.log"),
@@ -184,16 +190,15 @@ def serve() -> None:
 
 
 def prepare(*, demo: bool) -> None:
-    """In a process of its own, so that none of what this loads stays in memory."""
+    """The database and the static files; what children need is loaded before they are forked."""
     os.environ[ASIDE] = "1"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
 
-    try:
-        django.setup()
-    except ImproperlyConfigured as error:
-        sys.exit(f"assay: {error}")
+    django.setup()
     from django.conf import settings
+    from django.db import connections
+    from django.utils.log import configure_logging
 
     from config.assets import is_current
     from config.newer_tables import require_known_migrations
@@ -204,6 +209,12 @@ def prepare(*, demo: bool) -> None:
         step("Building the static files", "collectstatic", interactive=False, verbosity=0)
     if demo:
         step("Loading the demo project", "seed_demo")
+    import_module("config.wsgi")
+    connections.close_all()
+    del os.environ[ASIDE]
+    configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
+    gc.collect()
+    gc.freeze()  # children share what nobody looks at any more
 
 
 def step(title: str, name: str, **options: object) -> None:
@@ -353,7 +364,3 @@ def show_tail(log: Path) -> None:
 
 def say(text: str) -> None:
     print(f"[{time.monotonic() - STARTED:5.1f} s] {text}", flush=True)
-
-
-if __name__ == "__main__":
-    prepare(demo="demo" in sys.argv[1:])

@@ -78,7 +78,7 @@ class Server:
     def child(self, name: str) -> psutil.Process | None:
         for child in psutil.Process(self.process.pid).children():
             with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
-                if name in child.cmdline():
+                if name in {Path(file.path).stem for file in child.open_files()}:
                     return child
         return None
 
@@ -152,7 +152,7 @@ def test_it_answers_and_a_signal_stops_all_of_it_within_seconds(migrated, start)
     server = start()
     assert server.get("/readyz?only=database") == 200
     assert server.get("/") == 200
-    assert all(map(server.child, ("gunicorn", "celery")))
+    assert all(map(server.child, ("web", "worker")))
 
     assert_stops_by_itself(server, signal.SIGTERM)
 
@@ -162,10 +162,10 @@ def test_a_dead_worker_is_started_again_and_a_killed_supervisor_takes_its_childr
     migrated, start
 ):
     server = start()
-    server.child("celery").kill()
+    server.child("worker").kill()
 
     server.wait_for("The worker ended (-9) and is started again in 1 s.")
-    server.wait_until(lambda: server.child("celery") is not None)
+    server.wait_until(lambda: server.child("worker") is not None)
     assert server.get("/readyz?only=database") == 200
 
     family = server.family()
@@ -230,19 +230,21 @@ def test_a_start_that_cannot_work_is_said_in_one_line(tmp_path, settings, senten
 
 def test_a_process_that_keeps_dying_is_given_growing_pauses(tmp_path, monkeypatch, capsys):
     clock = [0.0]
+    (tmp_path / "broken.py").write_text("1 / 0")
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(serve.time, "monotonic", lambda: clock[0])
-    child = serve.Child("worker", [sys.executable, "-c", "1 / 0"], tmp_path / "worker.log")
+    child = serve.Child("worker", [sys.executable, "-m", "broken"], tmp_path / "worker.log")
     child.start()
     pauses = []
 
     for _ in range(7):
-        child._process.wait(PATIENCE)
+        child._process.join(PATIENCE)
         child.watch()
         pauses.append(child._restart_at - clock[0])
         clock[0] = child._restart_at
         child.watch()
 
-    child._process.wait(PATIENCE)
+    child._process.join(PATIENCE)
     assert pauses == [1, 2, 4, 8, 16, 30, 30]
     assert "worker | ZeroDivisionError: division by zero" in capsys.readouterr().err
 
