@@ -27,7 +27,6 @@ from labeling.gold.api.freezes import (
     LintView,
 )
 from labeling.gold.api.gold import (
-    GoldDiffView,
     GoldExportView,
     GoldItemsView,
     GoldItemView,
@@ -41,8 +40,7 @@ from labeling.overview.api.progress import GateView, ProgressView
 from labeling.overview.api.project_settings import SettingsView
 from labeling.overview.api.projects import ProjectListView, ProjectView
 from labeling.settling.api.adjudications import AdjudicationView
-from labeling.settling.api.decisions import AcceptView, CasesView
-from labeling.settling.api.review_lists import ReviewsView
+from labeling.settling.api.decisions import CasesView
 from labeling.settling.api.reviews import ReviewView
 from labeling.work.api.annotations import AnnotationViewSet
 from labeling.work.api.comments import CommentsView, ResolveView
@@ -122,8 +120,6 @@ of_a_project: Addresses = [
     path("labels/", LabelFilesView.as_view(), name="api-labels"),
     path("events/", EventsView.as_view(), name="api-events"),
     path("adjudications/", CasesView.as_view(), name="api-adjudications"),
-    path("adjudications/accept/", AcceptView.as_view(), name="api-adjudication-accept"),
-    path("reviews/", ReviewsView.as_view(), name="api-reviews"),
 ]
 
 urlpatterns = [
@@ -152,7 +148,6 @@ urlpatterns = [
     ),
     path("gold/<str:name>/<int:version>/export/", GoldExportView.as_view(), name="api-gold-export"),
     path("gold/<str:name>/<int:version>/verify/", GoldVerifyView.as_view(), name="api-gold-verify"),
-    path("gold/<str:name>/<int:version>/diff/", GoldDiffView.as_view(), name="api-gold-diff"),
     path("projects/<slug:slug>/freezes/", FreezesView.as_view(), name="api-freezes"),
     path("projects/<slug:slug>/freezes/<int:pk>/", FreezeView.as_view(), name="api-freeze"),
     path("projects/<slug:slug>/lint/", LintView.as_view(), name="api-lint"),

@@ -51,7 +51,6 @@ from labeling.gold.views.gold import (
     gold_item,
     gold_release,
     gold_verify,
-    gold_version,
 )
 from labeling.gold.views.gold_compare import gold_compare
 from labeling.gold.views.lint import gold_lint
@@ -88,7 +87,6 @@ from labeling.screening.views.screening import screening
 from labeling.settling.views.adjudication import (
     adjudicate,
     adjudication,
-    adjudication_accept,
     adjudication_next,
 )
 from labeling.settling.views.reviews import review, review_next, reviews
@@ -181,12 +179,10 @@ of_a_project = [
     path("labels/export/<slug:format>/", labels_export, name="labels-export"),
     path("adjudication/", adjudication, name="adjudication"),
     path("adjudication/next/", adjudication_next, name="adjudication-next"),
-    path("adjudication/accept/", adjudication_accept, name="adjudication-accept"),
     path("review/", reviews, name="reviews"),
     path("review/next/", review_next, name="review-next"),
     path("gold/", gold, name="gold"),
     path("gold/freeze/", gold_freeze, name="gold-freeze"),
-    path("gold/version/", gold_version, name="gold-version"),
     path("gold/lint/", gold_lint, name="gold-lint"),
     path("gold/<str:name>/<int:version>/", gold_release, name="gold-release"),
     path("gold/<str:name>/<int:version>/compare/", gold_compare, name="gold-compare"),

@@ -600,13 +600,6 @@ WORDS: dict[str, Text] = {
         "Nothing is suggested for conversations of the test split or of a blind round."
     ),
     "upload.gone": _("The file of this preview is no longer stored: choose it again."),
-    "meaning.first": _("the first release of this name"),
-    "meaning.guidelines": _(
-        "version {version} of the guidelines has other words than the one before"
-    ),
-    "meaning.items": _("items new or in another split: {added}, gone or moved: {removed}"),
-    "meaning.labels": _("items and guidelines are the same, so only labels can differ"),
-    "meaning.schema": _("the schema of the labels is version {version}"),
     "verify.column": _("“{column}” is not what the release states."),
     "verify.columns": _("The item's columns do not match its content."),
     "verify.content": _("The content does not match its hash."),

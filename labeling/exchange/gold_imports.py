@@ -109,7 +109,7 @@ def freeze_imported(
         named = sources[0].file if len(sources) == 1 else f"{len(sources)} files"
         contents = releases.Contents(
             items,
-            draft.proposal(items.splits(), guideline=None),
+            draft.meaning(items.splits(), guideline=None),
             own | {name: number for name, number in counts.items() if number},
             audit.state(project),
             message=message or f"{sources[0].how.capitalize()} from {named}",

@@ -64,7 +64,7 @@ def freeze_corrections(
     applied = _stage(items, newest, by_item)
     contents = releases.Contents(
         items,
-        draft.proposal(items.splits(), guideline=newest.guideline),
+        draft.meaning(items.splits(), guideline=newest.guideline),
         _carried(newest),
         audit.state(release.project),
         message=message or f"Labels corrected: {applied}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -18,8 +18,8 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
 from labeling.domain.stored import Stored
-from labeling.gold import anew, lint, pseudonyms, releases
-from labeling.gold.rules.meaning import Level, Meaning
+from labeling.gold import lint, pseudonyms, releases
+from labeling.gold.rules.meaning import Meaning
 from labeling.gold.rules.names import in_figures, with_pseudonyms
 from labeling.gold.rules.release import RELEASE_NAME
 from labeling.gold.rules.statement import (
@@ -27,7 +27,6 @@ from labeling.gold.rules.statement import (
     LeftOutRow,
     Override,
     OwnStatement,
-    SettledAnew,
 )
 from labeling.gold.staging import FrozenItem, Items
 from labeling.jobs import queue
@@ -110,45 +109,6 @@ def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRel
     return release
 
 
-class Preview(NamedTuple):
-    """What a freeze of what is stored now would give: the version, how many items, how many labeled
-    conversations without one, and what it settles anew.
-    """
-
-    proposal: releases.Proposal
-    items: int
-    left_out: int
-    settled_anew: list[SettledAnew]
-
-
-def proposed(project: Project, layer: str, name: str = "") -> Preview | None:
-    """None while workers have yet to merge answers: what is settled is then not known."""
-    name = name or project.slug
-    check_name(project, layer, name)
-    draft = releases.draft(project, layer, name, by=None)
-    splits: list[tuple[str, str]] = []
-    now: list[anew.Now] = []
-    total, is_anew = 0, anew.applies(draft.parent)
-    for conversation, outcome in settling.outcomes_of_project(
-        project, layer, fitting=_fitting(project, layer)
-    ):
-        if outcome == settling.JUST_IN:
-            return None
-        if not isinstance(outcome, Fact):
-            splits.append((conversation.external_id, conversation.split))
-        total += 1
-        if is_anew:
-            now.append((conversation.external_id, _now(outcome)))
-    proposal = draft.proposal(splits, guideline=project.guidelines.first())
-    return Preview(proposal, len(splits), total - len(splits), list(anew.rows(draft.parent, now)))
-
-
-def _now(outcome: settling.SettledConversation | Fact) -> Mapping[str, Any] | Fact:
-    if isinstance(outcome, Fact):
-        return outcome
-    return {"gold": outcome.payload, "provenance": outcome.provenance}
-
-
 def freeze(
     *,
     project: Project,
@@ -158,7 +118,6 @@ def freeze(
     message: str = "",
     by: User | None = None,
     with_synthetic: bool = False,
-    at_least: Level = "patch",
     request: int | None = None,
     waive: Mapping[str, str] | None = None,
     is_wanted: Callable[[], bool] = lambda: True,
@@ -169,7 +128,7 @@ def freeze(
     What is not settled is left out and listed with its reason. A release that would equal the
     newest one is refused, and so are synthetic conversations unless ``with_synthetic`` allows
     them. So is what lint finds, unless ``waive`` accepts it: by kind, with the reason.
-    The version by meaning follows from what has changed; ``at_least`` can only raise it.
+    The version by meaning follows from what has changed.
     One freeze of a project at a time: another is refused as long as it takes; ``is_held``: the
     caller sees to that.
     ``request`` is the event that asked for it; ``is_wanted`` is called once nobody else can
@@ -185,7 +144,7 @@ def freeze(
             raise NotWanted("gold.frozen_meanwhile")
         processing.catch_up(project, ruler=lambda: ruler, measure=_measured_rounds(project))
         names = _pseudonyms(project)
-        wanted = Wanted(message, with_synthetic, at_least, waive or {})
+        wanted = Wanted(message, with_synthetic, waive or {})
         try:
             with snapshot():
                 project.refresh_from_db()
@@ -218,7 +177,6 @@ class Wanted(NamedTuple):
 
     message: str
     with_synthetic: bool
-    at_least: Level
     waive: Mapping[str, str]
 
 
@@ -248,11 +206,9 @@ def _settled(
             raise SyntheticItems("gold.synthetic_items", **values, details=details)
     findings = _findings(project, layer, items)
     waivers = lint.check(findings, layer, waive=wanted.waive, by=draft.by)
-    if settled_anew := anew.of_items(draft.parent, items, left_out):
-        own["settled_anew"] = settled_anew
     return releases.Contents(
         items,
-        draft.proposal(items.splits(), guideline=guideline),
+        draft.meaning(items.splits(), guideline=guideline),
         own,
         audit.state(project),
         message=wanted.message,
@@ -261,7 +217,6 @@ def _settled(
         overrides=_overrides(project, names),
         left_out=rows,
         waivers=waivers,
-        at_least=wanted.at_least,
     )
 
 

@@ -25,7 +25,6 @@ from labeling.core import events, projects
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.gold import gold
-from labeling.gold.rules.meaning import Level
 from labeling.jobs import queue
 from labeling.models import Event, Project
 
@@ -52,7 +51,6 @@ def request_freeze(
     name: str = "",
     message: str = "",
     with_synthetic: bool = False,
-    at_least: Level = "patch",
     only_lint: bool = False,
     waive: Mapping[str, str] | None = None,
     by: User,
@@ -67,7 +65,6 @@ def request_freeze(
         "layer": layer,
         "name": name or project.slug,
         "with_synthetic": with_synthetic,
-        "at_least": at_least,
         "only_lint": only_lint,
         "waive": dict(waive or {}),
     }
@@ -142,7 +139,6 @@ def _freeze(asked: Event, ruler: Ruler, is_held: bool) -> None:
         request=asked.pk,
         waive=asked.data.get("waive"),  # those of 0.5.0 have none
         with_synthetic=asked.data["with_synthetic"],
-        at_least=asked.data["at_least"],
         is_wanted=lambda: asked in waiting(project),
         is_held=is_held,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from functools import reduce
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -16,11 +15,10 @@ from labeling.core.rules.audit import StatedEvents
 from labeling.domain.batches import batches
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
-from labeling.domain.facts import Fact
 from labeling.gold import signing
 from labeling.gold.rules import statement
 from labeling.gold.rules.content import GoldContent, GoldMessage, Provenance
-from labeling.gold.rules.meaning import FIRST, Level, Meaning, higher, of_release, same_words
+from labeling.gold.rules.meaning import FIRST, Level, Meaning, of_release, same_words
 from labeling.gold.rules.normal import in_normal_form, is_normal
 from labeling.gold.rules.release import text_sha256
 from labeling.gold.rules.signatures import fingerprint
@@ -49,14 +47,6 @@ from labeling.schema.labels import Payload
 from labeling.work import locking
 
 
-class Proposal(NamedTuple):
-    """A version by meaning, and what it follows from."""
-
-    level: Level
-    meaning: Meaning
-    reasons: list[Fact]
-
-
 class AnswersChanged(RuleError):
     """Somebody else released under the name while this release was made."""
 
@@ -67,7 +57,7 @@ class Contents(NamedTuple):
     """What a release is to hold and to state; ``own`` is what this kind of gold states besides."""
 
     items: Items
-    proposed: Proposal
+    meaning: Meaning
     own: OwnStatement
     events: StatedEvents
     message: str
@@ -76,7 +66,6 @@ class Contents(NamedTuple):
     overrides: Sequence[Override] = ()
     left_out: Sequence[LeftOutRow] = ()
     waivers: Sequence[Waiver] = ()
-    at_least: Level = "patch"
 
 
 class Draft(NamedTuple):
@@ -98,32 +87,22 @@ class Draft(NamedTuple):
             return False
         return dict(items.hashes()) == dict(self.parent.items.values_list("item_id", "sha256"))
 
-    def proposal(
-        self, items: Iterable[tuple[str, str]], *, guideline: Guideline | None
-    ) -> Proposal:
+    def meaning(self, items: Iterable[tuple[str, str]], *, guideline: Guideline | None) -> Meaning:
         """The version by meaning that follows from what differs from the newest version.
 
-        ``items`` are their ids and splits.
+        ``items`` are their ids and splits: an item in another split is another one.
         """
         parent = self.parent
         if parent is None:
-            return Proposal("major", FIRST, [Fact("meaning.first")])
-        reasons: dict[Fact, Level] = {}
-        if statement.parsed(parent.header).get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
-            reasons[Fact("meaning.schema", version=SCHEMA_VERSION)] = "major"
+            return FIRST
+        stated = statement.parsed(parent.header).get("schema_version", SCHEMA_VERSION)
         before = parent.guideline.body if parent.guideline else None
-        if not same_words(before, guideline.body if guideline else None):
-            version = guideline.version if guideline else 0
-            reasons[Fact("meaning.guidelines", version=version)] = "major"
-        now, then = {*items}, {*parent.items.values_list("item_id", "split")}
-        if now != then:  # an item in another split is another one
-            counts = {"added": len(now - then), "removed": len(then - now)}
-            reasons[Fact("meaning.items", **counts)] = "minor"
-        if not reasons:
-            reasons[Fact("meaning.labels")] = "patch"
-        level = reduce(higher, reasons.values())
-        meaning = of_release(parent.meaning, parent.version).raised(level)
-        return Proposal(level, meaning, list(reasons))
+        level: Level = "patch"
+        if {*items} != {*parent.items.values_list("item_id", "split")}:
+            level = "minor"
+        if stated != SCHEMA_VERSION or not same_words(before, guideline and guideline.body):
+            level = "major"
+        return of_release(parent.meaning, parent.version).raised(level)
 
     def store(self, new: Contents) -> GoldRelease:
         """Freeze these items, in the transaction of the caller, who holds the project."""
@@ -136,7 +115,7 @@ class Draft(NamedTuple):
             layer=self.layer,
             name=self.name,
             version=self.version,
-            meaning=str(self._meaning_of(new)),
+            meaning=str(new.meaning),
             parent=self.parent,
             guideline=new.guideline,
             message=new.message,
@@ -178,13 +157,6 @@ class Draft(NamedTuple):
         signed = {**files, MANIFEST_FILE: release.sha256}
         release.signature = signer.sign(str(release), signed)
         release.public_key = signer.public_key
-
-    def _meaning_of(self, new: Contents) -> Meaning:
-        """The proposed version, or a higher one where somebody wants that."""
-        if self.parent is None:
-            return new.proposed.meaning
-        level = higher(new.proposed.level, new.at_least)
-        return of_release(self.parent.meaning, self.parent.version).raised(level)
 
 
 @transaction.atomic

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -14,7 +13,6 @@ from django.db.models import Q
 
 from labeling.agreement.matching.merging import (
     Cluster,
-    StoredCluster,
     attributed,
     numbered,
     overrules_everybody,
@@ -23,19 +21,16 @@ from labeling.agreement.matching.merging import (
 from labeling.agreement.matching.references import heading_of
 from labeling.core import events, projects
 from labeling.core.rules.reasons import reason_in
-from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.jobs import pending
 from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
 from labeling.schema import LAYERS, check_payload
-from labeling.schema.labels import Payload
 from labeling.schema.links import NOT_THERE
 from labeling.settling import merges
 from labeling.work.annotations import InvalidPayload, ReasonMissing
 
 Kind = Adjudication.Kind
 Labels = Sequence[Mapping[str, Any]]
-ACCEPTABLE = ("unanimous", "majority")
 
 
 class OwnWorkAlone(RuleError):
@@ -253,29 +248,12 @@ class Workload(NamedTuple):
     preparing: int
     waiting: int
 
-    def only(self, round_: str, text: str) -> Workload:
-        """Those of a round, and with this text in their id; empty means all."""
-        named = (case for case in self.everything if text.lower() in case.external_id.lower())
-        return self._replace(everything=[c for c in named if round_ in ("", str(c.round))])
-
     def numbers(self) -> Counter[str]:
         """How many cases each tab has."""
         return Counter(case.tab for case in self.everything)
 
-    def cases(
-        self, tab: str, *, behind: tuple[float, int] | None = None, most: int | None = None
-    ) -> list[Case]:
-        """The first ones of a tab, or those that follow a place."""
-        here = (case for case in self.everything if case.tab == tab)
-        return list(islice((c for c in here if behind is None or c.place > behind), most))
-
-    def place_of(self, conversation: int | None) -> tuple[float, int] | None:
-        return next((c.place for c in self.everything if c.conversation == conversation), None)
-
-    def acceptable(self) -> dict[str, list[merges.StoredMerge]]:
-        """By state, merges of labels that are agreed, and that nobody has accepted or decided."""
-        agreed = [case.merge for case in self.cases("agreed")]
-        return {state: [m for m in agreed if m.state == state] for state in ACCEPTABLE}
+    def cases(self, tab: str) -> list[Case]:
+        return [case for case in self.everything if case.tab == tab]
 
 
 def _is_decided(project: Project, layer: str) -> Q:
@@ -288,18 +266,11 @@ def _is_decided(project: Project, layer: str) -> Q:
     )
 
 
-AT_A_TIME = 200
-"""Conversations that are accepted in one transaction."""
-
-
-def workload(project: Project, layer: str, *, among: Collection[int] | None = None) -> Workload:
-    """Of all conversations, or ``among`` some."""
-    everything = merges.ready(project, layer, among=among)
+def workload(project: Project, layer: str) -> Workload:
+    everything = merges.ready(project, layer)
     ready = {pk: state for pk, state in everything.items() if not state.waits_for}
     current = merges.current(project, layer, ready)
     stored = Merge.objects.filter(_is_decided(project, layer), layer=layer).order_by()
-    if among is not None:
-        stored = stored.filter(conversation__in=among)
     decided = set(stored.values_list("pk", flat=True))
     cases = [
         Case(pk, ready[pk].external_id, ready[pk].round_number, merge, merge.pk in decided)
@@ -321,67 +292,10 @@ def with_decisions(layer: str, cases: Sequence[Case]) -> list[Case]:
 def next_disputed(project: Project, layer: str, *, after: int | None = None) -> Case | None:
     """The disputed conversation with the lowest agreement; ``after``, the one that follows it."""
     work = workload(project, layer)
-    place = work.place_of(after)
-    following = work.cases("disputed", behind=place, most=1) if place else []
-    first = work.cases("disputed", most=2)
-    return next((case for case in [*following, *first] if case.conversation != after), None)
-
-
-def accept(project: Project, layer: str, *, states: Collection[str], by: User) -> int:
-    """Accept every conversation in these states as the annotators agreed on it.
-
-    Gold still names who agreed, and adds who accepted. An acceptance holds only as long as the
-    answers agree: it decides nothing. Some are accepted at a time, so that nobody waits.
-    """
-    agreed = workload(project, layer).acceptable()
-    chosen = sorted({*states} & agreed.keys())
-    conversations = sorted(merge.conversation for state in chosen for merge in agreed[state])
-    parts = batches(conversations, AT_A_TIME)
-    return sum(_accept(project, layer, part, chosen, by) for part in parts)
-
-
-@transaction.atomic
-def _accept(
-    project: Project, layer: str, conversations: Sequence[int], states: list[str], by: User
-) -> int:
-    projects.lock(project)  # nothing is accepted twice
-    agreed = workload(project, layer, among=conversations).acceptable()
-    chosen = {merge.pk: merge for state in states for merge in agreed[state]}
-    guideline = project.guidelines.all()[0]
-    accepted = [
-        Adjudication(
-            conversation_id=chosen[pk].conversation,
-            layer=layer,
-            version=1,
-            guideline=guideline,
-            payload=_as_agreed(layer, clusters),
-            kind=Kind.ACCEPTED,
-            decided_by=by,
-        )
-        for pk, clusters in Merge.objects.filter(pk__in=chosen)
-        .order_by("conversation")
-        .values_list("pk", "clusters")
-    ]
-    Adjudication.objects.bulk_create(accepted)
-    if accepted:
-        events.record(
-            "adjudication.accepted",
-            project,
-            project=project,
-            actor=by,
-            layer=layer,
-            conversations=len(accepted),
-            states=states,
-        )
-    return len(accepted)
-
-
-def _as_agreed(layer: str, clusters: Sequence[StoredCluster]) -> Payload:
-    labels = [
-        {**cluster["label"], "adopted_from": sorted(cluster["uids"]), "uids": cluster["uids"]}
-        for cluster in clusters
-    ]
-    return {LAYERS[layer].key: numbered(labels)}
+    left = next((case.place for case in work.everything if case.conversation == after), None)
+    disputed = [case for case in work.cases("disputed") if case.conversation != after]
+    following = (case for case in disputed if left and case.place > left)
+    return next(following, next(iter(disputed), None))
 
 
 def _refuse_blind(conversation: Conversation) -> None:

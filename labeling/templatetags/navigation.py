@@ -67,7 +67,7 @@ GROUPS = (
             Entry(
                 "guidelines", _("Guidelines"), ("guideline", "guideline-new", "guideline-worklist")
             ),
-            Entry("adjudication", _("Adjudication"), ("adjudication-accept",)),
+            Entry("adjudication", _("Adjudication")),
             Entry("reviews", _("Review")),
             Entry("checks", _("Hidden checks"), ("check-person", "checks-choose")),
             Entry("suggestions", _("Suggestions")),

@@ -156,7 +156,7 @@ def test_an_unsent_decision_is_there_again_after_a_reload(
 def test_answers_are_reviewed_by_keyboard_alone(
     page: Page, live_server: LiveServer, lead: User, disputed: Conversation
 ) -> None:
-    open_page(page, live_server, "/projects/orders/review/next/?mode=all")
+    open_page(page, live_server, "/projects/orders/review/next/")
 
     type_keys(page, "f")  # nothing is corrected yet: the form opens
     page.keyboard.press("Control+a")

@@ -92,7 +92,7 @@ def test_the_evidence_of_an_answer_is_corrected_in_review(
     sign_in(User.objects.get(username="rita"))
     answered = Annotation.objects.order_by("pk").first()
     assert answered
-    open_page(page, live_server, f"/review/{answered.pk}/?mode=all")
+    open_page(page, live_server, f"/review/{answered.pk}/")
 
     type_keys(page, "e", "Escape", "ArrowDown", "ArrowDown", "m")
     expect(page.locator(".label-form [data-source]")).to_have_count(2)

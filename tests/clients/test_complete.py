@@ -47,7 +47,6 @@ LOOKED_UP: dict[tuple[str, str], dict[str, Any]] = {
         "next": None,
         "results": [],
         "preparing": False,
-        "acceptable": {"unanimous": 1, "majority": 0},
     },
     ("GET", "api-adjudication"): {
         "layer": "extraction",

@@ -15,13 +15,12 @@ from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
 from labeling.gold import gold
 from labeling.jobs import pending
-from labeling.models import Adjudication, Conversation, Event, GoldItem, Job, Merge, Project, Round
+from labeling.models import Adjudication, Conversation, GoldItem, Job, Merge, Project, Round
 from labeling.settling import adjudications, merges, processing, reviews
-from labeling.settling.views import adjudication as view
 from labeling.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
-from tests.pages import page, text_of
+from tests.pages import page
 
 pytestmark = pytest.mark.postgres
 
@@ -319,7 +318,7 @@ def test_the_queue_has_the_lowest_agreement_first(
     response = client.get("/projects/orders/adjudication/")
     following = client.get("/projects/orders/adjudication/next/")
 
-    rows = [row.external_id for row in response.context["rows"]]
+    rows = [row.external_id for row in response.context["page"].rows]
     assert rows == [three_ways.external_id, two_to_one.external_id]
     assert {name: number for name, _, number in response.context["tabs"]} == {
         "disputed": 2,
@@ -329,47 +328,6 @@ def test_the_queue_has_the_lowest_agreement_first(
     assert following.url == f"/adjudicate/{three_ways.pk}/?layer=extraction"
     after = client.get(f"/projects/orders/adjudication/next/?after={three_ways.pk}")
     assert after.url == f"/adjudicate/{two_to_one.pk}/?layer=extraction"
-
-
-def test_bulk_acceptance_shows_the_number_first_and_keeps_who_agreed(
-    project: Project, signed_in: SignedIn, rita: User
-) -> None:
-    unanimous = queue_of(project)[0]
-    client = signed_in(rita)
-    url = "/projects/orders/adjudication/accept/"
-    assert "1 conversation will be accepted" in page(client, url)
-
-    refused = client.post(url, {"layer": "extraction", "expected": "7"})
-    assert "The number changed in the meantime" in text_of(refused)
-    assert not Adjudication.objects.exists()
-    client.post(url, {"layer": "extraction", "expected": "1"})
-    client.post(url, {"layer": "extraction", "expected": "1"})
-
-    decision = Adjudication.objects.get()
-    assert (decision.conversation, decision.kind) == (unanimous, "accepted")
-    assert Event.objects.get(verb="adjudication.accepted").data["conversations"] == 1
-    item = gold.freeze(project=project, layer="extraction", ruler=ruler()).items.get()
-    assert item.how == GoldItem.How.UNANIMOUS
-    assert factories.with_names(item)["provenance"]["accepted_by"] == "rita"
-
-
-def test_an_acceptance_does_not_hold_for_other_answers(
-    project: Project, signed_in: SignedIn, rita: User
-) -> None:
-    unanimous = queue_of(project)[0]
-    signed_in(rita).post(
-        "/projects/orders/adjudication/accept/", {"layer": "extraction", "expected": "1"}
-    )
-    for assignment in unanimous.assignments.select_related("annotator"):
-        annotations.send_back(assignment, by=rita, reason="Look again")
-        who = assignment.annotator.username
-        factories.answer_with(assignment, {"requirements": [label(who)]})
-
-    with pytest.raises(gold.NothingToFreeze) as caught:
-        gold.freeze(project=project, layer="extraction", ruler=ruler())
-
-    reasons = {row["conversation"]: row["reason"] for row in caught.value.details["left_out"]}
-    assert reasons[unanimous.external_id]["code"] == "gold.disputed_and_more"
 
 
 def test_the_queue_shows_a_merge_only_while_it_is_of_the_current_answers_and_rules(
@@ -408,22 +366,19 @@ def test_the_queue_shows_a_merge_only_while_it_is_of_the_current_answers_and_rul
     assert shown() == (0, 3)
 
 
-def test_a_page_of_the_queue_goes_on_where_the_last_one_ended(
-    project: Project, signed_in: SignedIn, rita: User, monkeypatch: pytest.MonkeyPatch
+def test_what_was_accepted_before_stays_on_record_while_the_answers_agree(
+    project: Project, rita: User
 ) -> None:
-    monkeypatch.setattr(view, "PAGE", 1)
-    _, three_ways, two_to_one = queue_of(project)
-    address = "/projects/orders/adjudication/"
-
-    first = signed_in(rita).get(address).context
-    second = signed_in(rita).get(f"{address}?after={first['after']}").context
-
-    assert [row.external_id for row in first["rows"]] == [three_ways.external_id]
-    assert [row.external_id for row in second["rows"]] == [two_to_one.external_id]
-    assert second["after"] is None
-    named = signed_in(rita).get(f"{address}?q={two_to_one.external_id.upper()}&round=1").context
-    assert [row.external_id for row in named["rows"]] == [two_to_one.external_id]
-    assert named["tabs"][0][2] == 1
-    Conversation.objects.filter(pk=two_to_one.pk).update(external_id="Gespräch-Ö%1")
-    named = signed_in(rita).get(f"{address}?q=gesprÄch-ö%25").context
-    assert [row.external_id for row in named["rows"]] == ["Gespräch-Ö%1"]
+    unanimous = queue_of(project)[0]
+    Adjudication.objects.create(
+        conversation=unanimous,
+        layer="extraction",
+        version=1,
+        guideline=project.guidelines.get(),
+        payload=factories.labels([0]),
+        kind="accepted",
+        decided_by=rita,
+    )
+    item = gold.freeze(project=project, layer="extraction", ruler=ruler()).items.get()
+    assert item.how == GoldItem.How.UNANIMOUS
+    assert factories.with_names(item)["provenance"]["accepted_by"] == "rita"

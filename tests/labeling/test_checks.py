@@ -142,7 +142,7 @@ def test_a_check_counts_for_nothing(
             factories.measure(round_),
             progress.by_state(project),
             merges.ready(project, "extraction"),
-            reviews.ReviewList(project, viewer=rita).page(reviews.Choice(), is_done=False, most=99),
+            list(reviews.listed(project, viewer=rita)),
             [one.annotator for one in label_exports.finished(project)],
         ]
 

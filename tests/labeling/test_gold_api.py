@@ -152,14 +152,3 @@ def test_lint_is_asked_for_read_and_accepted_as_one_freezes(
     post(client, freezes, layer="extraction", waive={"superseded": "As it is."})
     gold_requests.answer(project, ruler=ruler)
     assert [row["reason"] for row in GoldRelease.objects.get().waivers] == ["As it is."]
-
-
-def test_two_releases_differ_by_what_became_of_their_items(
-    release: GoldRelease, rita: User, signed_in: SignedIn
-) -> None:
-    factories.make_release(release.project, items=1)
-    diff = signed_in(rita).get("/api/gold/orders/2/diff/").json()
-
-    assert (diff["before"], diff["after"], diff["n_same"]) == ("orders@1", "orders@2", 3)
-    assert [row["kind"] for row in diff["results"]] == ["added"] * diff["n_differing"]
-    assert diff["n_differing"] == 1

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.urls import reverse
 
 from labeling.agreement.matching.similarity import Ruler
-from labeling.gold import gold, gold_requests
-from labeling.models import Conversation, Event, GoldRelease, Guideline, Project
-from labeling.settling import adjudications, processing
+from labeling.gold import gold
+from labeling.models import Conversation, GoldRelease, Guideline, Project
+from labeling.settling import adjudications
 from tests import factories
 from tests.fakes import WordOverlap
 
@@ -70,35 +69,6 @@ def test_other_white_space_in_the_guidelines_means_nothing(first: GoldRelease) -
     Guideline.objects.create(project=first.project, version=2, body=body)
 
     assert factories.freeze(first.project, waive={"superseded": "Fine."}).meaning == "1.1.0"
-
-
-def test_a_version_can_be_raised_but_not_lowered(first: GoldRelease) -> None:
-    factories.answer_all(factories.open_full(first.project, 1))
-    assert factories.freeze(first.project, at_least="major").meaning == "2.0.0"
-
-    factories.answer_all(factories.open_full(first.project, 1))
-    assert factories.freeze(first.project, at_least="patch").meaning == "2.1.0"
-
-
-def test_the_lead_sees_the_version_before_and_raises_it_in_the_form(
-    signed_in: Any, rita: Any, first: GoldRelease
-) -> None:
-    factories.answer_all(factories.open_full(first.project, 1))
-
-    factories.open_full(first.project, 1)
-    processing.catch_up(first.project, ruler=lambda: RULER)
-    address = reverse("gold-version", args=["orders"])
-    shown = signed_in(rita).get(address, {"layer": "extraction"}).content.decode()
-    assert "orders@1 is version 1.0.0." in shown
-    assert "<strong>version 1.1.0</strong>: items new or in another split: 1" in shown
-    assert "3 items, left out: 1." in shown
-
-    fields = {"layer": "extraction", "name": "orders", "at_least": "major"}
-    signed_in(rita).post(reverse("gold-freeze", args=["orders"]), fields)
-    asked = Event.objects.get(verb="gold.freeze_requested")
-    gold_requests.answer(asked.project, ruler=lambda: RULER)
-
-    assert GoldRelease.objects.first().meaning == "2.0.0"
 
 
 def test_a_version_that_is_not_there_is_named(first: GoldRelease) -> None:

@@ -135,8 +135,7 @@ LISTS = {
     **{f"{HERE}{name}/": 0 for name in ("progress", "members", "audit", "calibration", "gold")},
     **{f"{HERE}{name}/": 0 for name in ("adjudication", "guidelines", "guidelines/worklist")},
     f"{HERE}conversations/": 9,
-    f"{HERE}review/?mode=all": 0,
-    f"{HERE}review/?mode=lowest": 0,
+    f"{HERE}review/": 0,
 }
 """Of a lead, each with the most statements that it may need; 0 where none were counted out."""
 PARTS = {  # of the newest of each

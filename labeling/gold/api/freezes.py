@@ -34,9 +34,6 @@ class FreezeIn(serializers.Serializer[Any]):
     message = serializers.CharField(
         default="", allow_blank=True, max_length=2000, help_text="What the release is for"
     )
-    at_least = serializers.ChoiceField(
-        ["patch", "minor", "major"], default="patch", help_text="Of the version by meaning"
-    )
     with_synthetic = serializers.BooleanField(default=False)
     waive = serializers.DictField(
         child=serializers.CharField(max_length=2000),

@@ -1,4 +1,4 @@
-"""Gold releases: what they hold, files, verifying, and what differs between two."""
+"""Gold releases: what they hold, files, verifying."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from rest_framework.response import Response
 from labeling.conversations.archives import zipped
 from labeling.core.api.base import READING, RELEASING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, listed, page, page_of
-from labeling.core.api.records import computed, row_of, serializer_with, username
+from labeling.core.api.paging import NEWEST_FIRST, OLDEST_FIRST, page, page_of
+from labeling.core.api.records import computed, row_of, username
 from labeling.exchange.export import export, formats_for
 from labeling.exchange.native_files import export_lines
-from labeling.gold import gold, gold_diffs, looks, pseudonyms, verification
+from labeling.gold import looks, pseudonyms, verification
 from labeling.gold.looks import Sight
-from labeling.gold.rules.gold_changes import ItemChanged
 from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership, ReleaseCheck
 from labeling.words import worded
 from labeling.work import blindness
@@ -220,63 +219,6 @@ class GoldVerifyView(ApiView):
 def _last_check(release: GoldRelease) -> dict[str, Any]:
     check = release.checks.select_related("by").first()
     return dict(VerifiedLastOut({"last": check}).data)
-
-
-# --- what differs ---------------------------------------------------------------------------------
-
-
-ChangeOut = serializer_with(
-    "ChangeOut",
-    ItemChanged,
-    text=serializers.BooleanField(help_text="The conversation differs"),
-    messages=serializers.ListField(child=serializers.DictField()),
-    labels=serializers.ListField(child=serializers.DictField()),
-)
-
-
-class DiffOut(PageOut):
-    before = serializers.CharField()
-    after = serializers.CharField()
-    n_differing = serializers.IntegerField()
-    n_same = serializers.IntegerField()
-    results = ChangeOut(many=True)
-
-
-class GoldDiffView(ApiView):
-    scopes = READING
-
-    @extend_schema(
-        parameters=[
-            *OLDEST_FIRST,
-            OpenApiParameter("with", str, description="name@version; default: its parent"),
-        ],
-        responses=DiffOut,
-    )
-    def get(self, request: Request, name: str, version: int) -> Response:
-        """What became of items and labels between this release and another, the older first."""
-        release = _release(request, name, version)
-        visible = GoldRelease.objects.visible_to(request.user).select_related("project")
-        if named := request.query_params.get("with"):
-            other = gold.find(named, among=visible)
-        elif release.parent_id is None:
-            raise serializers.ValidationError({"with": ["Name a release: this one has no parent."]})
-        else:
-            other = get_object_or_404(visible, pk=release.parent_id)
-        pair = [release.pk, other.pk]
-        blindness.refuse(request.user, Conversation.objects.filter(gold_items__release__in=pair))
-        before, after = sorted((release, other), key=lambda each: each.pk)
-        looks.require(request.user, [after, before], Sight(Look.Purpose.LABELS))
-        diff = gold_diffs.compare(before, after)
-        return listed(
-            request,
-            diff.names,
-            ChangeOut,
-            prepared=lambda names: [change.as_json() for change in diff.changes(names)],
-            before=str(before),
-            after=str(after),
-            n_differing=len(diff.names),
-            n_same=diff.same,
-        )
 
 
 def _release(request: Request, name: str, version: int) -> GoldRelease:

@@ -36,15 +36,6 @@ class FreezeForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
     )
 
-    at_least = forms.ChoiceField(
-        label=_("Version"),
-        choices=[
-            ("patch", _("Automatic")),
-            ("minor", _("at least a new middle number")),
-            ("major", _("a new first number")),
-        ],
-        required=False,
-    )
     with_synthetic = forms.BooleanField(
         label=_("with synthetic conversations"),
         required=False,
@@ -55,9 +46,6 @@ class FreezeForm(forms.Form):
     )
 
     only_lint = forms.BooleanField(required=False, widget=forms.HiddenInput)
-
-    def clean_at_least(self) -> str:
-        return self.cleaned_data["at_least"] or "patch"
 
     def clean(self) -> dict[str, Any]:
         """With the reasons for accepting what lint found, by kind."""

@@ -7,10 +7,9 @@ guidelines the first: labels of before and after then no longer mean the same.
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple, Self, get_args
+from typing import Literal, NamedTuple, Self
 
 Level = Literal["patch", "minor", "major"]
-LEVELS: tuple[Level, ...] = get_args(Level)
 
 _WRITTEN = re.compile(r"(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})", re.ASCII)
 
@@ -60,10 +59,6 @@ def of_release(meaning: str, version: int) -> Meaning:
     ('3.0.0', '3.1.0')
     """
     return Meaning.parse(meaning) or Meaning(version, 0, 0)
-
-
-def higher(first: Level, second: Level) -> Level:
-    return max(first, second, key=LEVELS.index)
 
 
 def same_words(first: str | None, second: str | None) -> bool:

@@ -75,18 +75,6 @@ class ParentRelease(TypedDict):
     sha256: str
 
 
-class SettledAnew(TypedDict):
-    """An item that the rule settles otherwise than the release before did, from the same answers.
-
-    ``after`` None: it is left out, because ``fields`` are disputed; else they are what changed.
-    """
-
-    item: str
-    before: str
-    after: str | None
-    fields: list[str]
-
-
 class OwnStatement(TypedDict, total=False):
     """What one kind of gold states in addition: labeled here, imported, or generated.
 
@@ -96,7 +84,6 @@ class OwnStatement(TypedDict, total=False):
     match_threshold: float
     ruler: str
     settling: int
-    settled_anew: list[SettledAnew]
     synthetic: int
     generated: int
     imported_from: list[SourceFile]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,11 @@ from labeling.exchange.export import EXPORTERS, ExporterFailed, export, formats_
 from labeling.exchange.native_files import export_lines
 from labeling.gold import corrections, gold_requests, looks, pseudonyms, signing, verification
 from labeling.gold.forms.gold import FreezeForm
-from labeling.gold.gold import proposed
 from labeling.gold.gold_requests import OUTCOMES
 from labeling.gold.looks import Sight
 from labeling.gold.rules import statement
 from labeling.gold.rules.names import in_figures
-from labeling.gold.rules.statement import SettledAnew, Waiver
+from labeling.gold.rules.statement import Waiver
 from labeling.gold.views.gold_items import ListLength, described, summarized, who_labeled
 from labeling.gold.views.looks import address
 from labeling.models import (
@@ -100,40 +98,6 @@ def _what_happens(asked: gold_requests.Asked) -> str:
     if asked.after:
         return _("Another freeze of this project is under way; a worker makes yours after it.")
     return _("A worker is freezing the release; it appears here.")
-
-
-MOST_TO_SETTLE = 2000
-"""Conversations that a page settles to say the next version; for more, freezing says it."""
-
-
-@require_GET
-def gold_version(request: HttpRequest, slug: str) -> HttpResponse:
-    """A part of the page: the version that the next freeze would get, and why."""
-    project = access.led(request.user, slug)
-    layer, name = request.GET.get("layer", ""), request.GET.get("name", "") or project.slug
-    context: dict[str, Any] = {"project": project}
-    if project.conversations.count() <= MOST_TO_SETTLE:
-        try:
-            preview = proposed(project, layer, name)
-            context["preview"] = preview
-            context["settled_anew"] = anew_rows(preview.settled_anew if preview else [])
-        except RuleError as error:
-            context["refusal"] = error.fact
-        context["parent"] = GoldRelease.objects.filter(name=name).order_by("-version").first()
-    return render(request, "labeling/_gold_version.html", context)
-
-
-def anew_rows(rows: Sequence[SettledAnew]) -> list[dict[str, Any]]:
-    """For a table: the outcomes and the fields in words."""
-    return [
-        {
-            "item": row["item"],
-            "before": GoldItem.How(row["before"]).label,
-            "after": GoldItem.How(row["after"]).label if row["after"] else "",
-            "fields": [Fact(f"field.{name}") for name in row["fields"]],
-        }
-        for row in rows
-    ]
 
 
 @require_GET
@@ -310,7 +274,6 @@ def _release_page(
         "sealed": _ask_url(release) if is_sealed else "",
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
         "waivers": [_waiver(row, names) for row in release.waivers],
-        "settled_anew": anew_rows(statement.parsed(release.header).get("settled_anew", [])),
         "left_out": _left_out(part_of(release.left_out, start=request.GET.get("left"))),
         "rounds": rounds,
         "synthetic": synthetic.count(),

@@ -7,8 +7,6 @@ from django.core.management.base import CommandParser
 from labeling.agreement.vectors import ruler
 from labeling.core import acting
 from labeling.gold import gold, lint
-from labeling.gold.rules.meaning import LEVELS
-from labeling.gold.rules.statement import parsed
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.base import AssayCommand
 from labeling.management.lint_lines import report_lines, waiver_line
@@ -32,13 +30,6 @@ class Command(AssayCommand):
         )
         add_waivers(parser)
         parser.add_argument(
-            "--at-least",
-            default="patch",
-            choices=LEVELS,
-            help="raise the version by meaning at least so far (default: as it follows from what "
-            "has changed)",
-        )
-        parser.add_argument(
             "--lint",
             action="store_true",
             help="Look for faults in what would be frozen, and freeze nothing. Exit status 1 if "
@@ -58,7 +49,6 @@ class Command(AssayCommand):
             by=acting.person(),
             message=options["message"],
             with_synthetic=options["with_synthetic"],
-            at_least=options["at_least"],
             waive=waivers_in(options["waive"]),
         )
         n_items = release.items.count()
@@ -70,10 +60,6 @@ class Command(AssayCommand):
             self.stdout.write(waiver_line(waiver))
         for override in release.overrides:
             self.stdout.write(f"Gate overridden in round {override['round']}: {override['reason']}")
-        for row in parsed(release.header).get("settled_anew", []):
-            fields = f" ({', '.join(row['fields'])})" if row["fields"] else ""
-            now = row["after"] or "disputed, left out"
-            self.stdout.write(f"settled differently {row['item']}: {row['before']} → {now}{fields}")
         for row in release.left_out:
             self.stdout.write(f"left out {row['conversation']}: {words_of(row['reason'])}")
 

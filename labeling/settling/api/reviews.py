@@ -8,7 +8,6 @@ from rest_framework.response import Response
 from labeling.core import access
 from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import OLDEST_FIRST, page, page_of
 from labeling.core.api.records import row_of
 from labeling.core.api.requests import person, sent, user_of
 from labeling.gold import looks
@@ -48,12 +47,6 @@ class ReviewView(ApiView):
     """Verdicts on one submitted answer, addressed by the answer's id."""
 
     scopes = LEADING
-
-    @extend_schema(parameters=OLDEST_FIRST, responses=page_of(ReviewOut))
-    def get(self, request: Request, pk: int) -> Response:
-        """Every verdict, oldest first."""
-        verdicts = self._annotation(request, pk).reviews.select_related("reviewer")
-        return page(request, verdicts, ReviewOut)
 
     @extend_schema(request=ReviewIn, responses={201: ReviewOut})
     def post(self, request: Request, pk: int) -> Response:

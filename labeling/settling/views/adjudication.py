@@ -9,13 +9,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET
 
 from labeling.agreement.matching.candidates import differing, perhaps_same
 from labeling.agreement.matching.merging import Cluster, plain
 from labeling.core import access, projects
 from labeling.core.views.markdown import shown_guideline
-from labeling.core.views.paging import PAGE, query_of
+from labeling.core.views.paging import part_of, query_of
 from labeling.domain.numbers import whole_number
 from labeling.gold import looks, reopenings
 from labeling.gold.reopenings import Desk
@@ -42,29 +42,24 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
     workload = service.workload(project, layer)
     if workload.preparing and not request.htmx:  # type: ignore[attr-defined]
         pending.request(project)
-    wanted = workload.only(request.GET.get("round", ""), request.GET.get("q", "").strip())
     tab = request.GET.get("tab", "disputed")
     tab = tab if tab in TABS else "disputed"
-    numbers = wanted.numbers()
-    behind = workload.place_of(whole_number(request.GET.get("after", "")))
-    cases = wanted.cases(tab, behind=behind, most=PAGE + 1)
+    numbers = workload.numbers()
+    page = part_of(workload.cases(tab), start=request.GET.get("after"))
     context = {
         "project": project,
         "layer": LAYERS[layer],
         "layers": [LAYERS[name] for name in merges.layers_of(project)],
         "tab": tab,
         "tabs": [(name, title, numbers[name]) for name, title in TABS.items()],
-        "rows": service.with_decisions(layer, cases[:PAGE]),
-        "after": cases[PAGE - 1].conversation if len(cases) > PAGE else None,
+        "page": page._replace(rows=service.with_decisions(layer, page.rows)),
         "query": query_of(request),
         "filters": query_of(request, "tab"),
-        "rounds": sorted({case.round for case in workload.everything}),
         "preparing": workload.preparing,
         "waiting": workload.waiting,
         "needed": [LAYERS[name] for name in needs_of(project, layer)],
         "may_write": access.leads(request.user, project),
-        "n_acceptable": sum(map(len, workload.acceptable().values())),
-        "next": workload.numbers()["disputed"],
+        "next": numbers["disputed"],
     }
     return render(request, "labeling/adjudication.html", context)
 
@@ -85,33 +80,6 @@ def adjudication_next(request: HttpRequest, slug: str) -> HttpResponse:
         messages.info(request, _("Nothing is disputed any more: everything has been decided."))
         return redirect(f"{reverse('adjudication', args=[project.slug])}?layer={layer}")
     return redirect(f"{reverse('adjudicate', args=[item.conversation])}?layer={layer}")
-
-
-@require_http_methods(["GET", "POST"])
-def adjudication_accept(request: HttpRequest, slug: str) -> HttpResponse:
-    """Accept what is agreed, in bulk. Asks first and says how much it is."""
-    project = access.led(request.user, slug)
-    query = request.POST if request.method == "POST" else request.GET
-    layer = _layer(project, query.get("layer", ""))
-    states = ["unanimous", *(["majority"] if query.get("majority") else [])]
-    agreed = service.workload(project, layer).acceptable()
-    counts = {state: len(merges_) for state, merges_ in agreed.items()}
-    number = sum(counts[state] for state in states)
-    if request.method == "POST" and query.get("expected") == str(number):
-        accepted = service.accept(project, layer, states=states, by=request.user)  # type: ignore[arg-type]
-        messages.success(
-            request, _("{accepted} conversations are accepted as agreed.").format(accepted=accepted)
-        )
-        return redirect(f"{reverse('adjudication', args=[project.slug])}?tab=decided&layer={layer}")
-    context = {
-        "project": project,
-        "layer": LAYERS[layer],
-        "counts": counts,
-        "majority": "majority" in states,
-        "number": number,
-        "changed": request.method == "POST",
-    }
-    return render(request, "labeling/adjudication_accept.html", context)
 
 
 @require_GET

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,16 +13,13 @@ from labeling.agreement.matching.candidates import differing, perhaps_same
 from labeling.agreement.matching.matching import Record
 from labeling.core import access
 from labeling.core.views.markdown import shown_guideline
-from labeling.core.views.paging import PAGE, query_of
-from labeling.domain.numbers import whole_number
+from labeling.core.views.paging import page_of, query_of
 from labeling.gold import looks
-from labeling.jobs import pending
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
 from labeling.schema import LAYERS
 from labeling.schema.labels import Payload, StoredLabel
 from labeling.settling import merges
 from labeling.settling import reviews as service
-from labeling.settling.reviews import Choice
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_layers
 from labeling.words import words_of
@@ -29,42 +27,37 @@ from labeling.work import assignments, blindness, locking
 from labeling.work.rules.keys import REVIEW_KEYS
 
 TABS = {"open": _("To review"), "done": _("Reviewed")}
-MODES = {
-    "sample": _("The sample"),
-    "lowest": _("All, lowest agreement first"),
-    "all": _("All, oldest first"),
-}
+ORDER = ("submitted_at", "pk")
+
+
+def _listed(request: HttpRequest, project: Project) -> QuerySet[Annotation]:
+    name = request.GET.get("annotator", "")
+    return service.listed(project, viewer=request.user, annotator=name)  # type: ignore[arg-type]
 
 
 @require_GET
 def reviews(request: HttpRequest, slug: str) -> HttpResponse:
     """Submitted answers of full labeling, with their reviews."""
     project = access.readable(request.user, slug)
-    answers = service.ReviewList(project, viewer=request.user)  # type: ignore[arg-type]
-    if merges.layers_of(project):
-        pending.request(project)
-    choice = _choice(request, project)
+    answers = _listed(request, project)
     tab = "done" if request.GET.get("tab") == "done" else "open"
-    everybody, sample = answers.numbers(Choice()), answers.numbers(Choice("sample"))
-    people = sample if choice.mode == "sample" else everybody
-    number = people[choice.annotator] if choice.annotator else people.total()
-    done = answers.number_done(choice)
-    counts = {"open": number - done, "done": done}
-    last = whole_number(request.GET.get("after", ""))
-    rows = answers.page(choice, is_done=tab == "done", behind=last, most=PAGE + 1)
+    rows = {"open": answers.filter(verdict=""), "done": answers.exclude(verdict="")}
+    counts = {name: chosen.count() for name, chosen in rows.items()}
+    shown = rows[tab].select_related("assignment__conversation", "assignment__annotator")
+    page = page_of(
+        shown.select_related("assignment__round").defer("payload"),
+        order=ORDER,
+        after=request.GET.get("after"),
+        anchors=Annotation.objects.filter(assignment__round__project=project),
+    )
     context = {
         "project": project,
         "tab": tab,
         "tabs": [(name, title, counts[name]) for name, title in TABS.items()],
-        "modes": MODES.items(),
-        "mode": choice.mode,
-        "people": sorted(everybody),
-        "rows": rows[:PAGE],
-        "after": rows[PAGE - 1].annotation if len(rows) > PAGE else None,
+        "people": assignments.annotators(project).order_by("username"),
+        "page": page,
         "query": query_of(request),
         "filters": query_of(request, "tab"),
-        "n_sampled": sample.total(),
-        "total": everybody.total(),
         "may_write": access.leads(request.user, project),
         "next": counts["open"],
         "verdicts": dict(Review.Verdict.choices),
@@ -72,26 +65,21 @@ def reviews(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "labeling/reviews.html", context)
 
 
-def _choice(request: HttpRequest, project: Project) -> Choice:
-    mode = request.GET.get("mode", "")
-    if mode not in MODES:
-        mode = service.usual_mode(project)
-    return Choice(mode, request.GET.get("annotator", ""))
-
-
 @require_GET
 def review_next(request: HttpRequest, slug: str) -> HttpResponse:
     """Go on with the next answer of the same list, or back to it."""
     project = access.readable(request.user, slug)
-    answers = service.ReviewList(project, viewer=request.user)  # type: ignore[arg-type]
-    choice, last = _choice(request, project), whole_number(request.GET.get("after", ""))
-    following = answers.page(choice, is_done=False, behind=last, most=1)
-    row = next(iter(following or answers.page(choice, is_done=False, most=1)), None)
-    query = query_of(request, "tab")
+    answers, query = _listed(request, project).filter(verdict=""), query_of(request, "tab")
+    anchors = Annotation.objects.filter(assignment__round__project=project)
+    pages = (
+        page_of(answers, order=ORDER, after=after, anchors=anchors)
+        for after in (request.GET.get("after"), None)
+    )
+    row = next((page.rows[0] for page in pages if page.rows), None)
     if row is None:
         messages.info(request, _("Nothing is left to review in this list."))
         return redirect(f"{reverse('reviews', args=[project.slug])}?{query}")
-    return redirect(f"{reverse('review', args=[row.annotation])}?{query}")
+    return redirect(f"{reverse('review', args=[row.pk])}?{query}")
 
 
 @require_GET

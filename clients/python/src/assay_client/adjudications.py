@@ -45,20 +45,12 @@ class Adjudications(Part):
         tab: Tab = "disputed",
         *,
         layer: str | None = None,
-        round: int | None = None,
         timeout: float | None = 60.0,
     ) -> Rows[models.AdjudicationCase]:
         """Lowest agreement first; waits until a worker has merged the newest answers."""
-        query = said(tab=tab, layer=layer, round=round)
+        query = said(tab=tab, layer=layer)
         self._prepared(query, timeout)
         return self._rows(models.AdjudicationCase, "adjudications", **query)
-
-    def accept(self, layer: str, *, majority: bool = False, timeout: float | None = 60.0) -> int:
-        """Accept what everybody agreed on, or also what a majority did. Says how many it were."""
-        acceptable = self._prepared({"layer": layer}, timeout)["acceptable"]
-        expected = acceptable["unanimous"] + (acceptable["majority"] if majority else 0)
-        body = {"layer": layer, "majority": majority, "expected": expected}
-        return self._post(models.Accepted, ["adjudications", "accept"], body).accepted
 
     def get(self, conversation: int, layer: str) -> models.Merge:
         """The labels of a conversation in clusters, with the newest decision."""
@@ -103,15 +95,6 @@ class Adjudications(Part):
 
 class Reviews(Part):
     """Verdicts on submitted answers."""
-
-    def list(
-        self, *, state: Literal["open", "done"] = "open", annotator: str | None = None
-    ) -> Rows[models.ReviewRow]:
-        return self._rows(models.ReviewRow, "reviews", state=state, annotator=annotator)
-
-    def get(self, annotation: int) -> Rows[models.Review]:
-        """The verdicts on one answer."""
-        return self._top._rows(models.Review, ["reviews", annotation])
 
     def give(
         self,

@@ -107,11 +107,6 @@ class GoldReleases(Part):
         """One item: the conversation, its labels, and where each comes from."""
         return self._get(models.Item, self._of(release, "items", item_id))
 
-    def diff(self, release: str | Gold, other: str | Gold | None = None) -> Rows[models.Change]:
-        """What differs from another release, or from its parent."""
-        against = other and str(other)
-        return self._rows(models.Change, self._of(release, "diff"), **{"with": against})
-
     def verify(self, release: str | Gold, *, timeout: float | None = None) -> models.Verified:
         """Have every hash computed again; of a large release a worker does it."""
         at = self._of(release, "verify")
@@ -142,10 +137,6 @@ class GoldReleases(Part):
 
 
 class Looks(Part):
-    def list(self, gold: str | None = None) -> Rows[models.Look]:
-        """The looks at test items of releases that you may read, newest first."""
-        return self._rows(models.Look, "looks", gold=gold)
-
     def state(self, gold: str | Gold, purpose: Purpose, reason: str) -> models.Standing:
         """Say why you look at the test items of a release; what was refused opens for you."""
         body = {"gold": str(gold), "purpose": purpose, "reason": reason}

@@ -10,18 +10,6 @@ class Record(dict[str, Any]):
 
 def is_time(name: str) -> bool: ...
 
-class AcceptIn(TypedDict, total=False):
-    layer: str
-    majority: bool
-    expected: int
-
-class Acceptable(Record):
-    unanimous: int
-    majority: int
-
-class Accepted(Record):
-    accepted: int
-
 class Added(Record):
     added: int
 
@@ -167,16 +155,6 @@ class CaseScore(Record):
     numerator: float | None
     weight: float | None
     detail: dict[str, Any]
-
-class Change(Record):
-    text: bool
-    messages: list[dict[str, Any]]
-    labels: list[dict[str, Any]]
-    item_id: str
-    kind: str
-    how: list[str] | None
-    split: list[str] | None
-    other: list[str]
 
 class Changed(Record):
     changed: list[str]
@@ -333,14 +311,6 @@ class DiffLine(Record):
     new: int | None
     text: str
 
-class Diff(Record):
-    next: str | None
-    before: str
-    after: str
-    n_differing: int
-    n_same: int
-    results: list[Change]
-
 class Difference(Record):
     labels: list[LabelChange]
     reordered: list[str]
@@ -440,7 +410,6 @@ class FreezeIn(TypedDict, total=False):
     layer: str
     name: str
     message: str
-    at_least: str
     with_synthetic: bool
     waive: dict[str, str]
     only_lint: bool
@@ -651,17 +620,6 @@ class LookIn(TypedDict, total=False):
     gold: str
     purpose: str
     reason: str
-
-class Look(Record):
-    id: int
-    purpose: str
-    subject: str
-    named: str
-    reason: str
-    n_items: int
-    at: datetime
-    gold: str
-    user: str | None
 
 class MarkedSide(Record):
     annotator: str
@@ -909,10 +867,6 @@ class RestoreIn(TypedDict, total=False):
     client: str
     seq: int
 
-class ReviewCounts(Record):
-    open: int
-    done: int
-
 class ReviewIn(TypedDict, total=False):
     version: int
     verdict: str
@@ -927,16 +881,6 @@ class Review(Record):
     payload: Any
     reviewed_at: datetime
     reviewer: str
-
-class ReviewRow(Record):
-    annotation: int
-    conversation_id: int
-    conversation: str
-    annotator: str
-    submitted_at: datetime
-    round: int
-    verdict: str
-    agreement: float | None
 
 class RevisionDetail(Record):
     version: int
@@ -1266,8 +1210,6 @@ class WrittenAnswer(Record):
 
 class GetAdjudications(TypedDict, total=False):
     layer: str | None
-    round: int | None
-    search: str | None
     tab: str | None
 
 class GetConversations(TypedDict, total=False):
@@ -1302,16 +1244,8 @@ class GetLint(TypedDict, total=False):
     kind: str | None
     layer: str | None
 
-class GetLooks(TypedDict, total=False):
-    gold: str | None
-
 class GetPipelines(TypedDict, total=False):
     layer: str | None
-
-class GetReviews(TypedDict, total=False):
-    annotator: str | None
-    mode: str | None
-    state: str | None
 
 class GetRuns(TypedDict, total=False):
     gold: str | None
