@@ -656,11 +656,8 @@ class ConversationsForm(PipelineForm):
             return None
         stored, records = self._sources()
         sizes = [
-            *((sum(len(turn.content) for turn in each.turns), len(each.turns)) for each in records),
-            *(
-                (sum(len(said.content) for said in each.messages), each.n_messages)
-                for each in stored
-            ),
+            *(sum(len(turn.content) for turn in each.turns) for each in records),
+            *(sum(len(said.content) for said in each.messages) for each in stored),
         ]
         task = self._task()
         return {

@@ -744,7 +744,6 @@ REFUSALS: dict[str, Text] = {
         "{basis}; more calls because long conversations are read in parts: {calls}"
     ),
     "estimate.conversation": _("its conversation"),
-    "estimate.messages": _("{n} of its messages"),
     "estimate.answers": _("an answer and {kinds} judgments for each case"),
     "estimate.as_before": _("{basis}, as long as those before"),
     "estimate.tokens_each": _("{basis} of {prompt} + {reply} tokens each"),
@@ -887,11 +886,6 @@ GENERATED: dict[str, Text] = {
     "generation.too_short": _(
         "No conversation in {where} has {least} messages: import some first."
     ),
-    "generation.unknown_difficulty": _(
-        "There is no difficulty “{difficulty}”. Known are: {known}."
-    ),
-    "generation.unknown_domain": _("There is no domain “{domain}”. Known are: {known}."),
-    "generation.unknown_split": _("There is no split “{split}”."),
     "sample.conversation_again": _("the same conversation again"),
     "sample.empty_question": _("an empty question or answer"),
     "sample.labels_break_schema": _("labels: {field}"),

@@ -57,12 +57,10 @@ class Tools:
 
 
 class Calls(NamedTuple):
-    """How often a pipeline asks a model for one case, and how much each call reads."""
+    """How often a pipeline asks a model for one case, each time with its conversation."""
 
     least: int = 1
     most: int = 1
-    messages: int | None = None
-    """None: the whole conversation."""
     part_characters: int | None = None
     """Of a longer conversation one of the calls becomes several, one for each part."""
 

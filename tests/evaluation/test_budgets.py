@@ -148,10 +148,10 @@ PART = 1_000_000
 @pytest.mark.parametrize(
     ("pipeline", "config", "layer", "calls"),
     [
-        ("requirements-model", {}, "extraction", Calls(1, 1, None, PART)),
-        ("requirements-agent", {"implementation": "model"}, "extraction", Calls(1, 1, None, PART)),
-        ("requirements-agent", {"implementation": "model"}, "validation", Calls(1, 3, None, PART)),
-        ("requirements-agent", {"implementation": "model"}, "end_to_end", Calls(4, 4, None, PART)),
+        ("requirements-model", {}, "extraction", Calls(1, 1, PART)),
+        ("requirements-agent", {"implementation": "model"}, "extraction", Calls(1, 1, PART)),
+        ("requirements-agent", {"implementation": "model"}, "validation", Calls(1, 3, PART)),
+        ("requirements-agent", {"implementation": "model"}, "end_to_end", Calls(4, 4, PART)),
         ("requirements-agent", {"document": "model"}, "end_to_end", Calls(1, 1)),
         ("memory", {"mode": "oneshot", "use_model": True}, "qa", Calls(1, 1)),
         ("memory", {"use_model": True}, "qa", Calls(1, 3)),  # if it does not fit

@@ -246,7 +246,7 @@ def test_replies_of_no_use_are_counted_and_a_wrong_key_ends_it(server: Any) -> N
     server.default = "prose"
 
     def made_by_model(**wish: Any) -> Any:
-        model = generators.model_for("generate_conversations", None, None)
+        model = generators.model_for("generate_conversations", "default", None, None)
         return generators.make_talks(Wish(project="made", difficulty="easy", **wish), model)
 
     made = made_by_model(count=1)

@@ -298,9 +298,7 @@ def _entry_of(path: Path) -> FileEntry:
 def _model(task: Task, options: dict[str, Any]) -> CountedModel | None:
     if not task.asks_model:
         return None
-    return CountedModel.from_settings(
-        budget_cost=options["budget"], budget_tokens=options["budget_tokens"]
-    )
+    return CountedModel.named(budget_cost=options["budget"], budget_tokens=options["budget_tokens"])
 
 
 def _built(task: Task, model: CountedModel | None) -> Pipeline:

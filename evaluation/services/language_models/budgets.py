@@ -54,11 +54,6 @@ SUMMED = (
 """The amounts in the usage of one piece of work."""
 
 
-def added(a: float | None, b: float | None) -> float | None:
-    """Two amounts of money; unknown if one of them is."""
-    return None if a is None or b is None else a + b
-
-
 @dataclass(frozen=True, slots=True)
 class Estimate:
     cases: int
@@ -72,12 +67,13 @@ class Estimate:
         return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: Estimate) -> Estimate:
-        """Of the same cases."""
+        """Of the same cases; money is unknown if one of them is."""
+        known = self.cost is not None and other.cost is not None
         return Estimate(
             self.cases,
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
-            added(self.cost, other.cost),
+            (self.cost or 0.0) + (other.cost or 0.0) if known else None,
             Fact("estimate.both", first=self.basis, second=other.basis),
         )
 
@@ -239,7 +235,7 @@ def estimate(
     """
     calls = entry_for(pipeline).calls(config, release.layer)
     items = of_split(GoldItem.objects.filter(release=release), split)
-    sizes = list(_case_sizes(release, items.order_by("position")[:size], calls.messages))
+    sizes = list(_case_sizes(release, items.order_by("position")[:size]))
     cases = len(sizes) * repetitions
     known = _of_earlier_run(release, pipeline, config, model)
     if known:
@@ -277,9 +273,7 @@ def _basis(calls: Calls) -> Fact:
         most=calls.most,
         least=calls.least,
         tokens=REPLY_TOKENS,
-        read=Fact("estimate.conversation")
-        if calls.messages is None
-        else Fact("estimate.messages", n=calls.messages),
+        read=Fact("estimate.conversation"),
     )
 
 
@@ -327,15 +321,12 @@ def _estimate(cases: int, prompt: float, reply: float, basis: Fact, model: str) 
     return Estimate(cases, usage.prompt_tokens, usage.completion_tokens, cost, basis)
 
 
-def _case_sizes(release: GoldRelease, items: Iterable[GoldItem], most: int | None) -> Iterable[int]:
-    """Characters of the conversation, or of ``most`` of its messages, once for each case."""
+def _case_sizes(release: GoldRelease, items: Iterable[GoldItem]) -> Iterable[int]:
+    """Characters of the conversation, once for each case."""
     layer = gold_layer(release.layer)
     for item in items:
         content = item.content
-        lengths = [len(message["content"]) for message in content["conversation"]]
-        characters = sum(lengths)
-        if most is not None and len(lengths) > most:
-            characters = round(characters * most / len(lengths))
+        characters = sum(len(message["content"]) for message in content["conversation"])
         yield from [characters] * len(layer.parts(content))
 
 

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.usage import Spent, together
+from pipelines.chat.endpoint import DEFAULT
 from pipelines.llm import (
     ChatMessage,
     ModelError,
@@ -54,12 +55,12 @@ class CountedModel:
         """Why nothing can continue, even if the pipeline ignored it."""
 
     @classmethod
-    def from_settings(
-        cls, *, budget_cost: float | None, budget_tokens: int | None
+    def named(
+        cls, name: str = DEFAULT, *, budget_cost: float | None, budget_tokens: int | None
     ) -> CountedModel | None:
         model = cls()
         model._model = endpoints.model_named(
-            before_asking=lambda: budgets.hold(budget_cost, budget_tokens, model.spent)
+            name, before_asking=lambda: budgets.hold(budget_cost, budget_tokens, model.spent, name)
         )
         return model if model._model else None
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import cycle, islice
+from itertools import cycle, zip_longest
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import transaction
@@ -21,7 +21,7 @@ from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.metering import STOPS, CountedModel
 from evaluation.synthetic import questions, talks
 from evaluation.synthetic.questions import Asked, Talk, TalkMessage
-from evaluation.synthetic.talks import DIFFICULTIES, MIXED, Sample
+from evaluation.synthetic.talks import MIXED, Sample
 from labeling.conversations import conversations
 from labeling.conversations.rules.importing import Record
 from labeling.conversations.rules.importing import Turn as StoredTurn
@@ -45,7 +45,7 @@ LEAST_MESSAGES = 2
 MADE_HOW = "generated"
 (QUESTIONS,) = published_as("question cases")
 
-Progress = Callable[[int], None]
+Progress = Callable[[int], object]
 T = TypeVar("T")
 
 
@@ -70,33 +70,32 @@ class Batch(Generic[T]):
     """What verified, and what was thrown out for which reasons."""
 
     generator: str
+    count: int
     accepted: list[T] = field(default_factory=list)
     rejected: Counter[Fact] = field(default_factory=Counter)
     n_rejected: int = 0
-    tokens: int = 0
     stopped: Fact | None = None
     """Why there are fewer than was asked for."""
 
-    def fill(
-        self, attempts: Iterable[Callable[[], tuple[T, list[Fact]]]], count: int, tell: Progress
-    ) -> None:
-        """By one attempt after the other, each with the problems of what it made."""
-        for attempt in attempts:
-            if len(self.accepted) == count:
-                break
-            try:
-                sample, problems = attempt()
-            except ENDS as error:
-                self.stopped = adapters.fact_of(error)
-                break
-            except ModelError as error:  # equal failures are counted together
-                problems = [Fact("sample.unusable_reply", code=error.code)]
-            if problems:
-                self.n_rejected += 1
-                self.rejected.update(problems)
-            else:
-                self.accepted.append(sample)
-                tell(len(self.accepted))
+    @property
+    def over(self) -> bool:
+        return self.stopped is not None or len(self.accepted) == self.count
+
+    def settled(self, attempt: Callable[[], tuple[T, list[Fact]]]) -> bool:
+        """Whether what it made verifies, or nothing more can be made."""
+        try:
+            sample, problems = attempt()
+        except ENDS as error:
+            self.stopped = adapters.fact_of(error)
+            return True
+        except ModelError as error:  # equal failures are counted together
+            problems = [Fact("sample.unusable_reply", code=error.code)]
+        if problems:
+            self.n_rejected += 1
+            self.rejected.update(problems)
+        else:
+            self.accepted.append(sample)
+        return not problems
 
     def imported(self, name: str, key: str, labels: list[StoredLabel]) -> Imported:
         sha256 = hashlib.sha256(self.generator.encode()).hexdigest()
@@ -107,13 +106,13 @@ class Batch(Generic[T]):
         return Imported(name, source, {key: labels}, origins)
 
 
-def model_for(what: str, cost: float | None, tokens: int | None) -> CountedModel:
-    """Refused where no model is set up, or where the budget makes no sense."""
-    endpoints.require(Fact(f"task.{what}"))
-    problem = budgets.problem_with(cost, tokens)
+def model_for(what: str, name: str, cost: float | None, tokens: int | None) -> CountedModel:
+    """The model of this name; refused where it is not set up, or the budget makes no sense."""
+    endpoints.require(Fact(f"task.{what}"), name)
+    problem = budgets.problem_with(cost, tokens, model=name)
     if problem:
         raise GenerationRefused(problem)
-    model = CountedModel.from_settings(budget_cost=cost, budget_tokens=tokens)
+    model = CountedModel.named(name, budget_cost=cost, budget_tokens=tokens)
     assert model is not None  # required before
     return model
 
@@ -131,39 +130,21 @@ def make_talks(
     wish: Wish, model: CountedModel | None = None, *, progress: Progress = lambda _: None
 ) -> Batch[Sample]:
     """Out of templates, the same for the same wish; or by a language model, which tries a few times
-    what does not verify."""
-    _check_talks(wish)
-    version = talks.version_by(model.id) if model else talks.version()
-    batch: Batch[Sample] = Batch(f"{version} seed {wish.seed}"[:200])
-    batch.fill(_talk_attempts(wish, model, batch), wish.count, progress)
-    batch.tokens = model.spent.tokens if model else 0
-    return batch
-
-
-def _check_talks(wish: Wish) -> None:
+    what does not verify. The domains take turns."""
     if not 1 <= wish.count <= MOST_TALKS:
         raise GenerationRefused("generation.number_of_conversations", most=MOST_TALKS)
-    known = [ALL, *talks.domains()]
-    if wish.domain not in known:
-        raise GenerationRefused("generation.unknown_domain", domain=wish.domain, known=known)
-    known = [MIXED, *DIFFICULTIES]
-    if wish.difficulty not in known:
-        asked = wish.difficulty
-        raise GenerationRefused("generation.unknown_difficulty", difficulty=asked, known=known)
-    if wish.split not in ("", *Conversation.Split.values):
-        raise GenerationRefused("generation.unknown_split", split=wish.split)
-
-
-def _talk_attempts(wish: Wish, model: CountedModel | None, batch: Batch[Sample]) -> Iterator[Any]:
-    """The domains take turns."""
+    version = talks.version_by(model.id) if model else talks.version()
+    batch: Batch[Sample] = Batch(f"{version} seed {wish.seed}"[:200], wish.count)
     domains = cycle(talks.domains() if wish.domain == ALL else [wish.domain])
     levels = talks.difficulties(wish.difficulty, wish.count)
     for number, (domain, difficulty) in enumerate(zip(domains, levels, strict=False), start=1):
         asked = {"domain": domain, "difficulty": difficulty, "seed": wish.seed}
-        before = len(batch.accepted)
-        for repetition in range(TRIES if model else 1):
-            if len(batch.accepted) == before:
-                yield partial(_talk, number, asked, model, repetition, batch)
+        attempts = range(TRIES if model else 1)
+        any(batch.settled(partial(_talk, number, asked, model, at, batch)) for at in attempts)
+        progress(len(batch.accepted))
+        if batch.over:
+            break
+    return batch
 
 
 def _talk(
@@ -214,23 +195,25 @@ def store_talks(batch: Batch[Sample], wish: Wish, *, gold: str, actor: Any = Non
 
 
 def make_questions(
-    wish: Wish, model: CountedModel | None = None, *, progress: Progress = lambda _: None
+    wish: Wish, model: CountedModel, *, progress: Progress = lambda _: None
 ) -> Batch[Asked]:
     """One for each conversation before any gets a second one."""
+    if not 1 <= wish.count <= MOST_QUESTIONS:
+        raise GenerationRefused("generation.number_of_questions", most=MOST_QUESTIONS)
     about = _talks_of(wish)
-    version = questions.version_by(model.id) if model else questions.version()
-    batch: Batch[Asked] = Batch(f"{version} seed {wish.seed}"[:200])
-    attempts = _in_turns([_question_attempts(talk, wish.seed, model, batch) for talk in about])
-    if model:
-        attempts = islice(attempts, TRIES * wish.count)
-    batch.fill(attempts, wish.count, progress)
-    batch.tokens = model.spent.tokens if model else 0
+    version = questions.version_by(model.id)
+    batch: Batch[Asked] = Batch(f"{version} seed {wish.seed}"[:200], wish.count)
+    for chosen in zip_longest(*(questions.choices(talk, wish.seed) for talk in about)):
+        for talk, messages in zip(about, chosen, strict=True):
+            if batch.over or len(batch.accepted) + batch.n_rejected == TRIES * wish.count:
+                return batch
+            if messages:
+                batch.settled(partial(_asked_by, model, talk, messages, wish.seed, batch))
+                progress(len(batch.accepted))
     return batch
 
 
 def _talks_of(wish: Wish) -> list[Talk]:
-    if not 1 <= wish.count <= MOST_QUESTIONS:
-        raise GenerationRefused("generation.number_of_questions", most=MOST_QUESTIONS)
     able = _project(wish).conversations.filter(n_messages__gte=LEAST_MESSAGES)
     able = able.filter(**({"split": wish.split} if wish.split else {}))
     chosen = able.select_related("transcript").order_by("external_id")[: wish.count * TRIES]
@@ -262,42 +245,15 @@ def _talk_about(conversation: Conversation) -> Talk:
     return Talk(conversation.external_id, messages)
 
 
-def _in_turns(streams: list[Iterator[Any]]) -> Iterator[Any]:
-    """One of each, then a second one of each, until all have run out."""
-    while streams:
-        left = []
-        for stream in streams:
-            for element in stream:
-                yield element
-                left.append(stream)
-                break
-        streams = left
-
-
-def _question_attempts(
-    talk: Talk, seed: int, model: CountedModel | None, batch: Batch[Asked]
-) -> Iterator[Any]:
-    if model is None:
-        for asked in questions.out_of_words(talk, seed):
-            yield partial(_checked, asked, batch)
-        return
-    for chosen in questions.choices(talk, seed):
-        yield partial(_asked_by, model, talk, chosen, seed, batch)
-
-
 def _asked_by(
     model: CountedModel, talk: Talk, chosen: Any, seed: int, batch: Batch[Asked]
 ) -> tuple[Asked, list[Fact]]:
-    asked, problems = _checked(questions.ask(talk, chosen, model=model, seed=seed), batch)
-    return asked, problems or questions.unconfirmed(asked, chosen, model)
-
-
-def _checked(asked: Asked, batch: Batch[Asked]) -> tuple[Asked, list[Fact]]:
-    known = {(other.talk, other.question) for other in batch.accepted}
-    if (asked.talk, asked.question) in known:
+    asked = questions.ask(talk, chosen, model=model, seed=seed)
+    if any((asked.talk, asked.question) == (one.talk, one.question) for one in batch.accepted):
         return asked, [Fact("sample.question_again")]
     labels = {"questions": [asked.as_label()]}
-    return asked, talks.against_schema(labels, QUESTIONS, max(asked.evidence) + 1)
+    problems = talks.against_schema(labels, QUESTIONS, max(asked.evidence) + 1)
+    return asked, problems or questions.unconfirmed(asked, chosen, model)
 
 
 def store_questions(

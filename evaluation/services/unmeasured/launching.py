@@ -186,19 +186,13 @@ def _begin(wish: Wish, talks: list[RunConversation]) -> Run:
     return run
 
 
-def estimate(task: Task, talks: Iterable[tuple[int, int]]) -> Estimate | None:
-    """What a language model will probably cost; None where none is asked.
-
-    ``talks`` are characters and messages of each conversation.
-    """
+def estimate(task: Task, talks: Iterable[int]) -> Estimate | None:
+    """What a language model will probably cost for conversations of so many characters; None where
+    none is asked."""
     if not task.asks_model:
         return None
     calls = task.entry.calls(task.config, task.layer)
-    sizes = []
-    for characters, messages in talks:
-        if calls.messages is not None and messages > calls.messages:
-            characters = round(characters * calls.messages / messages)
-        sizes += [characters] * max(1, len(task.questions))
+    sizes = [characters for characters in talks for _ in task.questions or [""]]
     return budgets.estimate_of(sizes, calls)
 
 
