@@ -119,7 +119,7 @@ class OpenAIModel:
         try:
             if schema is None:
                 return self._text(messages, bill)
-            return self._document(list(messages), schema, bill)
+            return self._document(messages, schema, bill)
         except ModelError as error:
             error.usage = bill.usage
             raise
@@ -141,15 +141,16 @@ class OpenAIModel:
             raise InvalidReply("reply.no_text")
         return bill.reply(answer)
 
-    def _document(self, messages: list[ChatMessage], schema: JsonSchema, bill: Bill) -> Reply:
+    def _document(self, messages: Sequence[ChatMessage], schema: JsonSchema, bill: Bill) -> Reply:
+        """What cannot be used is asked for once more, with what is wrong."""
         answer = self._answer(messages, schema, bill)
         try:
             return bill.reply(answer, self._understood(answer, schema))
         except Unparsable as problem:
             said = PROBLEMS[problem.code].format(**problem.values)
-            again = ASK_AGAIN.format(problem=said, schema=_shown(schema))
-            messages += [ChatMessage("assistant", answer.text or "–"), ChatMessage("user", again)]
-        answer = self._answer(messages, schema, bill)
+        again = ASK_AGAIN.format(problem=said, schema=_shown(schema))
+        turns = [ChatMessage("assistant", answer.text or "–"), ChatMessage("user", again)]
+        answer = self._answer([*messages, *turns], schema, bill)
         try:
             return bill.reply(answer, self._understood(answer, schema))
         except Unparsable as problem:
@@ -301,7 +302,7 @@ class OpenAIModel:
                 timeout=endpoint.timeout_seconds,
                 follow_redirects=False,  # or the conversation would go wherever it names
                 headers=receiving.ACCEPTED,
-                event_hooks={"response": [receiving.guard(endpoint.max_reply_bytes)]},
+                event_hooks={"response": [receiving.guard(endpoint)]},
             ),
         )
 

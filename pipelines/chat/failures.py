@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from pipelines.chat import receiving
 from pipelines.chat.endpoint import Endpoint
 from pipelines.chat.redaction import redacted
 from pipelines.llm import (
@@ -17,7 +16,6 @@ from pipelines.llm import (
     PromptTooLong,
     RateLimited,
     Refused,
-    TooLargeReply,
     Unavailable,
     UnknownModel,
     WrongKey,
@@ -52,56 +50,32 @@ def typed(error: BaseException, endpoint: Endpoint) -> ModelError:
     import openai
 
     for refused in (error, error.__cause__):
-        if isinstance(refused, receiving.Refusal):
-            return _of_refusal(refused, endpoint)
+        if isinstance(refused, ModelError):  # of ``receiving``
+            return refused
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, endpoint)
-    return _of_connection(error, endpoint) or _of_shape(error, endpoint)
-
-
-def _of_connection(error: BaseException, endpoint: Endpoint) -> ModelError | None:
-    import openai
-
     key = endpoint.api_key
     if isinstance(error, openai.APITimeoutError | TimeoutError):
-        limit = endpoint.timeout_seconds
-        return Unavailable(OUT_OF_TIME, limit=limit)
+        return Unavailable(OUT_OF_TIME, limit=endpoint.timeout_seconds)
     if type(error) is openai.APIError:  # within a stream
         return Unavailable("model.stream_failed", said=_message_of(error, key))
     if isinstance(error, openai.APIConnectionError | OSError) or _broke_off(error):
-        said, address = _cause(error, key), redacted(endpoint.address, [key])
+        # its text only says that there was one; its cause says why
+        said = _message_of(error.__cause__ or error, key)
+        address = redacted(endpoint.address, [key])
         return Unavailable("model.unreachable_at", address=address, said=said)
-    return None
-
-
-def _of_shape(error: BaseException, endpoint: Endpoint) -> ModelError:
-    import openai
-
     if isinstance(error, RecursionError):
         return InvalidReply("reply.too_deep")
     if type(error) is ValueError and "digits" in str(error):  # Python's advice to programmers
         return InvalidReply("reply.long_number")
     if isinstance(error, openai.OpenAIError | ValueError):
-        said = _message_of(error, endpoint.api_key)
-        return InvalidReply("model.not_a_chat_completion", said=said)
+        return InvalidReply("model.not_a_chat_completion", said=_message_of(error, key))
     return InvalidReply("model.other_shape", setting=endpoint.setting("base_url"))
 
 
 def _broke_off(error: BaseException) -> bool:
     """An error of the connection, by whichever copy of httpx the client brings."""
     return any(kind.__name__ == "TransportError" for kind in type(error).__mro__)
-
-
-def _of_refusal(error: receiving.Refusal, endpoint: Endpoint) -> ModelError:
-    if isinstance(error, receiving.TooLarge):
-        megabytes = error.limit / receiving.MEGABYTE
-        return TooLargeReply("model.reply_too_large", limit=round(megabytes, 3))
-    if isinstance(error, receiving.Redirected):
-        to = error.to or "?"
-        return UnknownModel(
-            "model.redirected", status=error.status, to=to, setting=endpoint.setting("base_url")
-        )
-    return InvalidReply("model.not_a_chat_completion", said=str(error).rstrip("."))
 
 
 def _of_status(error: Any, endpoint: Endpoint) -> ModelError:
@@ -213,8 +187,3 @@ def _message_of(error: BaseException, key: str) -> str:
     message = body.get("message") if isinstance(body, dict) else None
     text = " ".join(redacted(str(message or error), [key]).split())
     return text[:LONGEST].rstrip(".") or type(error).__name__
-
-
-def _cause(error: BaseException, key: str) -> str:
-    """The text of a connection error only says that there was one; its cause says why."""
-    return _message_of(error.__cause__ or error, key)

@@ -11,47 +11,36 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
+from pipelines.chat.endpoint import Endpoint
+from pipelines.llm import InvalidReply, TooLargeReply, UnknownModel
+
 ACCEPTED = {"Accept-Encoding": "identity"}
 LONGEST_ADDRESS = 200
 MEGABYTE = 1024 * 1024
 
 
-class Refusal(Exception):
-    """What the server sends is not read any further."""
-
-
-class TooLarge(Refusal):
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"The reply is larger than {limit} bytes.")
-        self.limit = limit
-
-
-class Redirected(Refusal):
-    def __init__(self, status: int, to: str) -> None:
-        super().__init__(f"The server redirects ({status}).")
-        self.status, self.to = status, to
-
-
-class UnknownPacking(Refusal):
-    def __init__(self, name: str) -> None:
-        super().__init__(f"The reply is packed by {name!r}, which was not asked for.")
-
-
-def guard(limit: int) -> Callable[[Any], Awaitable[None]]:
+def guard(endpoint: Endpoint) -> Callable[[Any], Awaitable[None]]:
     """A hook for responses of which nothing but the head has been read."""
+    limit = endpoint.max_reply_bytes
 
     async def check(response: Any) -> None:
         if 300 <= response.status_code < 400:
-            raise Redirected(response.status_code, target(response))
+            told = {"to": _target(response) or "?", "setting": endpoint.setting("base_url")}
+            raise UnknownModel("model.redirected", status=response.status_code, **told)
         length = response.headers.get("content-length", "")
         if length.isascii() and length.isdecimal() and int(length[:20]) > limit:
-            raise TooLarge(limit)
+            raise _too_large(limit)
         packing = response.headers.get("content-encoding", "").strip().lower()
         if packing not in ("", "identity"):
-            raise UnknownPacking(packing[:50])
+            said = f"The reply is packed by {packing[:50]!r}, which was not asked for"
+            raise InvalidReply("model.not_a_chat_completion", said=said)
         response.stream = _capped_stream(response, limit)
 
     return check
+
+
+def _too_large(limit: int) -> TooLargeReply:
+    return TooLargeReply("model.reply_too_large", limit=round(limit / MEGABYTE, 3))
 
 
 def _capped_stream(response: Any, limit: int) -> Any:
@@ -65,7 +54,7 @@ def _capped_stream(response: Any, limit: int) -> Any:
             async for piece in stream:
                 received += len(piece)
                 if received > limit:
-                    raise TooLarge(limit)
+                    raise _too_large(limit)
                 yield piece
 
         async def aclose(self) -> None:
@@ -74,7 +63,7 @@ def _capped_stream(response: Any, limit: int) -> Any:
     return Capped()
 
 
-def target(response: Any) -> str:
+def _target(response: Any) -> str:
     """Where a redirect leads, without what may be a secret in it."""
     location = response.headers.get("location", "")
     try:

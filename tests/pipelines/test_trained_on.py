@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from pipelines import registry, trained_on
+from pipelines.memory import gold
+from pipelines.memory import train as train_memory
 from pipelines.memory.retrieval import adapter, ranker
-from pipelines.memory.training import gold
 from pipelines.requirements import train
 from pipelines.requirements.extraction import wanted
 from pipelines.testing import TestItems, TrainingText, refuse_test_items
@@ -153,11 +154,9 @@ def item(name: str, chat: list[talks.Line], split: str) -> str:
     )
 
 
-@pytest.mark.parametrize("training", ["adapters", "ranking"])
-def test_every_training_of_memory_ends_with_a_sentence_and_a_status(
-    training: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_training_memory_on_a_test_item_ends_with_a_sentence_and_a_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = __import__(f"pipelines.memory.training.{training}", fromlist=["main"])
     test, copy = tmp_path / "test.jsonl", tmp_path / "copy.jsonl"
     test.write_text(item("Chat_8", CHAT[:60], "test"))
     copy.write_text(item("Chat_3", CHAT[:40], "train"))
@@ -166,9 +165,9 @@ def test_every_training_of_memory_ends_with_a_sentence_and_a_status(
         ([str(test)], "Chat_8 is of the split test"),
         ([str(copy), "--not", str(test)], "Chat_3 is the same conversation as Chat_8"),
     ):
-        monkeypatch.setattr(sys, "argv", ["train", *arguments, "--cache", str(tmp_path / "cache")])
+        monkeypatch.setattr(sys, "argv", ["train", *arguments])
         with pytest.raises(SystemExit, match=said):
-            module.main()
+            train_memory.main()
 
 
 def test_the_training_of_requirements_reads_no_copy_of_a_test_conversation(tmp_path: Path) -> None:
@@ -191,10 +190,10 @@ def test_the_training_of_requirements_reads_no_copy_of_a_test_conversation(tmp_p
 
 
 def test_training_notes_what_it_read_next_to_the_weights(tmp_path: Path) -> None:
-    (read,) = gold.read_gold([item("a", CHAT, "train")])
-    weights = tmp_path / "weights.json"
+    items, weights = tmp_path / "items.jsonl", tmp_path / "weights.json"
+    items.write_text(item("a", CHAT, "train"))
 
-    gold.note_training(weights, [read])
+    gold.note_training(weights, gold.read([items]))
 
     assert trained_on.exposure([weights], talks.texts(CHAT[:400])) == Exposure.LEFT_OUT
 

@@ -11,14 +11,14 @@ import torch
 
 from labeling.domain.encoding.network import Network, packaged_folder
 from pipelines.encoder import MiniLM
+from pipelines.memory import train_vectors as adapters
 from pipelines.memory.conversations import key_of
-from pipelines.memory.retrieval import adapter, late, question, ranker
+from pipelines.memory.gold import GoldTalk, note_training
+from pipelines.memory.retrieval import adapter, late, question
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapted, Adapter, Change
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.speakers import learn
-from pipelines.memory.training import adapters
-from pipelines.memory.training.adapters import published
-from pipelines.memory.training.gold import GoldTalk, note_training
+from pipelines.memory.train_vectors import published
 from pipelines.types import Message, Vectors
 from tests.fakes import WordOverlap
 
@@ -40,11 +40,6 @@ ASKED = [
     ("What pets does Emi have?", frozenset({2})),
 ]
 GOLD = GoldTalk("talk", TALK, ASKED)
-
-
-class Kept(dict[str, bytes]):
-    def put(self, key: str, value: bytes) -> None:
-        self[key] = value
 
 
 def some_adapter(seed: int) -> Adapter:
@@ -132,12 +127,6 @@ def test_talks_that_taught_nothing_share_one_model() -> None:
     assert one._network() is other._network()
 
 
-def test_all_weights_are_made_without_the_same_talks() -> None:
-    from pipelines import trained_on
-
-    assert trained_on.keys(ranker.WEIGHTS) == trained_on.keys(adapter.ADAPTERS) == adapter.talks()
-
-
 def test_another_encoder_stays_as_it_is() -> None:
     adapted = Adapted(some_adapter(1))
 
@@ -164,7 +153,7 @@ def test_the_shipped_adapters_are_small_and_complete() -> None:
 
 @pytest.fixture(scope="module")
 def lesson() -> adapters.Lesson:
-    return adapters.lesson(GOLD, MiniLM(), Kept())
+    return adapters.lesson(GOLD)
 
 
 def test_hard_messages_are_no_evidence_and_who_is_asked_about_is_known(
@@ -261,7 +250,7 @@ def test_each_talk_is_taught_by_the_others(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(adapters, "ProcessPoolExecutor", Here)
     short = GoldTalk("short", TALK[:3], ASKED[1:])
 
-    result = adapters.taught_by([GOLD, short], MiniLM(), Kept())
+    result = adapters.taught_by([GOLD, short])
 
     assert list(result) == [EVERY, key_of(TALK), key_of(TALK[:3])]
     assert [[len(lesson.messages) for lesson in lessons] for lessons in taught] == [
@@ -269,8 +258,3 @@ def test_each_talk_is_taught_by_the_others(monkeypatch: pytest.MonkeyPatch) -> N
         [3],
         [6],
     ]
-
-
-def test_a_single_talk_has_nobody_to_be_taught_by() -> None:
-    with pytest.raises(ValueError, match="two conversations at least"):
-        adapters.taught_by([GOLD], MiniLM(), Kept())

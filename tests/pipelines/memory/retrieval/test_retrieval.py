@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.memory import text
+from pipelines.memory import text, train
 from pipelines.memory.conversations import key_of
+from pipelines.memory.gold import GoldTalk
 from pipelines.memory.retrieval import late, question, ranker, speakers
 from pipelines.memory.retrieval.index import METHODS, ConversationIndex
 from pipelines.memory.retrieval.lexical import Lexical
-from pipelines.memory.training import ranking
-from pipelines.memory.training.gold import GoldTalk
 from pipelines.types import Message
 from tests.fakes import WordOverlap
 
@@ -235,44 +234,38 @@ ASKED = [("Where does Elise go skiing?", frozenset({1})), ("What is Kate's cat?"
 
 
 @pytest.fixture
-def pupils(encoder: WordOverlap) -> list[ranking.Pupil]:
+def pupils(encoder: WordOverlap) -> list[train.Pupil]:
     talks = [GoldTalk(f"of {size}", TALK[:size], ASKED) for size in (4, 5, 6)]
-    return [ranking.make_ready(gold, encoder, None) for gold in talks]
-
-
-def test_training_repeats_to_the_byte(pupils: list[ranking.Pupil], tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        ranking.write(pupils, ranking.taught_by(pupils), tmp_path / name)
-
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    return [train.make_ready(gold, encoder) for gold in talks]
 
 
 def test_a_conversation_that_taught_is_ranked_by_weights_made_without_it(
-    pupils: list[ranking.Pupil], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pupils: list[train.Pupil], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taught = ranking.taught_by(pupils)
-    monkeypatch.setattr(ranker, "WEIGHTS", tmp_path / "ranker.safetensors")
-    ranking.write(pupils, taught, ranker.WEIGHTS)
+    """And training repeats to the byte."""
+    taught, again = tmp_path / "ranker.safetensors", tmp_path / "again"
+    monkeypatch.setattr(ranker, "WEIGHTS", taught)
+    rankers = train.ranking_by(pupils)
+    ranker.write(rankers, taught)
+    ranker.write(train.ranking_by(pupils), again)
     ranker.shipped.cache_clear()
 
-    for pupil, without in zip(pupils, taught.without, strict=True):
-        assert same(ranker.shipped(key_of(pupil.gold.messages)), without)
-    assert same(ranker.shipped("of another talk"), taught.every)
+    assert taught.read_bytes() == again.read_bytes()
+    keys = [key_of(pupil.gold.messages) for pupil in pupils]
+    assert list(rankers) == [ranker.EVERY, *keys]
+    for key in (*keys, "of another talk"):
+        kept, made = ranker.shipped(key), rankers.get(key, rankers[ranker.EVERY])
+        assert np.allclose(kept.hidden, made.hidden, atol=1e-6)
+        assert np.allclose(kept.sure, made.sure, rtol=1e-5)
     ranker.shipped.cache_clear()
-
-
-def same(one: ranker.Ranker, other: ranker.Ranker) -> bool:
-    return bool(np.allclose(one.hidden, other.hidden, atol=1e-6)) and bool(
-        np.allclose(one.sure, other.sure, rtol=1e-5)
-    )
 
 
 def test_chances_are_told_by_conversations_that_did_not_teach(
-    pupils: list[ranking.Pupil], monkeypatch: pytest.MonkeyPatch
+    pupils: list[train.Pupil], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taught: list[set[str]] = []
     asked: list[tuple[str, set[str]]] = []
-    learn, scored = ranking.learn, ranking.scored
+    learn, scored = train.learn, train.scored
 
     def learning(others):  # type: ignore[no-untyped-def]
         taught.append({pupil.gold.name for pupil in others})
@@ -282,23 +275,24 @@ def test_chances_are_told_by_conversations_that_did_not_teach(
         asked.append((pupil.gold.name, taught[len(asked)]))
         return scored(pupil, learned)
 
-    monkeypatch.setattr(ranking, "learn", learning)
-    monkeypatch.setattr(ranking, "scored", scoring)
-    ranking.taught_by(pupils)
+    monkeypatch.setattr(train, "learn", learning)
+    monkeypatch.setattr(train, "scored", scoring)
+    train.ranking_by(pupils)
 
     assert all(name not in teachers for name, teachers in asked)
     assert len(asked) == 3
 
 
 def test_a_report_is_of_all_questions_and_a_single_talk_has_nobody_to_be_taught_by(
-    pupils: list[ranking.Pupil],
+    pupils: list[train.Pupil],
 ) -> None:
-    result = ranking.report(pupils, ranking.taught_by(pupils).without)
+    rankers = train.ranking_by(pupils)
+    result = train.report(pupils, [rankers[key_of(pupil.gold.messages)] for pupil in pupils])
 
     assert result["recall@10"] == 1.0
     assert set(result) == {"recall@10", "MRR", "recall", "precision", "returned"}
-    with pytest.raises(ValueError, match="two conversations at least"):
-        ranking.taught_by(pupils[:1])
+    with pytest.raises(ValueError, match="Two conversations at least"):
+        train.taught_by([pupils[0].gold])
 
 
 def test_the_shipped_weights_fit_the_features(index: ConversationIndex) -> None:

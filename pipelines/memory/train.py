@@ -1,13 +1,12 @@
-"""Trains ``retrieval/ranker.safetensors``, and says how well it answers unseen conversations.
+"""Trains the weights of memory, and says how well they answer conversations that did not teach.
 
-    python -m pipelines.memory.training.ranking ITEMS.jsonl… --cache FOLDER
-        [--not ITEMS.jsonl…] [--other NAME,…] [--write]
+    python -m pipelines.memory.train ITEMS.jsonl… [--not ITEMS.jsonl…] [--other 1,…] [--write]
 
-ITEMS.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
+ITEMS.jsonl are the items of gold releases of the layer ``qa`` as ``export_gold --format native``
 writes them; those of the split test, and copies of what ``--not`` names, are refused. Each
-conversation is ranked by what the others taught. ``--other`` names, by their place in the file,
-conversations of other people: the rest teaches for them, and they for the rest, vectors and all.
-Without ``--write`` the figures are printed and nothing is changed. The command repeats to the byte.
+conversation is read and ranked by what the others taught. ``--other`` names, by their place in the
+file, conversations of other people: the rest teaches for them, and they for the rest. Without
+``--write`` the figures are printed and nothing is changed. The command repeats to the byte.
 """
 
 from __future__ import annotations
@@ -21,24 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from pipelines.encoder import MiniLM
+from pipelines.memory import train_vectors
 from pipelines.memory.config import MemoryConfig
-from pipelines.memory.conversations import key_of
+from pipelines.memory.gold import GoldTalk, key_of, note_training, read_for_training
 from pipelines.memory.query.steps import Deps, State, chosen_of, plan, retrieve
 from pipelines.memory.query.talk import Talk
-from pipelines.memory.retrieval import ranker
-from pipelines.memory.retrieval.adapter import EVERY, Adapted
+from pipelines.memory.retrieval import adapter, ranker
+from pipelines.memory.retrieval.adapter import ADAPTERS, EVERY, Adapted, Adapter
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.ranker import Floats, Ranker, standing
-from pipelines.memory.training import adapters
-from pipelines.memory.training.gold import (
-    Folder,
-    GoldTalk,
-    add_arguments,
-    note_training,
-    read_for_training,
-)
-from pipelines.types import Encoder, Store
+from pipelines.types import Encoder
 
 NETWORKS = 3
 HIDDEN = 32
@@ -60,10 +51,8 @@ class Pupil:
     """Features, the messages that take part, and which messages are evidence."""
 
 
-def make_ready(
-    gold: GoldTalk, encoder: Encoder, store: Store | None, *, adapted: bool = True
-) -> Pupil:
-    index = ConversationIndex.build(gold.messages, encoder=encoder, store=store, adapted=adapted)
+def make_ready(gold: GoldTalk, encoder: Encoder) -> Pupil:
+    index = ConversationIndex.build(gold.messages, encoder=encoder, adapted=False)
     lessons = []
     for question, expected in gold.questions:
         evidence = index.evidence(question)
@@ -155,23 +144,32 @@ def assured(learned: Ranker, unseen: Iterable[Scored]) -> Ranker:
     return replace(learned, sure=np.append(weights, model.intercept_[0] - weights @ mean))
 
 
-@dataclass(frozen=True)
-class Taught:
-    every: Ranker
-    without: list[Ranker]
-    """For each conversation the ranker that it did not teach."""
-
-
-def taught_by(pupils: Sequence[Pupil]) -> Taught:
-    if len(pupils) < 2:
-        raise ValueError("A ranking needs two conversations at least: each is taught by the others")
+def ranking_by(pupils: Sequence[Pupil]) -> dict[str, Ranker]:
+    """By conversation the ranker that the others taught; under ``EVERY`` that of all."""
     orders = [learn([other for other in pupils if other is not pupil]) for pupil in pupils]
     unseen = [scored(pupil, order) for pupil, order in zip(pupils, orders, strict=True)]
-    without = [
-        assured(order, [rows for other, rows in enumerate(unseen) if other != at])
-        for at, order in enumerate(orders)
-    ]
-    return Taught(assured(learn(pupils), unseen), without)
+    without = {
+        key_of(pupil.gold.messages): assured(order, unseen[:at] + unseen[at + 1 :])
+        for at, (pupil, order) in enumerate(zip(pupils, orders, strict=True))
+    }
+    return {EVERY: assured(learn(pupils), unseen), **without}
+
+
+@dataclass(frozen=True)
+class Taught:
+    """By conversation what the others taught, and under ``EVERY`` what all did."""
+
+    adapters: dict[str, Adapter]
+    rankers: dict[str, Ranker]
+    pupils: list[Pupil]
+
+
+def taught_by(gold_talks: Sequence[GoldTalk]) -> Taught:
+    if len(gold_talks) < 2:
+        raise ValueError("Two conversations at least are needed: each is taught by the others")
+    adapters = train_vectors.taught_by(gold_talks)
+    pupils = [make_ready(gold, Adapted(adapters[key_of(gold.messages)])) for gold in gold_talks]
+    return Taught(adapters, ranking_by(pupils), pupils)
 
 
 # --- how well it answers ------------------------------------------------------------------------
@@ -201,47 +199,46 @@ def report(pupils: Sequence[Pupil], rankers: Sequence[Ranker]) -> dict[str, floa
     return {name: round(float(np.mean([row[name] for row in rows])), 4) for name in rows[0]}
 
 
-def by_other_people(talks: Sequence[GoldTalk], others: set[int], store: Store) -> dict[str, float]:
+def by_other_people(talks: Sequence[GoldTalk], others: set[int]) -> dict[str, float]:
     """Each side answered by what the other side taught: adapters, order and chances."""
     sides = [[talk for at, talk in enumerate(talks) if (at in others) == side] for side in (0, 1)]
     tried: list[Pupil] = []
     rankers: list[Ranker] = []
     for teachers, asked in (sides, sides[::-1]):
-        learned = adapters.taught_by(teachers, MiniLM(), store)
-        ready = [
-            make_ready(gold, Adapted(learned[key_of(gold.messages)]), store, adapted=False)
-            for gold in teachers
-        ]
-        every, encoder = taught_by(ready).every, Adapted(learned[EVERY])
-        tried += [make_ready(gold, encoder, store, adapted=False) for gold in asked]
-        rankers += [every] * len(asked)
+        taught = taught_by(teachers)
+        tried += [make_ready(gold, Adapted(taught.adapters[EVERY])) for gold in asked]
+        rankers += [taught.rankers[EVERY]] * len(asked)
     return report(tried, rankers)
 
 
-def write(pupils: Sequence[Pupil], taught: Taught, path: Path = ranker.WEIGHTS) -> None:
-    """The weights taught by all, and for each conversation those that never saw it."""
-    keys = (key_of(pupil.gold.messages) for pupil in pupils)
-    without = dict(zip(keys, taught.without, strict=True))
-    ranker.write({ranker.EVERY: taught.every, **without}, path)
-    note_training(path, [pupil.gold for pupil in pupils])
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Train how messages are ranked for a question.")
-    add_arguments(parser)
+    parser = argparse.ArgumentParser(description="Train the weights of memory.")
+    parser.add_argument("items", type=Path, nargs="+", help="items.jsonl of exported gold releases")
+    parser.add_argument(
+        "--not",
+        dest="kept_back",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="ITEMS.jsonl",
+        help="items kept for testing: nothing that is the same conversation is trained on",
+    )
     parser.add_argument("--other", default="", help="conversations of other people, by their place")
+    parser.add_argument("--write", action="store_true", help="store the weights")
     asked = parser.parse_args()
     gold_talks = read_for_training(asked.items, kept_back=asked.kept_back)
-    store = Folder(asked.cache)
-    pupils = [make_ready(gold, MiniLM(), store) for gold in gold_talks]
-    taught = taught_by(pupils)
-    found = {"left out": report(pupils, taught.without)}
+    taught = taught_by(gold_talks)
+    left_out = [taught.rankers[key_of(gold.messages)] for gold in gold_talks]
+    found = {"left out": report(taught.pupils, left_out)}
     if asked.other:
         others = {int(place) - 1 for place in asked.other.split(",")}
-        found["other people"] = by_other_people(gold_talks, others, store)
+        found["other people"] = by_other_people(gold_talks, others)
     print(json.dumps(found, indent=1))
     if asked.write:
-        write(pupils, taught)
+        adapter.write(taught.adapters)
+        ranker.write(taught.rankers, ranker.WEIGHTS)
+        for weights in (ADAPTERS, ranker.WEIGHTS):
+            note_training(weights, gold_talks)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""What the trainings read: the items of a gold release of the layer ``qa``."""
+"""What the training of memory reads: the items of gold releases of the layer ``qa``."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ from pipelines.types import Message
 
 @dataclass
 class GoldTalk:
-    """One conversation of the gold."""
+    """One conversation of the gold, with its questions and their evidence."""
 
     name: str
     messages: tuple[Message, ...]
@@ -30,35 +29,18 @@ class GoldTalk:
         return [message.content for message in self.messages]
 
 
-class Folder:
-    """A store of files, for vectors that take minutes to compute."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-
-    def get(self, key: str) -> bytes | None:
-        path = self._folder / key
-        return path.read_bytes() if path.exists() else None
-
-    def put(self, key: str, value: bytes) -> None:
-        (self._folder / key).write_bytes(value)
-
-
-def read_gold(lines: Iterable[str]) -> list[GoldTalk]:
+def read(files: Iterable[Path]) -> list[GoldTalk]:
+    lines = (line for file in files for line in file.read_text(encoding="utf-8").split("\n"))
     return [_gold_talk(json.loads(line)) for line in lines if line.strip()]
 
 
 def read_for_training(files: Sequence[Path], *, kept_back: Sequence[Path] = ()) -> list[GoldTalk]:
     """The conversations with questions; ends the program if one is kept for testing."""
-    gold_talks, others = (
-        read_gold(line for file in each for line in file.read_text(encoding="utf-8").split("\n"))
-        for each in (files, kept_back)
-    )
+    gold_talks = read(files)
     try:
         refuse_test_items(
             [TrainingText(gold.name, gold.split, gold.texts) for gold in gold_talks],
-            kept_back=[TrainingText(gold.name, TEST, gold.texts) for gold in others],
+            kept_back=[TrainingText(gold.name, TEST, gold.texts) for gold in read(kept_back)],
         )
     except TestItems as refused:
         sys.exit(str(refused))
@@ -71,31 +53,10 @@ def note_training(weights: Path, gold_talks: Iterable[GoldTalk]) -> None:
     trained_on.write(weights, talks, leaves_out=True)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What both trainings take."""
-    parser.add_argument("items", type=Path, nargs="+", help="items.jsonl of exported gold releases")
-    parser.add_argument("--cache", type=Path, required=True, help="folder for computed vectors")
-    parser.add_argument(
-        "--not",
-        dest="kept_back",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="ITEMS.jsonl",
-        help="items kept for testing: nothing that is the same conversation is trained on",
-    )
-    parser.add_argument("--write", action="store_true", help="store the weights")
-
-
 def _gold_talk(item: Mapping[str, Any]) -> GoldTalk:
+    said = ("index", "role", "content", "time")
     messages = tuple(
-        Message(
-            index=line["index"],
-            role=line["role"],
-            speaker=line["speaker"] or line["role"],
-            content=line["content"],
-            time=line["time"],
-        )
+        Message(**{name: line[name] for name in said}, speaker=line["speaker"] or line["role"])
         for line in item["conversation"]
     )
     asked = [

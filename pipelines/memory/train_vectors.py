@@ -1,18 +1,10 @@
-"""Trains ``retrieval/adapters.safetensors``: MiniLM learns what answers to a question look like.
+"""Teaches MiniLM what answers to a question look like: the adapters of ``pipelines.memory.train``.
 
-    python -m pipelines.memory.training.adapters ITEMS.jsonl… --cache FOLDER [--not ITEMS.jsonl…]
-        [--write]
-
-ITEMS.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
-writes them; those of the split test, and copies of what ``--not`` names, are refused. Each
-conversation teaches all adapters but its own. Without ``--write`` the
-losses are printed and nothing is changed. ``ranking`` builds on the
-adapters and comes afterwards. On the same machine the command repeats to the byte.
+Each conversation teaches all adapters but its own.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
@@ -28,18 +20,10 @@ from numpy.typing import NDArray
 
 from labeling.domain.encoding.network import packaged_folder
 from pipelines.encoder import MiniLM, check_weights
-from pipelines.memory.conversations import key_of
+from pipelines.memory.gold import GoldTalk, key_of
 from pipelines.memory.retrieval import views
-from pipelines.memory.retrieval.adapter import ADAPTERS, EVERY, NAMES, Adapter, Change, write
+from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapter, Change
 from pipelines.memory.retrieval.index import ConversationIndex
-from pipelines.memory.training.gold import (
-    Folder,
-    GoldTalk,
-    add_arguments,
-    note_training,
-    read_for_training,
-)
-from pipelines.types import Encoder, Store
 
 RANK = 8
 SCALE = 2.0
@@ -72,10 +56,9 @@ class Lesson:
     questions: list[Question]
 
 
-def lesson(gold: GoldTalk, encoder: Encoder, store: Store) -> Lesson:
+def lesson(gold: GoldTalk) -> Lesson:
     """Hard messages are those that unadapted MiniLM takes for evidence."""
-    looked_at = views.look(gold.messages, encoder, store)
-    index = ConversationIndex(looked_at, encoder)
+    index = ConversationIndex.build(gold.messages, encoder=MiniLM(), adapted=False)
     questions = [_question(index, text, expected) for text, expected in gold.questions]
     return Lesson(_pieces(views.texts_of(gold.messages), MESSAGE_PIECES), questions)
 
@@ -260,30 +243,10 @@ def _nearness(asked: Sequence[Any], messages: Sequence[Any]) -> Any:
     return torch.stack([part.mean(dim=0) for part in parts])
 
 
-# --- all of it ----------------------------------------------------------------------------------
-
-
-def taught_by(gold_talks: Sequence[GoldTalk], encoder: Encoder, store: Store) -> dict[str, Adapter]:
+def taught_by(gold_talks: Sequence[GoldTalk]) -> dict[str, Adapter]:
     """By conversation the adapter trained on all others; under ``EVERY`` on all of them."""
-    if len(gold_talks) < 2:
-        raise ValueError("Adapters need two conversations at least: each is taught by the others.")
-    lessons = {key_of(gold.messages): lesson(gold, encoder, store) for gold in gold_talks}
+    lessons = {key_of(gold.messages): lesson(gold) for gold in gold_talks}
     without = {talk: [other for key, other in lessons.items() if key != talk] for talk in lessons}
     sets = {EVERY: list(lessons.values()), **without}
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as processes:
         return dict(zip(sets, processes.map(learn, sets.values()), strict=True))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Train how MiniLM is adapted to questions.")
-    add_arguments(parser)
-    asked = parser.parse_args()
-    gold_talks = read_for_training(asked.items, kept_back=asked.kept_back)
-    adapters = taught_by(gold_talks, MiniLM(), Folder(asked.cache))
-    if asked.write:
-        write(adapters)
-        note_training(ADAPTERS, gold_talks)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,1 +1,0 @@
-"""Learns the weights that the memory pipelines ship with; nothing here runs in a case."""
