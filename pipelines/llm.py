@@ -24,11 +24,7 @@ class Usage:
     cost: float | None = None
     """``None`` where the price is not known; never a silent 0."""
     estimated: bool = False
-    """The server didn't count; the tokens are estimated from the length of the texts."""
-    doubted: int = 0
-    """Replies whose count cannot be true, so that the estimate stands in its place."""
-    doubt: str = ""
-    """What one of these counts said."""
+    """The server didn't count, or nothing that can be true: estimated by the length of texts."""
     cached_tokens: int = 0
     """Of the prompt, what the provider had kept from before."""
     reasoning_tokens: int = 0
@@ -41,8 +37,6 @@ class Usage:
             self.completion_tokens + other.completion_tokens,
             (self.cost or 0.0) + (other.cost or 0.0) if known else None,
             self.estimated or other.estimated,
-            self.doubted + other.doubted,
-            self.doubt or other.doubt,
             self.cached_tokens + other.cached_tokens,
             self.reasoning_tokens + other.reasoning_tokens,
         )
@@ -61,8 +55,6 @@ class Reply:
     cached: bool = False
     model: str = ""
     """The model as the server named it."""
-    saved: Usage = NO_USAGE
-    """What a cached reply cost when the model gave it."""
     retries: int = 0
     """Requests beyond the first: after a failure, or because a reply could not be used."""
     schema_by: str = ""

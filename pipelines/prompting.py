@@ -46,6 +46,10 @@ def read(folder: Path, version: str) -> Prompt:
     return Prompt(version, system, user)
 
 
+def versions(folder: Path, name: str) -> list[str]:
+    return sorted(file.stem for file in folder.glob(f"{name}.v*.md"))
+
+
 def hashes(folder: Path) -> dict[str, str]:
     """The SHA-256 of every prompt in the folder, by its id."""
     files = sorted(folder.glob("*.md"))

@@ -18,19 +18,10 @@ class RunSpending(models.Model):
     prompt_tokens = models.FloatField(default=0)
     completion_tokens = models.FloatField(default=0)
     cost = models.FloatField(default=0)
-    saved = models.FloatField(default=0)
-    saved_tokens = models.FloatField(default=0)
     seconds = models.FloatField(default=0)
     unpriced = models.IntegerField(
         default=0, help_text="Pieces of work of which the cost is unknown"
     )
-    unsaved = models.IntegerField(
-        default=0, help_text="Pieces of work of which nobody knows what the cache saved"
-    )
-    doubted = models.FloatField(
-        default=0, help_text="Replies whose count of tokens cannot be true, and was estimated"
-    )
-    doubt = models.CharField(max_length=100, blank=True, help_text="What one of these counts said")
     estimated = models.IntegerField(
         default=0, help_text="Pieces of work of which some tokens are our estimate"
     )

@@ -141,7 +141,7 @@ class StoredRows:
             kind=kind,
             defaults={
                 "config": self._config.model_dump(mode="json"),
-                "implementation": payload["model"] or "local",
+                "implementation": "local",
                 "payload": payload,
                 "seconds": seconds,
             },

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from pipelines.memory import prompts
+from pipelines.prompting import versions
+
+PROMPTS = Path(__file__).parent / "prompts"
 
 
 class MemoryConfig(BaseModel):
@@ -84,6 +87,6 @@ class MemoryConfig(BaseModel):
     @field_validator("prompt")
     @classmethod
     def _known_prompt(cls, name: str) -> str:
-        if name not in (known := prompts.versions("answer")):
+        if name not in (known := versions(PROMPTS, "answer")):
             raise ValueError(f"known are {', '.join(known)}")
         return name

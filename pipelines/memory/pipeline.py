@@ -14,7 +14,7 @@ from pipelines.memory.config import MemoryConfig
 from pipelines.memory.query import reading, steps
 from pipelines.memory.query.phases import format_cards
 from pipelines.memory.query.steps import Deps, State
-from pipelines.memory.query.talk import Talk, local_ids
+from pipelines.memory.talks import Talk, local_ids
 from pipelines.trained_on import SOURCES
 from pipelines.types import Case, Config, Output
 

@@ -1,20 +1,66 @@
-"""Makes a conversation ready for questions, once, and keeps those used last."""
+"""Conversations made ready for questions, once; those used last are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import Protocol
 
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.conversations import LastUsed, left_out
+from pipelines.memory.dates import Days
 from pipelines.memory.layers.build import KeptInMemory, Rows, build_layers
 from pipelines.memory.layers.config import LayersConfig
-from pipelines.memory.query.talk import Talk
+from pipelines.memory.layers.nodes import Layers, TopicNode
 from pipelines.memory.retrieval import ranker
 from pipelines.memory.retrieval.index import ConversationIndex, Ranking
-from pipelines.types import Case, Encoder, Store
+from pipelines.memory.times import days_of, span_of
+from pipelines.types import Case, Encoder, Message, Store
 
 RowsFor = Callable[[Case], Rows]
 """Where the built layers of a case's conversation are kept."""
+
+
+class Index(Protocol):
+    def rank_by(self, method: str, text: str) -> Ranking: ...
+
+
+@dataclass(frozen=True)
+class Talk:
+    messages: Sequence[Message]
+    index: Index
+    layers: Layers | None = None
+    """None: nobody asked for them."""
+    held_out: bool = False
+    """Whether weights are used that were fitted without this conversation."""
+
+    @property
+    def topics(self) -> Sequence[TopicNode]:
+        return self.layers.topics.nodes if self.layers else ()
+
+    @cached_property
+    def short_names(self) -> dict[str, str]:
+        """The speakers by their first letter, where that tells them apart, else by their name."""
+        names = dict.fromkeys(message.speaker for message in self.messages)
+        letters = {name[:1]: name for name in names}
+        return letters if len(letters) == len(names) else {name: name for name in names}
+
+    @cached_property
+    def days(self) -> tuple[date | None, ...]:
+        return days_of(self.messages)
+
+    @cached_property
+    def span(self) -> Days | None:
+        return span_of(self.days)
+
+
+class NothingSaid:
+    """The index of a conversation without messages."""
+
+    def rank_by(self, method: str, text: str) -> Ranking:
+        return Ranking((), (), ())
 
 
 class Talks:
@@ -36,22 +82,20 @@ class Talks:
         return self._open.get(case.messages, lambda: self._build(case))
 
     def _build(self, case: Case) -> Talk:
-        messages = case.messages
+        messages, encoder = case.messages, self._encoder
         if not messages:
             return Talk((), NothingSaid())
         layers = None
         if self._config.layers:
             rows = self._rows_for(case) if self._rows_for else KeptInMemory()
-            layers = build_layers(messages, encoder=self._encoder, rows=rows, config=LayersConfig())
+            layers = build_layers(messages, encoder=encoder, rows=rows, config=LayersConfig())
         adapted = self._config.encoder == "adapted"
         index = ConversationIndex.build(
-            messages, encoder=self._encoder, store=self._store, adapted=adapted
+            messages, encoder=encoder, store=self._store, adapted=adapted
         )
         return Talk(messages, index, layers, bool(left_out(ranker.WEIGHTS, messages)))
 
 
-class NothingSaid:
-    """The index of a conversation without messages."""
-
-    def rank_by(self, method: str, text: str, *, limit: int | None = None) -> Ranking:
-        return Ranking((), (), ())
+def local_ids(positions: Iterable[int]) -> list[int]:
+    """Positions as users count them: from 1, in the order given."""
+    return [position + 1 for position in positions]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from pipelines.errors import fact
+from pipelines.memory.dates import Days
 from pipelines.types import Message
 
 Burst = tuple[Message, ...]
@@ -23,13 +24,19 @@ def moment(message: Message) -> datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
+def days_of(messages: Sequence[Message]) -> tuple[date | None, ...]:
+    times = map(moment, messages)
+    return tuple(time.date() if time else None for time in times)
+
+
+def span_of(days: Sequence[date | None]) -> Days | None:
+    known = [day for day in days if day is not None]
+    return Days(min(known), max(known)) if known else None
+
+
 def seconds_between(before: Message, after: Message) -> float | None:
     first, second = moment(before), moment(after)
     return None if first is None or second is None else (second - first).total_seconds()
-
-
-def any_times(messages: Sequence[Message]) -> bool:
-    return any(moment(message) is not None for message in messages)
 
 
 def bursts(messages: Sequence[Message], *, gap_seconds: float) -> list[Burst]:

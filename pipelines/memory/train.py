@@ -24,11 +24,11 @@ from pipelines.memory import train_vectors
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.gold import GoldTalk, key_of, note_training, read_for_training
 from pipelines.memory.query.steps import Deps, State, chosen_of, plan, retrieve
-from pipelines.memory.query.talk import Talk
 from pipelines.memory.retrieval import adapter, ranker
 from pipelines.memory.retrieval.adapter import ADAPTERS, EVERY, Adapted, Adapter
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.ranker import Floats, Ranker, standing
+from pipelines.memory.talks import Talk
 from pipelines.types import Encoder
 
 NETWORKS = 3

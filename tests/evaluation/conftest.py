@@ -239,10 +239,7 @@ SUMMED = (
     "prompt_tokens",
     "completion_tokens",
     "cost",
-    "saved",
-    "saved_tokens",
     "seconds",
-    "doubted",
     "cached_tokens",
     "reasoning_tokens",
 )
@@ -264,7 +261,6 @@ def sum_of_pieces(run: Run) -> dict[str, Any]:
             spent.update({amount: usage.get(amount) or 0 for amount in SUMMED})
             asked = (usage["calls"] or 0) > 0
             spent["unpriced"] += asked and usage.get("cost", 0) is None
-            spent["unsaved"] += asked and usage.get("saved", 0) is None
     return {**spent, "served_by": sorted(served)}
 
 

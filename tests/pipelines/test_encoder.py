@@ -42,10 +42,6 @@ def test_vectors_are_rows_of_length_one(encoder: MiniLM) -> None:
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
 
 
-def test_no_text_gives_no_row_and_loads_nothing(tmp_path: Path) -> None:
-    assert MiniLM(folder=tmp_path).encode([]).shape == (0, DIMENSIONS)
-
-
 def test_a_text_is_computed_once_even_if_it_stands_there_twice() -> None:
     cache = CountingCache()
     encoder = MiniLM(cache)
@@ -70,13 +66,6 @@ def test_both_kinds_of_vectors_in_one_pass_are_the_same(encoder: MiniLM) -> None
         assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-5)
 
 
-def test_known_texts_need_no_weights(tmp_path: Path) -> None:
-    cache = MemoryCache()
-    MiniLM(cache).encode([EXAMPLE])
-
-    assert MiniLM(cache, folder=tmp_path / "gone").encode([EXAMPLE]).shape == (1, DIMENSIONS)
-
-
 def test_the_cache_forgets_what_was_used_longest_ago() -> None:
     cache = MemoryCache(size=2)
     for name in ("a", "b"):
@@ -86,13 +75,6 @@ def test_the_cache_forgets_what_was_used_longest_ago() -> None:
     cache.put_many("e", {"c": b"v"})
 
     assert known(cache, ["a", "b", "c"]) == ["a", "c"]
-
-
-def test_vectors_of_another_encoder_are_not_taken() -> None:
-    cache = MemoryCache()
-    cache.put_many("one", {"a": b"v"})
-
-    assert cache.get_many("other", ["a"]) == {}
 
 
 def known(cache: MemoryCache, names: Sequence[str]) -> list[str]:

@@ -57,18 +57,6 @@ def usage(spent: Spent, *, with_models: bool = False) -> list[tuple[str, str]]:
     if spent.schema_by:
         text = gettext("the server takes no strict schemas: they were handed over or worded")
         rows.append((gettext("Schema"), text))
-    if spent.cached:
-        saved, n = _money(spent.saved), _n(spent.saved_tokens)
-        text = gettext("{saved}, {n} tokens").format(saved=saved, n=n)
-        rows.append((gettext("Saved by the cache"), text))
-    if spent.doubted:
-        text = ngettext(
-            "{n} reply had a count that cannot be true ({doubt}); its length is counted instead",
-            "{n} replies had counts that cannot be true ({doubt}); their length is counted instead",
-            spent.doubted,
-        )
-        doubt = spent.doubt or gettext("see its cases")
-        rows.append((gettext("Not believed"), text.format(n=_n(spent.doubted), doubt=doubt)))
     if with_models and spent.models:
         rows.append((gettext("Replies came from"), ", ".join(spent.models)))
     return rows

@@ -44,10 +44,7 @@ SUMMED = (
     "prompt_tokens",
     "completion_tokens",
     "cost",
-    "saved",
-    "saved_tokens",
     "seconds",
-    "doubted",
     "cached_tokens",
     "reasoning_tokens",
 )
@@ -81,13 +78,11 @@ class Estimate:
 def spent(run_id: int) -> Spent:
     """On cases, answers and judgements together."""
     row = RunSpending.objects.filter(run=run_id).first() or RunSpending()
-    whole = [name for name in SUMMED if name not in ("cost", "saved", "seconds")]
+    whole = [name for name in SUMMED if name not in ("cost", "seconds")]
     return Spent(
         **{name: int(getattr(row, name)) for name in whole},
         cost=None if row.unpriced else row.cost,
-        saved=None if row.unsaved else row.saved,
         seconds=row.seconds,
-        doubt=row.doubt,
         estimated=row.estimated,
         schema_by=row.schema_by,
         models=row.served_by,
@@ -109,7 +104,6 @@ def note(work: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None
     for name in added:
         setattr(row, name, getattr(row, name) + added[name] - taken[name])
     row.estimated += bool(after.get("estimated")) - bool(before.get("estimated"))
-    row.doubt = row.doubt or str(after.get("doubt", ""))[:100]
     row.served_by = sorted({*row.served_by, *after.get("models", [])})
     row.schema_by = sorted({*row.schema_by, *after.get("schema_by", [])})
     row.save()
@@ -120,9 +114,7 @@ def amounts(usage: Mapping[str, Any]) -> dict[str, float]:
     if "calls" not in usage:
         usage = {}
     summed: dict[str, float] = {name: usage.get(name) or 0 for name in SUMMED}
-    for name, unknown in (("cost", "unpriced"), ("saved", "unsaved")):
-        summed[unknown] = int(summed["calls"] > 0 and usage.get(name, 0) is None)
-    return summed
+    return summed | {"unpriced": int(summed["calls"] > 0 and usage.get("cost", 0) is None)}
 
 
 def _run_of(work: Any) -> int | None:
@@ -333,7 +325,7 @@ def _case_sizes(release: GoldRelease, items: Iterable[GoldItem]) -> Iterable[int
 def _of_earlier_run(
     release: GoldRelease, pipeline: str, config: Config, model: str
 ) -> tuple[int, float, float] | None:
-    """Its number and its mean tokens a case, what the cache saved counted as if it were spent."""
+    """Its number and its mean tokens a case, of those that took nothing from the cache."""
     endpoint = endpoints.named(model)
     same = Run.objects.filter(
         release__layer=release.layer, release__project=release.project_id, pipeline=pipeline

@@ -6,7 +6,6 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from itertools import count
 
 from django.conf import settings
@@ -20,7 +19,7 @@ from labeling.domain.canonical import canonical_json
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
 from pipelines.chat.receiving import MEGABYTE
-from pipelines.llm import NO_USAGE, ChatMessage, Reply, Usage
+from pipelines.llm import NO_USAGE, ChatMessage, Reply
 from pipelines.types import JsonSchema
 
 logger = logging.getLogger(__name__)
@@ -114,7 +113,6 @@ def _find(key: str) -> Reply | None:
         usage=NO_USAGE,
         cached=True,
         model=stored["model"],
-        saved=Usage(**stored["usage"]),
     )
 
 
@@ -123,7 +121,6 @@ def _keep(key: str, endpoint: Endpoint, reply: Reply) -> None:
         "text": reply.text,
         "data": reply.data,
         "model": reply.model,
-        "usage": asdict(reply.usage),
     }
     reply_json = adapters.storable(stored)
     row = CachedReply(

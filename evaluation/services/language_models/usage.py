@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from pipelines.llm import NO_USAGE, Reply, Usage
+from pipelines.llm import Reply, Usage
 
 StoredUsage = dict[str, Any]
 """The ``usage`` of a piece of work, by the names below; what is nothing may be left out of it."""
 
-OPTIONAL = frozenset({"doubted", "doubt", "cached_tokens", "reasoning_tokens", "schema_by"})
+OPTIONAL = frozenset({"cached_tokens", "reasoning_tokens", "schema_by"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,7 @@ class Spent:
     completion_tokens: int = 0
     cost: float | None = 0.0
     """None where no price is known, or was not known for some case."""
-    saved_tokens: int = 0
-    saved: float | None = 0.0
     seconds: float = 0.0
-    doubted: int = 0
-    """Replies whose count of tokens cannot be true: they are counted by our estimate."""
-    doubt: str = ""
-    """What one of these counts said."""
     estimated: int = 0
     """Pieces of work of which some tokens, and so their cost, are our estimate."""
     cached_tokens: int = 0
@@ -42,18 +36,13 @@ class Spent:
     @classmethod
     def of_call(cls, usage: Usage, seconds: float, reply: Reply | None = None) -> Spent:
         """``reply`` is None where the call has failed."""
-        saved = reply.saved if reply else NO_USAGE
         return cls(
             calls=1,
             cached=int(reply is not None and reply.cached),
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
             cost=usage.cost,
-            saved_tokens=saved.prompt_tokens + saved.completion_tokens,
-            saved=saved.cost,
             seconds=seconds,
-            doubted=usage.doubted,
-            doubt=usage.doubt,
             estimated=int(usage.estimated),
             cached_tokens=usage.cached_tokens,
             reasoning_tokens=usage.reasoning_tokens,
@@ -87,8 +76,6 @@ def _sum(one: Any, other: Any) -> Any:
     """Of money that is not known everywhere the sum is not known; names are listed once."""
     if one is None or other is None:
         return None
-    if isinstance(one, str):
-        return one or other
     return one + other if isinstance(one, int | float) else sorted({*one, *other})
 
 

@@ -85,7 +85,7 @@ def key_for(config: LayersConfig, encoder: Encoder) -> str:
         "version": VERSION,
         "config": config.model_dump(mode="json"),
         "encoder": encoder.id,
-        "model": None,
+        "model": None,  # as when a language model could build them: the keys of then stay
         "prompts": [],
     }
     return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()

@@ -14,15 +14,6 @@ if TYPE_CHECKING:
 else:  # pydantic reads no TypedDict of this Python's library
     Fact = dict[str, Any]
 
-SIGNALS = (
-    "reply_delay",
-    "term_shift",
-    "silence_event",
-    "topic_frequency",
-    "initiator_ratio",
-    "emotional_tone",
-    "conflict_intensity",
-)
 MEASURES = {
     "reply_delay_avg": "reply_delay",
     "reply_delay_max": "reply_delay",
@@ -77,8 +68,6 @@ class Topics(Stored):
     bursts: int
     reason: Fact | None = None
     """What is wrong with the bursts; ``None``: nothing."""
-    problems: tuple[Fact, ...] = ()
-    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +106,6 @@ class Signals(Stored):
     baselines: tuple[Baseline, ...]
     anchors: tuple[Anchor, ...]
     pet_names: tuple[str, ...] = ()
-    problems: tuple[Fact, ...] = ()
-    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +130,6 @@ class Thread:
 class Threads(Stored):
     links: tuple[Link, ...]
     threads: tuple[Thread, ...]
-    problems: tuple[Fact, ...] = ()
-    model: str | None = None
 
 
 @dataclass(frozen=True)

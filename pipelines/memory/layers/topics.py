@@ -15,7 +15,7 @@ from pipelines.memory.layers.nodes import TopicNode, Topics
 from pipelines.memory.layers.segmentation import DECIMALS, segment
 from pipelines.memory.layers.words import content_words
 from pipelines.memory.text import spoken, stem
-from pipelines.memory.times import NO_TIMES, Burst, any_times, bursts
+from pipelines.memory.times import NO_TIMES, Burst, bursts, days_of
 from pipelines.types import Encoder, Message, Vectors
 
 UNNAMED = "small talk"
@@ -44,7 +44,7 @@ def local_topics(messages: Sequence[Message], *, encoder: Encoder, config: Layer
         for number, ((burst_id, part), words) in enumerate(zip(flat, terms, strict=True), start=1)
     ]
     named = name_topics(nodes, node_vectors(nodes, messages, encoder), same=config.same_topic)
-    reason = None if any_times(messages) else NO_TIMES
+    reason = None if any(days_of(messages)) else NO_TIMES
     return Topics(tuple(named), len(cut), reason if messages else fact("memory.no_message"))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NotRequired, TypedDict
 
-from pipelines.memory.query.talk import Talk, local_ids
+from pipelines.memory.talks import Talk, local_ids
 from pipelines.memory.times import seconds_between
 
 TITLE_LENGTH = 80

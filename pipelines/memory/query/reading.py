@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pipelines.llm import ChatMessage, ChatModel
-from pipelines.memory import prompts
+from pipelines import prompting
+from pipelines.llm import ChatMessage, ChatModel, InvalidReply
+from pipelines.memory.config import PROMPTS
 from pipelines.memory.query.phases import Phase
 from pipelines.memory.query.steps import Deps, State
-from pipelines.memory.query.talk import Talk
+from pipelines.memory.talks import Talk
 
 BYTES_PER_TOKEN = 3
 RESERVED = 2_000  # tokens for instructions, question and answer
@@ -127,7 +128,7 @@ def explore(state: State, deps: Deps) -> State:
 
 
 def _first(state: State, positions: Iterable[int], deps: Deps, *, note: str) -> list[ChatMessage]:
-    prompt = prompts.prompt(deps.config.prompt)
+    prompt = prompting.read(PROMPTS, deps.config.prompt)
     conversation = {"speakers": deps.talk.short_names, "days": shown(deps.talk, positions)}
     return prompt.filled(conversation=conversation, note=note, question=state["question"])
 
@@ -137,7 +138,11 @@ def _asked(exchange: Sequence[ChatMessage], deps: Deps) -> tuple[Turn, str]:
     if model is None:
         raise ValueError("reading needs a model")
     reply = model.complete(exchange, schema=schema_of(len(deps.talk.messages)))
-    turn = prompts.checked(reply, Turn, prompt_id=deps.config.prompt)
+    try:
+        turn = Turn.model_validate(reply.data)
+    except ValidationError as error:
+        wrong = {"prompt": deps.config.prompt, "fields": error.error_count()}
+        raise InvalidReply("reply.wrong_fields", **wrong) from error
     return turn, json.dumps(reply.data, ensure_ascii=False)
 
 

@@ -15,7 +15,7 @@ from pipelines.memory.config import MemoryConfig
 from pipelines.memory.query.intent import Intent, read_intent
 from pipelines.memory.query.phases import Phase, one_phase, story_phases
 from pipelines.memory.query.selection import Worth, choose
-from pipelines.memory.query.talk import Talk, local_ids
+from pipelines.memory.talks import Talk, local_ids
 
 LENGTHS = {"narrative": (9, 45), "fact": (1, 5), "summary": (2, 5)}
 """The least and the usual number of messages; the upper one is a soft cap."""

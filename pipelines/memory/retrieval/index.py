@@ -60,17 +60,17 @@ class ConversationIndex:
     def with_ranker(self, learned: Ranker) -> ConversationIndex:
         return ConversationIndex(self.views, self._encoder, learned)
 
-    def rank_by(self, method: str, text: str, *, limit: int | None = None) -> Ranking:
+    def rank_by(self, method: str, text: str) -> Ranking:
         if method not in METHODS:
             raise ValueError(f"There is no method “{method}”. Known are: {', '.join(METHODS)}.")
         evidence = self.evidence(text)
         if method == "learned":
             learned = self._ranker or ranker.shipped(self._left_out)
             scores = learned.scores(self.features(evidence))
-            return _ranking(scores, learned.chances(scores, text), limit)
+            return _ranking(scores, learned.chances(scores, text))
         alone: Floats = getattr(evidence, METHODS[method])
         scores = features.scaled(alone) + NAMED * evidence.said_by
-        return _ranking(scores, ranker.probabilities(features.scaled(scores) - 4), limit)
+        return _ranking(scores, ranker.probabilities(features.scaled(scores) - 4))
 
     def evidence(self, text: str) -> Evidence:
         asked = question.read(text, self.views.speakers, span=self.views.span)
@@ -86,8 +86,8 @@ class ConversationIndex:
         return np.stack(list(self.columns(evidence).values()), axis=1)
 
 
-def _ranking(scores: Floats, likely: Floats, limit: int | None) -> Ranking:
-    order = np.argsort(-scores, kind="stable")[:limit]
+def _ranking(scores: Floats, likely: Floats) -> Ranking:
+    order = np.argsort(-scores, kind="stable")
     return Ranking(
         indexes=tuple(order.tolist()),
         scores=tuple(scores[order].tolist()),

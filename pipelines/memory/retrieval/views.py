@@ -16,7 +16,7 @@ from pipelines.memory.retrieval import late, speakers
 from pipelines.memory.retrieval.late import TokenMatrix, Tokens
 from pipelines.memory.retrieval.lexical import Lexical
 from pipelines.memory.retrieval.speakers import Speakers
-from pipelines.memory.times import moment
+from pipelines.memory.times import days_of, span_of
 from pipelines.types import Encoder, Message, Store, Vectors
 
 FORMAT = "3"  # of the stored format; changes with what is computed
@@ -41,9 +41,7 @@ def look(messages: Sequence[Message], encoder: Encoder, store: Store | None) -> 
     people = speakers.learn(messages)
     stems = stems_of(texts, people)
     pairs = [[*before, *own] for before, own in zip([[], *stems], stems, strict=False)]
-    times = [moment(message) for message in messages]
-    days = tuple(time.date() if time else None for time in times)
-    known = [day for day in days if day]
+    days = days_of(messages)
     vectors, tokens = _matrices(texts, encoder, store)
     return Views(
         messages=tuple(messages),
@@ -53,7 +51,7 @@ def look(messages: Sequence[Message], encoder: Encoder, store: Store | None) -> 
         vectors=vectors,
         tokens=tokens,
         days=days,
-        span=Days(min(known), max(known)) if known else None,
+        span=span_of(days),
     )
 
 

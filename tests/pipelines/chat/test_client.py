@@ -240,6 +240,8 @@ def test_a_refusal_is_final(
         ("too_long_without_code", PromptTooLong, "maximum context length is 4096"),
         ("unknown_model", UnknownModel, "model.unknown"),
         ("page", InvalidReply, "model.other_shape"),
+        ("page_not_found", UnknownModel, r"model\.web_page .*LLM_BASE_URL"),
+        ("odd_words", ModelError, "model.server_refused"),  # they only look like a parameter's
     ],
 )
 def test_what_would_fail_again_is_not_tried_again(
@@ -431,26 +433,6 @@ def test_a_refused_parameter_names_the_setting_that_decides_on_it(
 
     assert caught.value.code == "model.parameter_refused"
     assert caught.value.values["setting"] == setting
-
-
-def test_words_of_a_conversation_are_no_refused_parameter(
-    model: OpenAIModel, server: LanguageServer
-) -> None:
-    server.plan("odd_words")
-
-    with pytest.raises(ModelError, match=r"model\.server_refused"):
-        ask(model)
-
-
-def test_a_web_page_that_is_not_found_hints_at_the_address(
-    model: OpenAIModel, server: LanguageServer
-) -> None:
-    server.plan("page_not_found")
-
-    with pytest.raises(UnknownModel, match=r"model\.web_page") as caught:
-        ask(model)
-
-    assert caught.value.values == {"address": server.url, "setting": "LLM_BASE_URL"}
 
 
 def test_nobody_listening_is_said_with_the_address_and_no_secret(make_model: Any) -> None:

@@ -88,26 +88,26 @@ def test_a_redirect_is_not_followed_and_says_where_it_leads(
 
 
 @pytest.mark.parametrize(
-    ("usage", "doubt"),
+    "usage",
     [
-        ({"prompt_tokens": -5, "completion_tokens": 10}, "prompt_tokens: -5"),
-        ({"prompt_tokens": 10**30, "completion_tokens": 10}, f"prompt_tokens: {10**30}"),
-        ({"prompt_tokens": 5, "completion_tokens": 7.5}, "completion_tokens: 7.5"),
-        ({"prompt_tokens": "many"}, "prompt_tokens: 'many'"),
-        ({"prompt_tokens": True, "completion_tokens": 1}, "prompt_tokens: True"),
-        (["five"], "prompt_tokens: ['five']"),
-        ("five", "prompt_tokens: 'five'"),
+        {"prompt_tokens": -5, "completion_tokens": 10},
+        {"prompt_tokens": 10**30, "completion_tokens": 10},
+        {"prompt_tokens": 5, "completion_tokens": 7.5},
+        {"prompt_tokens": "many"},
+        {"prompt_tokens": True, "completion_tokens": 1},
+        ["five"],
+        "five",
     ],
 )
 @pytest.mark.parametrize("schema", [SCHEMA, None])
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 def test_a_count_that_cannot_be_true_is_replaced_by_our_estimate(
-    model: OpenAIModel, server: LanguageServer, usage: Any, doubt: str, schema: Any
+    model: OpenAIModel, server: LanguageServer, usage: Any, schema: Any
 ) -> None:
     server.usage = usage
 
     reply = model.complete(QUESTION, schema=schema)
 
     assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (2, 6)
-    assert (reply.usage.estimated, reply.usage.doubted, reply.usage.doubt) == (True, 1, doubt)
+    assert reply.usage.estimated
     assert reply.usage.cost == pytest.approx((2 * 2 + 6 * 10) / 1_000_000)

@@ -9,7 +9,8 @@ from typing import Any
 
 from pipelines.llm import ChatMessage, Reply, Usage
 from pipelines.memory.layers.nodes import Anchor, Layers, Signals, Threads, TopicNode, Topics
-from pipelines.memory.query.talk import Talk
+from pipelines.memory.retrieval.index import Ranking
+from pipelines.memory.talks import Talk
 from pipelines.types import Message
 
 SAID = (
@@ -40,13 +41,6 @@ ANCHORS = (
 LAYERS = Layers(Topics(NODES, 1), Signals((), (), ANCHORS), Threads((), ()))
 
 
-@dataclass(frozen=True)
-class Found:
-    indexes: tuple[int, ...]
-    scores: tuple[float, ...]
-    probabilities: tuple[float, ...]
-
-
 @dataclass
 class SharedWords:
     """The chance of a message is the share of the question's long words in it."""
@@ -55,16 +49,16 @@ class SharedWords:
     factor: float = 1.0
     asked: list[str] = field(default_factory=list)
 
-    def rank_by(self, method: str, question: str, *, limit: int | None = None) -> Found:
+    def rank_by(self, method: str, question: str) -> Ranking:
         self.asked.append(question)
         wanted = long_words(question)
         scores = [
             len(wanted & long_words(message.content)) / max(len(wanted), 1)
             for message in self.messages
         ]
-        order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))[:limit]
+        order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
         chances = tuple(min(0.02 + 0.9 * scores[at] * self.factor, 0.98) for at in order)
-        return Found(tuple(order), tuple(scores[at] for at in order), chances)
+        return Ranking(tuple(order), tuple(scores[at] for at in order), chances)
 
 
 def long_words(text: str) -> set[str]:

@@ -12,7 +12,7 @@ from pipelines.memory.pipeline import Memory, NoQuestion
 from pipelines.memory.query import reading
 from pipelines.memory.query.intent import read_intent
 from pipelines.memory.query.steps import anchors
-from pipelines.memory.query.talk import Talk
+from pipelines.memory.talks import Talk
 from pipelines.types import Case
 from tests.pipelines.memory.talking import LAYERS, SAID, Scripted, SharedWords, a_talk, turn
 
@@ -75,35 +75,16 @@ def test_a_story_has_its_own_price():
     assert ask(CAKE, story_price=1)["evidence"] == ask(CAKE, story_price=0)["evidence"]
 
 
-def test_a_time_that_cannot_be_read_is_a_missing_one_in_stories_too():
-    talk = a_talk()
-    times = {0: "last winter", 6: "2024-01-10T09:00:00"}  # the second one has no zone
-    messages = [
-        replace(message, time=times.get(message.index, message.time)) for message in talk.messages
-    ]
-
-    output = ask(STORY, task="arc", talk=replace(talk, messages=messages))
-
-    assert {1, 7, 9} <= set(output["evidence"])
-
-
 def test_every_checkpoint_holds_what_the_next_one_has():
-    trace = ask()["trace"]
+    trace, small = ask()["trace"], ask(trace="minimal")["trace"]
 
+    assert "scores" not in small["selected"]
     assert set(trace["selected"]["ids"]) <= set(trace["reranked"]["ids"])
     assert set(trace["reranked"]["ids"]) <= set(trace["candidates"]["ids"])
     assert set(trace["selected"]["ids"]) <= set(trace["shown"])
     assert trace["corpus_size"] == 10
     assert trace["selected"]["set_size"] == len(trace["selected"]["ids"])
     assert len(trace["reranked"]["scores"]) == len(trace["reranked"]["ids"])
-
-
-def test_a_minimal_trace_has_no_scores():
-    trace = ask(trace="minimal")["trace"]
-
-    assert trace["verbosity"] == "minimal"
-    assert "scores" not in trace["selected"]
-    assert trace["candidates"]["ids"]
 
 
 @both_modes
@@ -179,15 +160,6 @@ def test_one_call_shows_every_message_uncut_and_the_question_last(mode):
     before, same = (text[1].content.rpartition("Question:")[0] for text in (prompt, other))
     assert before == same != ""
     assert first.schemas == second.schemas
-
-
-def test_the_schema_names_no_message_that_does_not_exist_and_no_other_field():
-    schema = reading.schema_of(10)
-
-    ids = schema["$defs"]["PhaseReply"]["properties"]["evidence"]["items"]
-    assert (ids["minimum"], ids["maximum"]) == (1, 10)
-    assert schema["additionalProperties"] is False
-    assert set(schema["required"]) == set(schema["properties"])
 
 
 def test_ids_that_were_not_shown_are_left_out_and_counted():

@@ -17,15 +17,6 @@ def case(question="Who bought the red bicycle in Oslo?", messages=MESSAGES, task
     return Case("c", "chat", messages, question, "c", task)
 
 
-@pytest.mark.parametrize("mode", ["oneshot", "agent"])
-def test_both_modes_find_what_is_plainly_said(mode):
-    output = build("memory", {"mode": mode}, encoder=WordOverlap()).run(case())
-
-    assert 4 in output["evidence"]
-    assert output["mode"] == mode
-    assert set(output["evidence"]) <= set(output["trace"]["candidates"]["ids"])
-
-
 def test_a_talk_is_built_once_and_only_the_last_ones_are_kept():
     talks = Talks(WordOverlap())
     first = talks(case())
@@ -41,6 +32,8 @@ def test_what_was_prepared_is_not_built_again_for_a_question(name):
     encoder = WordOverlap()
     pipeline = build(name, {}, encoder=encoder)
 
+    pipeline.prepare(case(messages=()))
+    assert encoder.batches == []
     pipeline.prepare(case())
     before = len(encoder.batches)
     pipeline.run(case())
@@ -48,15 +41,6 @@ def test_what_was_prepared_is_not_built_again_for_a_question(name):
     said = {message.content for message in MESSAGES}
     assert said <= {text for batch in encoder.batches[:before] for text in batch}
     assert not said & {text for batch in encoder.batches[before:] for text in batch}
-
-
-@pytest.mark.parametrize("name", ["memory", "retrieval"])
-def test_nothing_is_prepared_where_nothing_is_said(name):
-    encoder = WordOverlap()
-
-    build(name, {}, encoder=encoder).prepare(case(messages=()))
-
-    assert encoder.batches == []
 
 
 def test_layers_are_built_when_asked_for_and_kept_where_the_caller_says():

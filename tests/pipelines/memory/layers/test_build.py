@@ -74,7 +74,6 @@ def test_a_thread_ties_the_topic_that_returned():
     layers = build()
 
     assert [thread.node_ids for thread in layers.threads.threads] == [("T001", "T003")]
-    assert layers.topics.model is layers.signals.model is layers.threads.model is None
 
 
 def test_a_build_is_known_by_settings_and_encoder_and_those_of_0_3_0_stay_known():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from pipelines.memory.layers.config import LayersConfig
-from pipelines.memory.layers.nodes import Baseline, NodeSignals
 from pipelines.memory.layers.signals import (
     LAST,
     NO_PARTNER,
@@ -14,7 +13,6 @@ from pipelines.memory.layers.signals import (
     NO_TIMES,
     NO_WORDS,
     ONE_SPEAKER,
-    anchors,
     conflict_of,
     measure_nodes,
     pet_names,
@@ -150,13 +148,6 @@ def test_an_anchor_lies_above_the_mean_by_two_sample_deviations():
         ("T010", "reply_delay_avg"),
         ("T010", "reply_delay_max"),
     ]
-
-
-def test_a_value_at_the_threshold_does_not_stand_out():
-    line = Baseline("topic_frequency", 2, mean=1.0, deviation=0.5, threshold=2.0)
-    rows = [NodeSignals(f"T{at}", {"topic_frequency": at}) for at in (2.0, 3.0)]
-
-    assert [anchor.node_id for anchor in anchors(rows, [line])] == ["T3.0"]
 
 
 def test_values_that_are_all_equal_or_single_have_no_anchor():

@@ -27,29 +27,11 @@ def test_a_thread_is_called_after_its_longest_topic():
     assert closure(nodes, links)[0].title == "ski"
 
 
-def test_two_topics_that_lead_to_the_same_one_are_in_one_thread():
-    links = [Link("T001", "T003", 0.9), Link("T002", "T003", 0.9)]
-
-    assert [thread.node_ids for thread in closure(NODES, links)] == [("T001", "T002", "T003")]
-
-
-def test_a_topic_that_is_nearest_to_one_with_a_nearer_neighbour_is_not_linked():
-    vectors = np.array([[0.8, 0.6], [1, 0], [1, 0]], dtype=np.float32)
-
-    links = similar_pairs(NODES[:3], vectors, least=0.5, neighbours=1)
-
-    assert [(link.earlier, link.later) for link in links] == [("T002", "T003")]
-
-
 def test_links_in_any_order_give_the_same_threads():
     links = [Link("T002", "T003", 0.9), Link("T004", "T005", 0.9), Link("T003", "T004", 0.9)]
 
     assert closure(NODES, links) == closure(NODES, links[::-1])
     assert closure(NODES, links)[0].node_ids == ("T002", "T003", "T004", "T005")
-
-
-def test_a_node_without_a_link_is_in_no_thread():
-    assert closure(NODES, []) == []
 
 
 def test_a_pair_is_linked_earlier_to_later_when_both_are_near_each_other():

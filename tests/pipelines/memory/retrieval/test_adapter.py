@@ -20,7 +20,6 @@ from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.speakers import learn
 from pipelines.memory.train_vectors import published
 from pipelines.types import Message, Vectors
-from tests.fakes import WordOverlap
 
 LINES = (
     ("Emi", "Hi Elise! What do you do on weekends?"),
@@ -127,87 +126,12 @@ def test_talks_that_taught_nothing_share_one_model() -> None:
     assert one._network() is other._network()
 
 
-def test_another_encoder_stays_as_it_is() -> None:
-    adapted = Adapted(some_adapter(1))
-
-    for encoder in (WordOverlap(), adapted):
-        assert adapter.suited(encoder, TALK) is encoder
-
-
-def test_what_is_written_repeats_to_the_byte(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        adapter.write({EVERY: some_adapter(1), "talk": some_adapter(2)}, tmp_path / name)
-
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_the_shipped_adapters_are_small_and_complete() -> None:
-    assert adapter.ADAPTERS.stat().st_size < 6_000_000
-    for change in adapter.shipped().changes.values():
-        assert np.isfinite(change.down).all()
-        assert 0 < np.abs(change.down @ change.up).max() < 1
-
-
 # --- learning -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def lesson() -> adapters.Lesson:
     return adapters.lesson(GOLD)
-
-
-def test_hard_messages_are_no_evidence_and_who_is_asked_about_is_known(
-    lesson: adapters.Lesson,
-) -> None:
-    food = lesson.questions[0]
-
-    assert food.evidence.tolist() == [5]
-    assert sorted(food.hard.tolist()) == [0, 1, 2, 3, 4]
-    assert food.said_by.tolist() == [0, 1, 0, 1, 0, 1]
-
-
-def test_every_question_takes_part_once_with_its_evidence(
-    lesson: adapters.Lesson, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(adapters, "BATCH", 2)
-    monkeypatch.setattr(adapters, "OWN", 0)  # evidence is one's own, too
-
-    result = adapters.steps([lesson, lesson], np.random.default_rng(0))
-
-    asked = [id(question) for step in result for question in step.questions]
-    assert sorted(asked) == sorted(2 * [id(question) for question in lesson.questions])
-    for step in result:
-        assert all(set(question.evidence) <= set(step.pool) for question in step.questions)
-        assert len(set(step.pool.tolist())) == len(step.pool)
-
-
-def test_of_much_evidence_what_does_not_take_part_stands_against_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(adapters, "RIGHT", 2)
-    places = np.arange(6)
-    asked = adapters.Question([1], places[:5], places[5:], np.ones(6, dtype=np.float32))
-
-    pool = adapters._pool([asked], np.random.default_rng(0))
-
-    assert len(set(pool) & set(range(5))) == 2
-    assert 5 in pool
-
-
-def test_nearness_is_the_mean_of_the_best_cosines() -> None:
-    import torch
-
-    random = np.random.default_rng(0)
-    asked, messages = ([random.normal(size=(n, 4)) for n in sizes] for sizes in ((2, 3), (1, 4, 2)))
-    for rows in (*asked, *messages):
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-
-    result = adapters._nearness(
-        *([torch.tensor(one) for one in each] for each in (asked, messages))
-    )
-
-    expected = [[(q @ m.T).max(axis=1).mean() for m in messages] for q in asked]
-    assert result.numpy() == pytest.approx(np.array(expected), abs=1e-12)
 
 
 def test_what_is_learned_repeats_and_brings_evidence_nearer(lesson: adapters.Lesson) -> None:

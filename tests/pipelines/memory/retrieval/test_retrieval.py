@@ -121,22 +121,7 @@ def test_every_word_of_a_question_finds_its_nearest(encoder: WordOverlap) -> Non
     assert matrix.weights(["dog"]) > matrix.weights(["snow"])
 
 
-def test_words_may_be_found_in_the_message_before(index: ConversationIndex) -> None:
-    evidence = index.evidence("Japan spring")
-
-    assert np.argmax(evidence.late_beside(1)) == 4
-
-
 # --- the index ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_ranks_every_message_once(index: ConversationIndex, method: str) -> None:
-    result = index.rank_by(method, "Where does Elise go skiing?")
-
-    assert sorted(result.indexes) == list(range(len(TALK)))
-    assert list(result.scores) == sorted(result.scores, reverse=True)
-    assert all(0 <= probability <= 1 for probability in result.probabilities)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -158,16 +143,6 @@ def test_who_is_asked_about_comes_before_who_says_the_same_words(
 
 def test_pictures_are_searched(index: ConversationIndex) -> None:
     assert index.rank_by("late", "Who ate noodle soup?").indexes[0] == 5
-
-
-def test_an_unknown_method_is_refused_with_those_there_are(index: ConversationIndex) -> None:
-    with pytest.raises(ValueError, match="dense, late"):
-        index.rank_by("magic", "cat")
-
-
-def test_a_talk_without_messages_has_no_index(encoder: WordOverlap) -> None:
-    with pytest.raises(ValueError, match="no message"):
-        ConversationIndex.build([], encoder=encoder)
 
 
 @pytest.mark.parametrize("asked", ["", "?", "and", "\0", "Kate Kate Kate", "x" * 5000])
@@ -195,14 +170,6 @@ def test_what_is_stored_is_not_computed_again_and_ranks_the_same(encoder: WordOv
 
     assert encoder.batches == []
     assert again.rank_by("learned", "Aspen") == first.rank_by("learned", "Aspen")
-
-
-def test_another_text_is_stored_under_another_key(encoder: WordOverlap) -> None:
-    store = Kept()
-    for lines in (LINES, LINES[:3]):
-        ConversationIndex.build(said(*lines), encoder=encoder, store=store)
-
-    assert len(store) == 2
 
 
 @pytest.mark.parametrize(("says", "said_to"), [("You love it", [0, 1]), ("We love it", [0, 0])])
