@@ -738,12 +738,8 @@ REFUSALS: dict[str, Text] = {
     ),
     "estimate.most_calls": _(
         "the most that a case takes if every reply can be used, {most} calls (at least "
-        "{least}), each with {read} and {tokens} tokens of reply"
+        "{least}), each with its conversation and {tokens} tokens of reply"
     ),
-    "estimate.in_parts": _(
-        "{basis}; more calls because long conversations are read in parts: {calls}"
-    ),
-    "estimate.conversation": _("its conversation"),
     "estimate.answers": _("an answer and {kinds} judgments for each case"),
     "estimate.as_before": _("{basis}, as long as those before"),
     "estimate.tokens_each": _("{basis} of {prompt} + {reply} tokens each"),

@@ -61,8 +61,6 @@ class Calls(NamedTuple):
 
     least: int = 1
     most: int = 1
-    part_characters: int | None = None
-    """Of a longer conversation one of the calls becomes several, one for each part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +117,7 @@ def _calls_of_agent(config: Mapping[str, Any], layer: str) -> Calls:
     way = NODES if whole else NODES[: NODES.index(layer) + 1]
     means = means_of(config)
     most = max(1, sum(means[node] == "model" for node in way))
-    parts = config["part_characters"] if means["extraction"] == "model" else None
-    return Calls(most if whole else 1, most, part_characters=parts)
-
-
-def _calls_of_model(config: Mapping[str, Any], layer: str) -> Calls:
-    return Calls(part_characters=config["part_characters"])
+    return Calls(most if whole else 1, most)
 
 
 def _calls_of_memory(config: Mapping[str, Any], layer: str) -> Calls:
@@ -183,7 +176,6 @@ _ENTRIES = (
         config=RequirementsModelConfig,
         make=lambda config, tools: RequirementsModel(config, tools.model),
         needs_model=True,
-        calls=_calls_of_model,
         prompts=_prompts_of(requirements),
     ),
     Entry(

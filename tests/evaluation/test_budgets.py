@@ -142,16 +142,13 @@ def estimated(release: Any) -> budgets.Estimate:
     return budgets.estimate(release, pipeline="asking", config={}, split="", repetitions=2)
 
 
-PART = 1_000_000
-
-
 @pytest.mark.parametrize(
     ("pipeline", "config", "layer", "calls"),
     [
-        ("requirements-model", {}, "extraction", Calls(1, 1, PART)),
-        ("requirements-agent", {"implementation": "model"}, "extraction", Calls(1, 1, PART)),
-        ("requirements-agent", {"implementation": "model"}, "validation", Calls(1, 3, PART)),
-        ("requirements-agent", {"implementation": "model"}, "end_to_end", Calls(4, 4, PART)),
+        ("requirements-model", {}, "extraction", Calls(1, 1)),
+        ("requirements-agent", {"implementation": "model"}, "extraction", Calls(1, 1)),
+        ("requirements-agent", {"implementation": "model"}, "validation", Calls(1, 3)),
+        ("requirements-agent", {"implementation": "model"}, "end_to_end", Calls(4, 4)),
         ("requirements-agent", {"document": "model"}, "end_to_end", Calls(1, 1)),
         ("memory", {"mode": "oneshot", "use_model": True}, "qa", Calls(1, 1)),
         ("memory", {"use_model": True}, "qa", Calls(1, 3)),  # if it does not fit
@@ -182,21 +179,6 @@ def test_the_estimate_counts_every_call_and_says_so(
     assert four.completion_tokens == 2 * 4 * 700
     assert "the most that a case takes if every reply can be used, 4 calls" in in_english(
         four.basis
-    )
-
-
-def test_the_estimate_counts_the_parts_of_a_long_conversation() -> None:
-    entry, full = checked_pipeline("requirements-model", {"part_characters": 1000}, "extraction")
-    short, long = (
-        budgets.estimate_of([size], entry.calls(full, "extraction")) for size in (1000, 2500)
-    )
-
-    assert (short.completion_tokens, long.completion_tokens) == (700, 3 * 700)
-    instructions, replies_before = 2 * 500, 3 * 700
-    assert long.prompt_tokens - short.prompt_tokens == 1500 // 3 + instructions + replies_before
-    assert in_english(long.basis) == (
-        "one reading of each case’s conversation and 700 tokens of reply; "
-        "more calls because long conversations are read in parts: 2"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -240,20 +239,9 @@ def estimate(
 def estimate_of(sizes: Sequence[int], calls: Calls, model: str = DEFAULT) -> Estimate:
     """By the characters that each case reads: of several calls, the most that may be made."""
     prompts = sum(tokens_in(size) + PROMPT_TOKENS for size in sizes) * calls.most
-    replies = REPLY_TOKENS * len(sizes) * calls.most
-    further = [_further_parts(size, calls.part_characters) for size in sizes]
-    if not any(further):
-        return _estimate(len(sizes), prompts, replies, _basis(calls), model)
-    # each further part is read with the instructions and with what all before it replied
-    prompts += sum(n * PROMPT_TOKENS + n * (n + 1) // 2 * REPLY_TOKENS for n in further)
-    replies += sum(further) * REPLY_TOKENS
-    basis = Fact("estimate.in_parts", basis=_basis(calls), calls=sum(further))
-    return _estimate(len(sizes), prompts, replies, basis, model)
-
-
-def _further_parts(characters: int, of_part: int | None) -> int:
-    """Into how many parts a conversation is divided, but for the first."""
-    return 0 if of_part is None else max(0, math.ceil(characters / of_part) - 1)
+    return _estimate(
+        len(sizes), prompts, REPLY_TOKENS * len(sizes) * calls.most, _basis(calls), model
+    )
 
 
 def _basis(calls: Calls) -> Fact:
@@ -265,7 +253,6 @@ def _basis(calls: Calls) -> Fact:
         most=calls.most,
         least=calls.least,
         tokens=REPLY_TOKENS,
-        read=Fact("estimate.conversation"),
     )
 
 
