@@ -96,6 +96,11 @@ class Encoder(Protocol):
     def encode(self, texts: Sequence[str]) -> Vectors:
         """One L2-normalised row of 384 float32 for each text."""
 
+    def encode_both(
+        self, texts: Sequence[str]
+    ) -> tuple[Vectors, list[tuple[tuple[str, ...], Vectors]]]:
+        """The same, and of each text its pieces with a row for each."""
+
 
 class Store(Protocol):
     """Bytes by key, kept between processes: expensive to compute and cheap to read."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from labeling.domain.encoding.network import packaged_folder
 from pipelines.encoder import MiniLM, check_weights
 from pipelines.memory.gold import GoldTalk, key_of
-from pipelines.memory.retrieval import views
+from pipelines.memory.retrieval import lexical
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapter, Change
 from pipelines.memory.retrieval.index import ConversationIndex
 
@@ -60,7 +60,7 @@ def lesson(gold: GoldTalk) -> Lesson:
     """Hard messages are those that unadapted MiniLM takes for evidence."""
     index = ConversationIndex.build(gold.messages, encoder=MiniLM(), adapted=False)
     questions = [_question(index, text, expected) for text, expected in gold.questions]
-    return Lesson(_pieces(views.texts_of(gold.messages), MESSAGE_PIECES), questions)
+    return Lesson(_pieces(lexical.texts_of(gold.messages), MESSAGE_PIECES), questions)
 
 
 def _question(index: ConversationIndex, text: str, expected: frozenset[int]) -> Question:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.fingerprint import fingerprint
-from pipelines.memory.retrieval import question, speakers, views
+from pipelines.memory.retrieval import lexical, question, speakers
 from pipelines.memory.retrieval.lexical import Lexical
 from pipelines.types import Case, Config, Output
 
@@ -75,7 +75,7 @@ def by_words(case: Case) -> NDArray[np.float64]:
     """BM25 of every message."""
     people = speakers.learn(case.messages)
     asked = question.read(case.question or "", people, span=None)
-    stems = views.stems_of(views.texts_of(case.messages), people)
+    stems = lexical.stems_of(lexical.texts_of(case.messages), people)
     return Lexical(stems).score(asked.stems) if stems else np.zeros(0)
 
 

@@ -1,4 +1,4 @@
-"""BM25 over stems."""
+"""What is said as words, and BM25 over their stems."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pipelines.memory import text
+from pipelines.memory.retrieval.speakers import Speakers
+from pipelines.types import Message
 
 Floats = NDArray[np.float64]
 K1 = 1.2
@@ -57,3 +61,15 @@ def _postings(
         )
         for stem, rows in postings.items()
     }
+
+
+def texts_of(messages: Sequence[Message]) -> list[str]:
+    """What was said and what the pictures show; never empty, which encoders can't handle."""
+    texts = [f"{text.spoken(line.content)} {text.captions(line.content)}" for line in messages]
+    return [content.strip() or "." for content in texts]
+
+
+def stems_of(texts: Sequence[str], people: Speakers) -> list[list[str]]:
+    """Without the names of the speakers, who call each other by name all the time."""
+    names = {text.stem(name) for names in people.names.values() for name in names}
+    return [[stem for stem in text.stems(content) if stem not in names] for content in texts]
