@@ -10,6 +10,7 @@ from django.contrib.admin.views.main import ChangeList
 from django.db import models
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
@@ -18,8 +19,10 @@ from django.utils.translation import gettext
 
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run, Score
+from evaluation.models.runs import RunQuerySet
 from evaluation.services.run import run_figures
 from evaluation.services.run.comparisons import MOST_RUNS
+from evaluation.views.runs import log_file
 from labeling.admin import ReadOnly, ReadOnlyAdmin, presented, reading, register, way
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
@@ -214,21 +217,14 @@ class RunAdmin(ReadOnlyAdmin):
         return redirect(f"{reverse('run-compare')}?{named}")
 
     @admin.action(description=_("Export the figures as CSV"), permissions=["read"])
-    def export_csv(self, request: HttpRequest, chosen: QuerySet[Run]) -> HttpResponse:
-        rows = run_figures.rows(_own(chosen, request), request.user)
-        return _file(run_figures.csv_text(rows), "runs.csv", "text/csv")
+    def export_csv(self, request: HttpRequest, chosen: QuerySet[Run]) -> HttpResponseBase:
+        return log_file(_own(chosen, request), "csv", request.user)
 
     @admin.action(description=_("Export the figures as JSON"), permissions=["read"])
-    def export_json(self, request: HttpRequest, chosen: QuerySet[Run]) -> HttpResponse:
-        rows = run_figures.rows(_own(chosen, request), request.user)
-        return _file(run_figures.json_text(rows), "runs.json", "application/json")
+    def export_json(self, request: HttpRequest, chosen: QuerySet[Run]) -> HttpResponseBase:
+        return log_file(_own(chosen, request), "json", request.user)
 
 
-def _own(chosen: QuerySet[Run], request: HttpRequest) -> QuerySet[Run]:
+def _own(chosen: QuerySet[Run], request: HttpRequest) -> RunQuerySet:
     """Those that the person may read on the pages, too."""
-    return chosen.filter(pk__in=Run.objects.visible_to(request.user).values("pk"))
-
-
-def _file(text: str, name: str, media_type: str) -> HttpResponse:
-    disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(text, content_type=f"{media_type}; charset=utf-8", headers=disposition)
+    return Run.objects.visible_to(request.user).filter(pk__in=chosen.values("pk"))

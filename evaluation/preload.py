@@ -8,7 +8,6 @@ from django.conf import settings
 signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends with the worker: see ``jobs.runner``
 django.setup()
 
-from evaluation.services import memory_builds  # noqa: E402, F401
 from evaluation.services.run import execution  # noqa: E402, F401
 from labeling.gold import gold_requests  # noqa: E402, F401
 

@@ -10,7 +10,6 @@ from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from django.conf import settings
 from django.db import connections
 
-from evaluation.services import memory_builds
 from evaluation.services.language_models import replies
 from evaluation.services.run import yardsticks
 from evaluation.services.run.dispatching import Dispatcher
@@ -30,10 +29,7 @@ def measure_floors(*_: object) -> None:
         yardsticks.measure_release(release)
 
 
-tasks.register(
-    Task("layers", memory_builds.work, is_apart=True),
-    Task("floors", measure_floors, yardsticks.due),
-)
+tasks.register(Task("floors", measure_floors, yardsticks.due))
 
 _dispatchers: list[Dispatcher] = []
 

@@ -20,10 +20,7 @@ from evaluation.views.launch import (
     run_planning,
 )
 from evaluation.views.live import run_progress
-from evaluation.views.memory_builds import (
-    conversation_layers,
-    conversation_layers_build,
-)
+from evaluation.views.memory_builds import conversation_layers
 from evaluation.views.panel import run_ratings, run_ratings_change
 from evaluation.views.ratings import rating, rating_list, rating_store
 from evaluation.views.run import (
@@ -49,11 +46,6 @@ from evaluation.views.unmeasured import (
 
 urlpatterns = [
     path("projects/<slug:slug>/conversations/<int:pk>/layers/", conversation_layers, name="layers"),
-    path(
-        "projects/<slug:slug>/conversations/<int:pk>/layers/build/",
-        conversation_layers_build,
-        name="layers-build",
-    ),
     path("projects/<slug:slug>/suggestions/", suggestions, name="suggestions"),
     path("projects/<slug:slug>/suggestions/ask/", suggestions_ask, name="suggestions-ask"),
     path("projects/<slug:slug>/suggestions/switch/", suggestions_switch, name="suggestions-switch"),

@@ -81,6 +81,7 @@ MODELS: dict[str, Text] = {
         "The model's reply to {prompt} is not what was asked for: {fields} fields are missing or "
         "wrong."
     ),
+    "build.too_long": _("Building the memory took longer than {hours} hours."),
 }
 
 BUDGETS: dict[str, Text] = {
@@ -100,7 +101,6 @@ BUDGETS: dict[str, Text] = {
     "case.too_long": _("The case took longer than {limit} seconds (ASSAY_CASE_TIMEOUT_SECONDS)."),
     "case.preparing_too_long": _("Preparing the conversation took longer than {hours} hours."),
     "run.scoring_too_long": _("Computing the scores took longer than {hours} hours."),
-    "build.too_long": _("Building the memory took longer than {hours} hours."),
 }
 
 REPORTS: dict[str, Text] = {
@@ -601,7 +601,8 @@ REFUSALS: dict[str, Text] = {
     ),
     "compare.other_gold": _(
         "Run {pk:d} was measured on {release} and run {pk2:d} on {release2}: figures of "
-        "different gold cannot be compared."
+        "different gold cannot be compared. Of another version of the same gold, the page of the "
+        "older run scores its outputs on the newer one."
     ),
     "compare.other_versions": _(
         "The runs were scored by different versions of the metrics: score the older one again."
@@ -921,16 +922,12 @@ DOUBTS: dict[str, Text] = {
         "{release} is not gold of the same project and layer as that of run {pk:d}."
     ),
     "carry.same_gold": _("Run {pk:d} was measured on {release} itself."),
-    "compare.carry_first": _(
-        "Run {pk2:d} was measured on {release}: score the outputs of run {pk:d} on it first."
-    ),
     "suspect.beside": _("a message {distance} away from the evidence has rank {rank}"),
     "suspect.confident": _(
         "no evidence among the first {high}, and the first is returned with confidence {confidence}"
     ),
     "suspect.contradicted": _("returned in other words with confidence {confidence}"),
     "suspect.missing": _("returned with confidence {confidence}, and gold has no such label"),
-    "suspect.mistyped": _("gold cites {cited}, and {returned} has rank {rank}"),
     "suspect.nothing_ranked_high": _("no evidence among the first {high}"),
 }
 """Gold that is doubted, and runs that are scored on another version of it."""

@@ -125,7 +125,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("imports webhooks", of_project),
         ("webhook webhook-test webhook-resume", [*of_project, hook.pk]),
         ("webhook-remove", [*of_project, hook.pk]),
-        ("layers layers-build", [*of_project, mine.conversation_id]),
+        ("layers", [*of_project, mine.conversation_id]),
         ("adjudication adjudication-next reviews review-next", of_project),
         ("calibration guideline-worklist guideline-check", of_project),
         ("checks checks-choose screening", of_project),

@@ -17,7 +17,6 @@ from evaluation.models import Run
 from evaluation.services import looks
 from evaluation.services.run import conclusions
 from evaluation.services.run.comparisons import MOST_RUNS, Compared, compare_with
-from evaluation.services.run.gold_changes import is_other_gold, split
 from labeling.core.api.base import READING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.records import serializer_with
@@ -74,33 +73,12 @@ class ComparedOut(ComparedRunOut):
     )
 
 
-class SplitMetricOut(serializers.Serializer[Any]):
-    """A difference between gold and gold, and between pipeline and pipeline, on the same cases."""
-
-    metric = serializers.CharField()
-    direction = serializers.CharField()
-    total = serializers.FloatField(allow_null=True)
-    gold_changed = serializers.DictField(help_text="The baseline on its gold and on that of RUN")
-    pipeline_changed = serializers.DictField(help_text="The baseline and RUN on the gold of RUN")
-
-
-class SplitOut(serializers.Serializer[Any]):
-    baseline = serializers.IntegerField()
-    baseline_gold = serializers.CharField()
-    carried = serializers.IntegerField(help_text="The run that took over the baseline's outputs")
-    run = serializers.IntegerField()
-    gold = serializers.CharField()
-    cases = serializers.IntegerField()
-    metrics = SplitMetricOut(many=True)
-
-
 class ComparisonOut(serializers.Serializer[Any]):
     baseline = ComparedRunOut()
     gold = serializers.CharField()
     metrics_version = serializers.CharField()
     runs = ComparedOut(many=True)
     exposure = serializers.DictField(help_text="By run: cases seen, left_out, unseen, unknown")
-    splits = SplitOut(many=True, help_text="Of the runs that were measured on other gold")
 
 
 class ComparisonView(ApiView):
@@ -123,11 +101,9 @@ class ComparisonView(ApiView):
         numbers = request.query_params.getlist("run")[:MOST_RUNS]
         runs = [_run(request, number) for number in numbers]
         looks.require_comparison(request.user, [baseline, *runs])
-        splits = [split(baseline, run) for run in runs if is_other_gold(baseline, run)]
-        same = [run for run in runs if not is_other_gold(baseline, run)]
-        compared = compare_with(baseline, same) if same or not splits else []
+        compared = compare_with(baseline, runs)
         sliced = _metric(request.query_params.get("slices"), compared)
-        document = conclusions.document(baseline, compared, splits, sliced=sliced)
+        document = conclusions.document(baseline, compared, sliced=sliced)
         return Response(ComparisonOut(document).data)
 
 

@@ -19,7 +19,6 @@ from evaluation.report.cases import MOST_CASES, WorstCases, worst_cases
 from evaluation.services import looks
 from evaluation.services.judging import certificates
 from evaluation.services.run import (
-    candidates,
     exposures,
     gates,
     planning,
@@ -27,7 +26,7 @@ from evaluation.services.run import (
     repetitions,
     results,
 )
-from evaluation.services.run.comparisons import Compared, compare_runs
+from evaluation.services.run.comparisons import Compared, candidates, compare_runs
 from evaluation.services.run.planning import Plan
 from evaluation.services.run.primary_metrics import Primary
 from evaluation.services.run.repetitions import Repetitions
@@ -154,7 +153,7 @@ def _limits(run: Run, primary: Primary, rows: list[Aggregate]) -> Iterator[Fact]
         yield Fact("report.no_look")
     if left_out := looks.left_out(run.release, run.split):
         yield left_out
-    if (number := candidates.count(run)) > 1:
+    if (number := candidates(run)) > 1:
         yield Fact("report.best_of", runs=number)
     if late := primary.declared_after([run]):
         yield Fact("report.declared_late", metric=_title(primary.metric), runs=late)

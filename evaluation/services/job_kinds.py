@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import F, Func, OuterRef, Subquery
-from django.urls import reverse
 
 from evaluation.models import (
     CaseRun,
@@ -17,21 +16,16 @@ from evaluation.models import (
     Work,
 )
 from evaluation.models.runs import RunQuerySet
-from evaluation.services import memory_builds
 from evaluation.services.work import attendance, leases
 from labeling.core import clock
 from labeling.domain.facts import Fact
 from labeling.jobs import jobs
 from labeling.jobs.jobs import Failure, Job, Kind, Scope, of_projects
-from labeling.models import Conversation, Event
-from labeling.models import Job as Waiting
+from labeling.models import Event
 
 
 def register() -> None:
-    jobs.register(
-        Kind("run", _runs, _failed_runs),
-        Kind("layers", _builds, _failed_builds),
-    )
+    jobs.register(Kind("run", _runs, _failed_runs))
 
 
 # --- runs -----------------------------------------------------------------------------------------
@@ -127,31 +121,3 @@ def _fact(stored: Any) -> Fact:
 def _failure_of_run(run: Run, at: datetime, why: Fact) -> Failure:
     title = f"{run.pk}: {run.name or run.pipeline}"
     return Failure("run", run.pk, at, why, run.of_project, title, run.get_absolute_url())
-
-
-# --- layers of memory ----------------------------------------------------------------------------
-
-
-def _builds(scope: Scope) -> Iterator[Job]:
-    asked = dict(Waiting.objects.filter(kind="layers").values_list("key", "asked_at"))
-    rows = of_projects(Conversation.objects.filter(pk__in=asked), scope)
-    for conversation in rows.select_related("project").order_by("pk"):
-        at, project = asked[conversation.pk], conversation.project
-        yield Job(
-            "layers", conversation.pk, at, False, project, conversation.external_id,
-            _page_of(conversation),
-        )  # fmt: skip
-
-
-def _failed_builds(scope: Scope, since: datetime) -> Iterator[Failure]:
-    told = of_projects(Event.objects.filter(verb=memory_builds.FAILED, at__gt=since), scope)
-    failed = {int(event.object_id): event for event in told.order_by("pk")}
-    rows = Conversation.objects.filter(pk__in=failed).select_related("project").order_by("-pk")
-    for conversation in rows[: jobs.FAILURES]:
-        event, title = failed[conversation.pk], conversation.external_id
-        why, page = Fact.from_json(event.data["reason"]), _page_of(conversation)
-        yield Failure("layers", conversation.pk, event.at, why, conversation.project, title, page)
-
-
-def _page_of(conversation: Conversation) -> str:
-    return reverse("layers", args=[conversation.project.slug, conversation.pk])

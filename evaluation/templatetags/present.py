@@ -74,7 +74,6 @@ CHECKS = {
 
 SUSPICIONS = {
     "beside": _("a few messages beside"),
-    "mistyped": _("mistyped id"),
     "contradicted": _("contradicted"),
     "missing": _("missing in gold"),
 }

@@ -34,10 +34,6 @@ from evaluation.services.run.comparisons import (
     why_not,
 )
 from evaluation.services.run.conclusions import exposed
-from evaluation.services.run.gold_changes import (
-    is_other_gold,
-    split,
-)
 from evaluation.services.run.primary_metrics import sentences
 from evaluation.views.compared_case import column_of, units_of
 from evaluation.views.plots import forest
@@ -204,16 +200,9 @@ def _matching(request: HttpRequest, chosen: list[Run], search: str) -> list[Run]
 def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str, Any]:
     """Runs that cannot be compared are left out, each with its reason."""
     reasons = {run.pk: why_not(baseline, run) for run in runs}
-    refused = [
-        {"run": run, "why": words(why)}
-        for run in runs
-        if (why := reasons[run.pk]) and not is_other_gold(baseline, run)
-    ]
+    refused = [{"run": run, "why": words(why)} for run in runs if (why := reasons[run.pk])]
     able = [run for run in runs if not reasons[run.pk]]
-    context: dict[str, Any] = {
-        "refused": refused,
-        "splits": [_split(baseline, run) for run in runs if is_other_gold(baseline, run)],
-    }
+    context: dict[str, Any] = {"refused": refused}
     if not able:
         return context
     try:
@@ -238,16 +227,6 @@ def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str,
         "keys": translated_keys(COMPARISON_KEYS),
         **_cases(request, baseline, compared),
     }
-
-
-def _split(before: Run, after: Run) -> dict[str, Any]:
-    """Runs on two releases; ``problem`` says what is missing, ``carry`` that it can be made."""
-    both = {"before": before, "after": after}
-    try:
-        return both | {"split": split(before, after)}
-    except RuleError as error:
-        may_carry = error.fact.code == "compare.carry_first"
-        return both | {"split": None, "problem": words(error.fact), "carry": may_carry}
 
 
 def _table(
@@ -297,7 +276,6 @@ def _cases(request: HttpRequest, baseline: Run, compared: Sequence[Compared]) ->
     selection = Selection(
         outcome=asked if asked in OUTCOMES else None,
         only_failed=asked == "failed",
-        only_changed=request.GET.get("changed") == "1",
         slices={each.title: each.chosen for each in filters if each.chosen},
     )
     cases = compared_cases(baseline, shown.after, metric, selection)

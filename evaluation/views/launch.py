@@ -42,6 +42,8 @@ def run_new(request: HttpRequest, on: str) -> HttpResponse:
     sent = (request.POST, request.FILES) if request.method == "POST" else ()
     start = FORMS[on].start(request.GET, request.user)
     form = FORMS[on](*sent, reader=request.user, initial=start)
+    if not sent and (like := getattr(form, "begins_with", None)):
+        _say_gone(request, like)
     run = form.launch(by=request.user) if sent and form.is_valid() else None
     if run is not None:
         messages.success(request, _("Run {number} is queued.").format(number=run.pk))
@@ -63,9 +65,16 @@ def run_again(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_object_or_404(visible, pk=pk)
     with refusals_told(request):
         again = launch.launch(cloning.request(run, by=request.user))
+        _say_gone(request, run)
         messages.success(request, _("Run {number} is queued.").format(number=again.pk))
         return redirect(again)
     return redirect(run)
+
+
+def _say_gone(request: HttpRequest, run: Run) -> None:
+    if names := cloning.gone(run):
+        said = _("Left out, because {pipeline} has no such setting any more: {names}.")
+        messages.warning(request, said.format(pipeline=run.pipeline, names=", ".join(names)))
 
 
 @expects_files

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.utils.dateparse import parse_datetime
-from django.utils.translation import gettext
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from evaluation.models import BuiltLayer
 from evaluation.services import memory_builds
 from evaluation.services.memory_builds import Build
-from evaluation.templatetags.present import Cell, color
+from evaluation.templatetags.present import Cell
 from labeling.core import access
-from labeling.models import Conversation
 from labeling.translation import lazy as _
 from labeling.words import words_of
 from pipelines.memory.layers.nodes import MEASURES, Signals, Threads, TopicNode, Topics
@@ -61,35 +58,14 @@ class TopicRow(NamedTuple):
 
 @require_GET
 def conversation_layers(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    conversation = _conversation(request, slug, pk)
-    now, *others = memory_builds.builds_of(conversation)
-    build = now if now.state or not others else others[0]
-    context = {
-        "project": conversation.project,
-        "conversation": conversation,
-        "build": build,
-        "badge": color(build.state),
-        "goes_on": build.state in ("queued", "running"),
-        "may_ask": now.state in ("", "failed"),
-        "steps": [(kind.label, build.ready.get(kind)) for kind in BuiltLayer.Kind],
-        **_built(build),
-    }
-    return render(request, "evaluation/layers.html", context)
-
-
-@require_POST
-def conversation_layers_build(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    conversation = _conversation(request, slug, pk)
-    if memory_builds.request(conversation, by=request.user):
-        messages.success(request, gettext("A worker builds the layers; this page follows it."))
-    else:
-        messages.info(request, gettext("The layers are built already."))
-    return redirect("layers", slug, pk)
-
-
-def _conversation(request: HttpRequest, slug: str, pk: int) -> Conversation:
     project = access.readable(request.user, slug)
-    return get_object_or_404(project.conversations.select_related("project"), pk=pk)
+    conversation = get_object_or_404(project.conversations.select_related("project"), pk=pk)
+    build = memory_builds.newest(conversation)
+    context: dict[str, Any] = {"project": project, "conversation": conversation}
+    if build:
+        steps = [(kind.label, build.ready.get(kind)) for kind in BuiltLayer.Kind]
+        context |= {"build": build, "steps": steps, **_built(build)}
+    return render(request, "evaluation/layers.html", context)
 
 
 def _built(build: Build) -> dict[str, Any]:

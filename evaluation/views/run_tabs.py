@@ -24,7 +24,7 @@ from evaluation.views import plots
 from evaluation.views.answers import answers_context
 from evaluation.views.evidence import FATES
 from evaluation.views.run_cases import ADDRESSED, table_of
-from evaluation.views.unmeasured import projects_for
+from evaluation.views.unmeasured import adopting_project
 from labeling.domain.facts import Fact
 from labeling.translation import lazy as _
 from labeling.work import blindness
@@ -76,7 +76,7 @@ def content_of(
 ) -> dict[str, Any]:
     """What the open tab shows."""
     if name == "cases":
-        adoptable = {} if run.is_measured else {"projects": projects_for(request.user, run)}
+        adoptable = {} if run.is_measured else {"adopter": adopting_project(request.user, run)}
         return {**table_of(request, run, total=n_cases), **adoptable}
     if name == "provenance":
         return {}

@@ -89,8 +89,6 @@ class RunRow(NamedTuple):
     """Whether its figures wait for the reader to say why they look at test results."""
     changed: list[str] | None
     """None: nothing finished before it on this gold."""
-    best_of: lists.Best | None
-    """Of how many runs it has the best figure, alone or with others; None: it has not."""
     is_baseline: bool
     """Whether somebody chose it as that of its gold and split."""
 
@@ -198,8 +196,6 @@ def _rows(
     measured = [run for run in runs if run.is_measured]
     marks, sealed = certificates.marks(list(by_number)), looks.sealed_among(reader, runs)
     changed = lists.changed(measured) if "changed" in columns else {}
-    visible = Run.objects.visible_to(reader)
-    highest = lists.highest(measured, visible, reader=reader, primary=primary)
     chosen = set(baselines.of_releases({run.gold_id for run in measured}).values())
     rows = []
     for run in runs:
@@ -226,7 +222,6 @@ def _rows(
                 mark=next(iter(alike)) if len(alike) == 1 else "",
                 sealed=is_sealed,
                 changed=None if changes is None else [words(fact) for fact in changes],
-                best_of=highest.get(run.pk),
                 is_baseline=run.pk in chosen,
             )
         )
@@ -255,7 +250,11 @@ def experiment_file(request: HttpRequest, form: str) -> HttpResponseBase:
     runs = Run.objects.visible_to(request.user).filter(scored_at__isnull=False)
     if name := request.GET.get("gold", ""):
         runs = runs.filter(release__name=name)
-    log = experiments.rows(runs, sealed=partial(looks.sealed_among, request.user))
+    return log_file(runs, form, request.user)
+
+
+def log_file(runs: RunQuerySet, form: str, reader: Any) -> HttpResponseBase:
+    log = experiments.rows(runs, sealed=partial(looks.sealed_among, reader))
     if form == "json":
         options = {"indent": 2, "ensure_ascii": False}
         response: HttpResponseBase = JsonResponse(log, safe=False, json_dumps_params=options)

@@ -22,10 +22,11 @@ from labeling.models import Membership, Project
 from labeling.words import words
 
 
-def projects_for(user: Any, run: Run) -> list[Project]:
-    """Those that the person leads, and into which labels of the run could go."""
-    led = Project.objects.with_role(user, Membership.Role.LEAD).order_by("name")
-    return [project for project in led if adopting.layers_for(run, project)]
+def adopting_project(user: Any, run: Run) -> Project | None:
+    """That of the run, if the person leads it and labels of the run could go into it."""
+    led = Project.objects.with_role(user, Membership.Role.LEAD)
+    project = led.filter(pk=run.project_id).first()
+    return project if project and adopting.layers_for(run, project) else None
 
 
 @require_POST
@@ -50,13 +51,10 @@ def run_suggest(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _tell(request: HttpRequest, adopted: Adopted) -> None:
-    made, known, imported = adopted.made, adopted.known, adopted.imported
+    made, known = adopted.made, adopted.known
     parts = [
         ngettext("{n} suggestion is new", "{n} suggestions are new", made).format(n=made),
         ngettext("{n} was there", "{n} were there", known).format(n=known),
-        ngettext(
-            "{n} conversation was imported", "{n} conversations were imported", imported
-        ).format(n=imported),
     ]
     messages.success(request, "; ".join(parts) + ".")
     for id, why in list(adopted.left_out.items())[:5]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from uuid import uuid4
 
 from django.utils import timezone
 
+from evaluation.adapters import messages_of
 from evaluation.services import memory_builds
 from evaluation.services.memory_builds import Build
 from labeling.conversations.rules.importing import Turn
 from labeling.models import Conversation, Project
+from pipelines.memory.layers.build import build_layers, key_for
+from pipelines.memory.layers.config import LayersConfig
 from tests.factories import make_talk
+from tests.fakes import WordOverlap
 
 START = timezone.now().replace(microsecond=0)
 
@@ -27,6 +30,11 @@ def make_chat(project: Project, external_id: str) -> Conversation:
 
 
 def build(chat: Conversation) -> Build:
-    """As a worker builds what somebody has asked for."""
-    memory_builds.work(chat.pk, uuid4())
-    return memory_builds.builds_of(chat)[0]
+    """As a run does before its first question."""
+    config, encoder = LayersConfig(), WordOverlap()
+    key = key_for(config, encoder)
+    rows = memory_builds.StoredRows(chat.pk, key, config)
+    build_layers(messages_of(chat), encoder=encoder, rows=rows, config=config)
+    built = memory_builds.newest(chat)
+    assert built is not None
+    return built

@@ -122,7 +122,7 @@ def test_runs_of_other_projects_are_neither_shown_nor_changed(
     assert noor.get(reverse("admin:evaluation_run_change", args=[elsewhere.pk])).status_code == 302
     case = elsewhere.cases.all()[0]
     assert noor.get(reverse("admin:evaluation_caserun_change", args=[case.pk])).status_code == 302
-    exported = act(noor, "export_csv", elsewhere, own).content.decode()
+    exported = act(noor, "export_csv", elsewhere, own).getvalue().decode()
 
     assert "hidden@1" not in exported
 
@@ -167,8 +167,8 @@ def test_figures_on_test_items_wait_for_a_reason(
     execution.work(run.pk, uuid4())
 
     assert "sealed: say why on its page" in noor.get(reverse(RUNS)).content.decode()
-    (row,) = csv.DictReader(io.StringIO(act(noor, "export_csv", run).content.decode()))
-    assert (row["value"], row["note"]) == ("", "sealed: say on its page why you look")
+    (row,) = csv.DictReader(io.StringIO(act(noor, "export_csv", run).getvalue().decode()))
+    assert (row["test_exact_recall"], row["sealed"]) == ("", "True")
 
 
 def test_the_list_asks_as_many_queries_whatever_there_is(noor: Client, finished: Any) -> None:
@@ -201,12 +201,11 @@ def test_figures_leave_as_files(noor: Client, finished: Any, script: Any) -> Non
     script(perfect)
     run = finished(name="=1+1")
 
-    table = list(csv.DictReader(io.StringIO(act(noor, "export_csv", run).content.decode())))
-    document = json.loads(act(noor, "export_json", run).content)
+    (row,) = csv.DictReader(io.StringIO(act(noor, "export_csv", run).getvalue().decode()))
+    (same,) = json.loads(act(noor, "export_json", run).content)
 
-    (row,) = [row for row in table if row["metric"] == "requirement_f1"]
-    assert (row["name"], row["value"], row["n"], row["gold"]) == ("'=1+1", "1.0", "3", "demo@1")
-    assert [row["metric"] for row in document] == [row["metric"] for row in table]
+    assert (row["name"], row["cases"], row["gold"]) == ("'=1+1", "3", "demo@1")
+    assert (same["experiment_id"], same["cases"]) == (run.pk, 3)
 
 
 def test_a_case_is_read_in_words(noor: Client, finished: Any, script: Any) -> None:

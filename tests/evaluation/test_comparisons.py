@@ -15,12 +15,11 @@ from django.utils.html import escape
 from scipy.stats import ttest_1samp
 
 from evaluation.models import CaseRun, Run
-from evaluation.services.run import candidates, conclusions, experiments, lists, primary_metrics
+from evaluation.services.run import conclusions, experiments, primary_metrics
 from evaluation.services.run.comparisons import NotComparable, compare_runs
 from evaluation.views import comparison
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect, requirement
-from tests.evaluation.test_run_history import measured
 from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
@@ -81,24 +80,6 @@ def test_a_run_that_is_the_best_of_several_is_tested_against_chance_among_all_of
     assert "better than" in sentence
     assert "nothing is decided (p = 0.086, all of them counted)" in sentence
     assert selection["runs"] == 21
-
-
-def test_lists_and_comparisons_count_the_same_candidates(
-    make_release: Any, launch: Any, people: Any
-) -> None:
-    """Neither a run on fewer cases nor a floor is one; a run without the figure is one in both."""
-    options = {"pipeline": "requirements-local", "release": make_release(6, name="same")}
-    low, high = (measured(launch(**options), mean) for mean in (0.3, 0.4))
-    measured(launch(**options), None)
-    measured(launch(**options, size=2), 0.9)
-    measured(launch(**options | {"pipeline": "everything"}), 0.9)
-
-    noor, visible = people["noor"], Run.objects.visible_to(people["noor"])
-    marked = lists.highest([low], visible, reader=noor, primary=lists.primaries(noor))
-
-    assert marked == {high.pk: (3, 1)}
-    assert candidates.count(high) == 3
-    assert candidates.count(high, low) == 2
 
 
 def test_the_difference_is_paired_case_by_case(pair: tuple[Run, Run]) -> None:

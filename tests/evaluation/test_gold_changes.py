@@ -1,20 +1,18 @@
-"""Gold that was corrected: suspects, runs that are scored on it, and what each part changed."""
+"""Gold that was corrected: suspects, and runs that are scored on it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.urls import reverse
 
 from evaluation.models import Answer, CaseRun, Run
 from evaluation.services.launch import carrying
 from evaluation.services.launch.predictions import from_list
-from evaluation.services.run import comparisons, gold_changes, suspects
+from evaluation.services.run import comparisons, suspects
 from evaluation.services.work.steering import RunRefused
 from labeling.domain.canonical import canonical_json
 from labeling.gold import looks, reopenings
@@ -22,7 +20,7 @@ from labeling.gold.looks import Sight
 from labeling.gold.rules.release import item_sha256
 from labeling.models import GoldItem, GoldRelease, Look, Reopening
 from pipelines.types import Case, Output
-from tests.evaluation.chat_gold import answer, where_and_when
+from tests.evaluation.chat_gold import where_and_when
 from tests.evaluation.conftest import requirement, work
 from tests.pages import queries, text_of
 
@@ -132,6 +130,15 @@ def test_answers_made_elsewhere_are_carried_and_measured_on_the_new_gold(
     assert values == {run.pk: pytest.approx(2 / 3 / 3), carried.pk: pytest.approx(1 / 3)}
 
 
+def test_runs_on_two_versions_of_gold_are_compared_on_one_of_them(run: Run) -> None:
+    newer = corrected(run.release, evidence)
+    carried = work(carrying.carry(run, newer))
+    after = work(carrying.carry(run, newer))
+
+    assert comparisons.why_not(run, after) is not None
+    assert comparisons.why_not(carried, after) is None
+
+
 def test_a_run_is_not_carried_to_another_conversation(run: Run) -> None:
     with pytest.raises(RunRefused) as refused:
         carrying.carry(run, corrected(run.release, another_message))
@@ -202,74 +209,6 @@ def test_a_run_is_carried_by_page_and_by_command(signed_in: Any, run: Run) -> No
     work(carried)
     assert f"Carried over from run {run.pk}" in text_of(client.get(carried.get_absolute_url()))
     assert "newer version" not in text_of(client.get(run.get_absolute_url()))
-
-
-# --- what changed ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def two(run: Run, script: Any, finished: Any) -> tuple[Run, Run, Run]:
-    """A run on the old gold, the same carried to the new, and a better pipeline on the new."""
-    newer = corrected(run.release, evidence)
-    carried = work(carrying.carry(run, newer))
-    script(lambda case: answer([4, 8] if case.question == "Where?" else [12]))
-    return run, carried, finished(release=newer, name="better")
-
-
-def test_a_difference_is_split_into_gold_and_pipeline(two: tuple[Run, Run, Run]) -> None:
-    before, carried, after = two
-
-    result = gold_changes.split(before, after)
-
-    recall = result.rows[0]
-    assert recall.metric.id == "evidence_recall"
-    # .25 → .75 by the gold of “When?”, → 1 by the second message of “Where?”
-    assert recall.gold_changed.difference == pytest.approx(0.5)
-    assert recall.pipeline_changed.difference == pytest.approx(0.25)
-    assert recall.total == pytest.approx(0.75)
-    assert (recall.gold_changed.n, result.shared, result.carried) == (2, 3, carried)
-
-
-def test_the_page_the_api_and_the_command_show_both_parts(
-    signed_in: Any, two: tuple[Run, Run, Run]
-) -> None:
-    before, carried, after = two
-    client = signed_in("noor")
-
-    shown = text_of(client.get(f"/runs/compare/?baseline={before.pk}&run={after.pk}"))
-    api = client.get(f"/api/runs/compare/?baseline={before.pk}&run={after.pk}").json()
-    out = StringIO()
-    call_command("compare", before.pk, after.pk, stdout=out)
-
-    assert "Gold changed" in shown
-    assert "+0.500" in shown
-    assert "+0.250" in shown
-    (part,) = api["splits"]
-    assert (part["carried"], part["cases"]) == (carried.pk, 3)
-    assert part["metrics"][0]["gold_changed"]["difference"] == pytest.approx(0.5)
-    assert "+0.500" in out.getvalue()
-
-
-def test_an_older_run_is_carried_first(
-    signed_in: Any, run: Run, script: Any, finished: Any
-) -> None:
-    script(where_and_when)
-    after = finished(release=corrected(run.release, evidence))
-
-    shown = text_of(signed_in("noor").get(f"/runs/compare/?baseline={run.pk}&run={after.pk}"))
-
-    assert f"Score run {run.pk} on chat@2" in shown
-    with pytest.raises(comparisons.NotComparable):
-        gold_changes.split(run, after)
-
-
-def test_runs_on_gold_of_another_name_are_not_compared(
-    run: Run, make_release: Any, script: Any, finished: Any
-) -> None:
-    other = finished(release=make_release(2, name="other"))
-
-    assert not gold_changes.is_other_gold(run, other)
-    assert comparisons.why_not(run, other) is not None
 
 
 # --- suspects -------------------------------------------------------------------------------------

@@ -25,7 +25,6 @@ from evaluation.services.unmeasured.folder import Folder
 from evaluation.services.unmeasured.reading import records_of
 from evaluation.services.work import leases, steering
 from labeling.conversations import conversations
-from labeling.conversations.conversations import ImportRefused
 from labeling.conversations.formats.talks import HowToRead
 from labeling.conversations.rules.importing import Turn
 from labeling.models import Conversation, Membership, Round, Suggestion
@@ -530,18 +529,21 @@ def test_what_cannot_be_tried_is_said_on_the_form(signed_in, project):
 # --- into a project -------------------------------------------------------------------------------
 
 
-def test_labels_become_suggestions_and_missing_conversations_are_imported(
-    script, people, project, start
+def test_labels_of_the_project_s_conversations_become_suggestions_once(
+    script, people, task, project, start
 ):
     script(returned)
-    run = tried(start("a", "b", by="rita"))
+    wish = launching.Wish(people["rita"], task, "", project)
+    run = tried(launching.on_conversations(wish, [talk(project, "a"), talk(project, "b")]))
     first = adopting.adopt(run, project, by=people["rita"])
     again = adopting.adopt(run, project, by=people["rita"])
 
-    assert (first.imported, first.made, again.imported, again.made, again.known) == (2, 2, 0, 0, 2)
+    assert (first.made, again.made, again.known) == (2, 0, 2)
     suggestion = Suggestion.objects.get(conversation__external_id="a")
     assert suggestion.payload["requirements"][0]["title"] == "=Order list"
     assert (suggestion.pipeline, suggestion.layer) == (PIPELINE, "extraction")
+    with refused(predicting.TrialRefused, match="no layer"):  # of texts from nowhere
+        adopting.adopt(tried(start("a", by="rita")), project, by=people["rita"])
 
 
 def test_nothing_is_suggested_where_somebody_labels_blind_or_on_the_test_split(
@@ -560,17 +562,6 @@ def test_nothing_is_suggested_where_somebody_labels_blind_or_on_the_test_split(
     assert (adopted.made, set(adopted.left_out)) == (1, {"blind", "test"})
     assert Suggestion.objects.get().conversation == talks[0]
     assert Round.objects.blind().exists()
-
-
-def test_one_conversation_that_the_project_has_otherwise_stops_all(script, people, project, start):
-    talk(project, "b")
-    script(returned)
-    run = tried(start("a", "b", by="rita"))
-
-    with refused(ImportRefused, match="b"):
-        adopting.adopt(run, project, by=people["rita"])
-    assert not project.conversations.filter(external_id="a").exists()
-    assert not Suggestion.objects.exists()
 
 
 def test_other_settings_are_another_version(project, script, start):

@@ -118,7 +118,6 @@ EXPECTED = {
     "conversations-preview": Row(302, 404, 404, 403, 400, post=True),
     "conversations-store": Row(302, 404, 404, 403, 400, post=True),
     "layers": READERS,
-    "layers-build": Row(302, 404, 404, 302, 302, post=True),
     "agreement": READERS,
     "agreement-csv": Row(302, 404, 404, 409, 409),  # not measured yet
     "agreement-pair": READERS,

@@ -15,7 +15,6 @@ from evaluation.management.looks import state_comparison
 from evaluation.services.run import conclusions
 from evaluation.services.run.changes import value_text
 from evaluation.services.run.comparisons import Compared, MetricComparison, compare_with
-from evaluation.services.run.gold_changes import SplitDifference, is_other_gold, split
 from evaluation.services.run.primary_metrics import sentences
 from evaluation.templatetags.present import (
     arrow,
@@ -59,15 +58,12 @@ class Command(RunCommand):
             self.run_numbered(number) for number in [options["baseline"], *options["runs"]]
         )
         state_comparison([baseline, *runs], options["reason"], self.stderr)
-        splits = [split(baseline, run) for run in runs if is_other_gold(baseline, run)]
-        same = [run for run in runs if not is_other_gold(baseline, run)]
-        compared = compare_with(baseline, same) if same or not splits else []
+        compared = compare_with(baseline, runs)
         if options["format"] == "json":
-            document = conclusions.document(baseline, compared, splits)
+            document = conclusions.document(baseline, compared)
             text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
             self.stdout.write(text)
         else:
-            self.print(*map(_split_table, splits))
             for comparison in compared:
                 self.print(*_tables(comparison))
                 self.print(*map(Text, _sentences(comparison)), soft_wrap=True)
@@ -99,42 +95,6 @@ def _table(title: str, rows: Iterable[MetricComparison]) -> Table:
     table.add_column("verdict")
     for row in rows:
         table.add_row(*_cells(row))
-    return table
-
-
-def _split_table(difference: SplitDifference) -> Table:
-    before, carried, after = difference.before, difference.carried, difference.after
-    table = Table(
-        title=f"Run {after.pk} on {after.release} against run {before.pk} on {before.release}, "
-        f"{difference.shared:,} cases; run {carried.pk} has the outputs of run {before.pk}"
-    )
-    table.add_column("metric")
-    for name in (
-        f"run {before.pk}, {before.release}",
-        "gold changed",
-        "interval",
-        f"run {carried.pk}, {carried.release}",
-        "pipeline changed",
-        "interval",
-        f"run {after.pk}, {after.release}",
-        "together",
-        "n",
-    ):
-        table.add_column(name, justify="right")
-    for row in difference.rows:
-        gold, pipeline = row.gold_changed, row.pipeline_changed
-        table.add_row(
-            f"{row.metric.id} {arrow(row.metric)}",
-            figure(gold.before),
-            signed(gold.difference),
-            signed_interval(gold),
-            figure(gold.after),
-            signed(pipeline.difference),
-            signed_interval(pipeline),
-            figure(pipeline.after),
-            signed(row.total),
-            f"{gold.n:,}",
-        )
     return table
 
 

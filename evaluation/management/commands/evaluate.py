@@ -120,6 +120,8 @@ class Command(RunCommand):
         if options["clone"]:
             run = self.run_numbered(options["clone"])
             request = cloning.request(run, _changes(options), by=acting.person())
+            if names := cloning.gone(run):
+                self.stderr.write(f"Left out, no setting of {run.pipeline} any more: {names}")
         else:
             request = _request(options)
         return [launch.launch(request, queue=False)]

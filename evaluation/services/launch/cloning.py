@@ -12,6 +12,7 @@ from evaluation.services.language_models import endpoints
 from evaluation.services.launch.launch import LaunchRequest
 from evaluation.services.work.steering import RunRefused
 from pipelines.chat.endpoint import DEFAULT
+from pipelines.registry import PIPELINES
 
 CHANGEABLE = frozenset(field.name for field in fields(LaunchRequest)) - {
     "predictions",
@@ -26,6 +27,12 @@ def every(run: Run) -> str:
     return EVERY if run.look_id else OPEN
 
 
+def gone(run: Run) -> list[str]:
+    """Settings of the run that its pipeline has no longer: they are left out, and that is said."""
+    entry = PIPELINES.get(run.pipeline)
+    return [name for name in run.config if entry and name not in entry.config.model_fields]
+
+
 def request(run: Run, changes: Mapping[str, Any] | None = None, *, by: Any) -> LaunchRequest:
     """What launches the run again. ``changes``: fields of ``LaunchRequest`` with other values.
 
@@ -36,7 +43,8 @@ def request(run: Run, changes: Mapping[str, Any] | None = None, *, by: Any) -> L
         raise RunRefused("run.no_pipeline_to_clone", details={"run": run.pk})
     changed = {name: value for name, value in (changes or {}).items() if name in CHANGEABLE}
     if changed.get("pipeline", run.pipeline) == run.pipeline:
-        changed["config"] = {**run.config, **changed.get("config", {})}
+        left = {name: value for name, value in run.config.items() if name not in gone(run)}
+        changed["config"] = {**left, **changed.get("config", {})}
     asks = changed.get("release", run.release).layer in answers.asking_layers()
     own = {
         "release": run.release,

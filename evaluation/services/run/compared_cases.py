@@ -20,7 +20,6 @@ from evaluation.services.run.comparisons import (
     Pair,
     case_values,
     compare_pairs,
-    outputs_of,
     pairs_of,
 )
 from labeling.domain.facts import Fact
@@ -57,8 +56,6 @@ class Selection:
 
     outcome: Outcome | None = None
     only_failed: bool = False
-    only_changed: bool = False
-    """Only cases whose predictions differ, whatever they score."""
     slices: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -105,8 +102,6 @@ def compared_cases(
     if selection.slices:
         own = _slices(keys, gold_layer(run.spec.layer))
         keys = [key for key in keys if selection.slices.items() <= own[key].items()]
-    if selection.only_changed:
-        keys = _with_other_predictions(keys, baseline, run)
     rows = [
         ComparedCase(
             *named[key],
@@ -191,18 +186,3 @@ def _slices(keys: list[CaseKey], layer: GoldLayer) -> dict[CaseKey, dict[str, st
         (item, part): layer.slices(Example(contents[item], layer.gold(contents[item], part), None))
         for item, part in keys
     }
-
-
-def _with_other_predictions(keys: list[CaseKey], baseline: Run, run: Run) -> list[CaseKey]:
-    layer = gold_layer(run.spec.layer)
-    old, new = (
-        {
-            key: (state, layer.predicted({**output} if output else None))
-            for key, (state, output, _answer) in outputs_of(each).items()
-        }
-        for each in (baseline, run)
-    )
-    changed = {
-        (item, part) for item, part, n in new if old.get((item, part, n)) != new[item, part, n]
-    }
-    return [key for key in keys if key in changed]

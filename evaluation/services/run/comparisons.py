@@ -23,13 +23,13 @@ from evaluation.metrics.comparison import (
 from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import OF_JUDGES, Metric, metrics_for
 from evaluation.models import OPEN, Aggregate, CaseRun, Run, RunSpec, Score, of_split
-from evaluation.services.run import candidates
 from evaluation.services.run.changes import SAID_BY_VERSION
 from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.uncertainty import LEVEL
 from labeling.models import GoldItem
+from pipelines.registry import FLOORS
 
 CaseKey = tuple[int, str]
 """Gold item and part: the same in every run on a release."""
@@ -307,8 +307,17 @@ def _compared(
         changed=changed(baseline, run),
         judges_differ=_judges_differ(baseline, run),
         together=together,
-        tried=candidates.count(run, baseline),
+        tried=candidates(run, baseline),
     )
+
+
+def candidates(run: Run, baseline: Run | None = None) -> int:
+    """Finished runs on the same cases that could be chosen for their figure, floors left out.
+
+    This one counts in any case, the baseline does not: it is what the others are compared with.
+    """
+    others = Run.objects.beside(run).filter(failure=None).exclude(pk=baseline and baseline.pk)
+    return 1 + others.exclude(pipeline__in=FLOORS).count()
 
 
 def _same_outputs(before: Run, after: Run) -> bool:

@@ -17,7 +17,6 @@ from evaluation.models import Run
 from evaluation.services.run import exposures
 from evaluation.services.run.compared_cases import compared_slices
 from evaluation.services.run.comparisons import Compared, MetricComparison
-from evaluation.services.run.gold_changes import SplitDifference
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 
@@ -74,7 +73,6 @@ def exposed(runs: Sequence[Run]) -> list[Fact]:
 def document(
     baseline: Run,
     compared: Sequence[Compared],
-    splits: Sequence[SplitDifference] = (),
     *,
     sliced: Metric | None = None,
 ) -> dict[str, Any]:
@@ -93,7 +91,6 @@ def document(
                 [baseline.pk, *(each.after.pk for each in compared)]
             ).items()
         },
-        "splits": [each.as_json() for each in splits],
     }
 
 

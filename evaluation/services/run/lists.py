@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,7 +12,6 @@ from django.db.models import (
     Count,
     Exists,
     F,
-    FilteredRelation,
     FloatField,
     IntegerField,
     OuterRef,
@@ -28,7 +26,7 @@ from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, PrimaryMetric, Run, RunTag
 from evaluation.models.runs import RunQuerySet
-from evaluation.services.run import candidates, changes
+from evaluation.services.run import changes
 from labeling.core.searching import containing
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
@@ -252,45 +250,3 @@ def predecessors(runs: Sequence[Run]) -> dict[int, Run]:
     loaded = Run.objects.select_related("release").only(*fields)
     earlier = {run.pk: run for run in loaded.filter(pk__in=pairs.order_by().values("before"))}
     return {pk: earlier[number] for pk, number in numbers.items() if number is not None}
-
-
-class Best(NamedTuple):
-    """Of how many runs one has the best figure, and how many have it."""
-
-    runs: int
-    alike: int
-
-
-def highest(
-    runs: Iterable[Run], visible: RunQuerySet, *, reader: Any, primary: Primaries
-) -> dict[int, Best]:
-    """Of runs on the same cases those with the best primary figure; where there are two or more.
-
-    All :mod:`candidates <evaluation.services.run.candidates>` count, as in a comparison; sealed
-    figures are not compared. Whether it is really better than the next one only a comparison says.
-    """
-    releases = {run.gold_id for run in runs}
-    metrics = {primary[PrimaryOf(run.release.project_id, run.release.layer)] for run in runs}
-    sealed = looks.sealed(reader, Look.Purpose.RESULTS, releases).values("pk")
-    rivals = candidates.among(visible.filter(release__in=releases))
-    rivals = rivals.exclude(look__isnull=False, release__in=sealed).order_by()
-    of_metrics = Q(aggregates__metric__in=[metric.id for metric in metrics])
-    rows = rivals.annotate(shown=FilteredRelation("aggregates", condition=of_metrics))
-    fields = ("pk", "release", "split", "n_first", "release__project", "release__layer")
-    shown = ("shown__metric", "shown__metric_version", "shown__mean")
-    groups: dict[tuple[int, str, int], set[int]] = {}
-    figures: dict[tuple[int, str, int], list[tuple[float, int]]] = {}
-    for number, release, split, cases, project, layer, name, version, mean in rows.values_list(
-        *fields, *shown
-    ):
-        groups.setdefault((release, split, cases), set()).add(number)
-        metric = primary[PrimaryOf(project, layer)]
-        if (metric.id, metric.version) == (name, version) and mean is not None:
-            value = mean if metric.direction == "higher" else -mean
-            figures.setdefault((release, split, cases), []).append((value, number))
-    best: dict[int, Best] = {}
-    for at, own in figures.items():
-        alike = [number for value, number in own if math.isclose(value, max(own)[0], abs_tol=1e-9)]
-        if len(own) > 1:
-            best |= dict.fromkeys(alike, Best(len(groups[at]), len(alike)))
-    return best

@@ -10,12 +10,11 @@ from evaluation.layers import Example, GoldLayer, gold_layer
 from evaluation.layers.memory import Memory
 from evaluation.models import CaseRun, Run, Score
 from evaluation.services.work.steering import RunRefused
-from labeling.conversations import chats
 from labeling.domain.facts import Fact
-from labeling.models import Project, Reopening
+from labeling.models import Reopening
 from labeling.schema.labels import StoredLabel
 
-SuspectKind = Literal["beside", "mistyped", "contradicted", "missing"]
+SuspectKind = Literal["beside", "contradicted", "missing"]
 
 NEAR = 10
 """Messages between evidence and what was returned that still look like a slip."""
@@ -68,11 +67,10 @@ def suspects_of_case(case: CaseRun) -> list[Suspect]:
 def _among(run: Run, cases: list[CaseRun]) -> list[Suspect]:
     layer = gold_layer(run.release.layer)
     if isinstance(layer, Memory):
-        ids = _PublishedIds(run.release.project)
         suspects = [
             suspect
             for case, example in zip(cases, adapters.examples(cases, layer), strict=True)
-            if (suspect := _of_question(case, example, layer, ids))
+            if (suspect := _of_question(case, example, layer))
         ]
     else:
         suspects = list(_of_labels(run, cases, layer))
@@ -97,28 +95,13 @@ def _doubted(run: Run) -> dict[tuple[str, str], int]:
 # --- questions: what was returned, by rank and confidence -----------------------------------------
 
 
-class _PublishedIds:
-    """The id that a message has in its published chat; nothing for other conversations."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self._known: dict[str, list[str] | None] = {}
-
-    def of(self, conversation: str) -> list[str] | None:
-        if conversation not in self._known:
-            self._known[conversation] = chats.dia_ids_of(self._project, conversation)
-        return self._known[conversation]
-
-
 class _Returned(NamedTuple):
     position: int
     rank: int
     confidence: float | None
 
 
-def _of_question(
-    case: CaseRun, example: Example, layer: Memory, ids: _PublishedIds
-) -> Suspect | None:
+def _of_question(case: CaseRun, example: Example, layer: Memory) -> Suspect | None:
     """The strongest reason to look at the evidence of a question again."""
     returned = _ranked(example.output or {})
     expected = {local_id - 1 for local_id in layer.expected_ids(example)}
@@ -126,7 +109,6 @@ def _of_question(
     wrong = [each for each in returned if each.position not in expected]
     reasons = [
         *_beside(expected - answered, wrong),
-        *_mistyped(expected - answered, wrong, ids.of(case.item.item_id)),
         *_contradicting(expected, returned),
     ]
     if not reasons:
@@ -183,19 +165,6 @@ def _beside(missed: set[int], wrong: Sequence[_Returned]) -> Iterator[_Reason]:
                 yield "beside", weight, why, {position}, {each.position}
 
 
-def _mistyped(
-    missed: set[int], wrong: Sequence[_Returned], ids: Sequence[str] | None
-) -> Iterator[_Reason]:
-    """The published id of the evidence is a slip of the pen away from that of the message."""
-    for position in missed if ids else ():
-        for each in wrong:
-            old, new = ids[position], ids[each.position]  # type: ignore[index]
-            if abs(each.position - position) > NEAR and is_slip(old, new):
-                weight = 0.5 + _certainty(each)
-                why = Fact("suspect.mistyped", cited=old, returned=new, rank=each.rank)
-                yield "mistyped", weight, why, {position}, {each.position}
-
-
 def _contradicting(expected: set[int], returned: Sequence[_Returned]) -> Iterator[_Reason]:
     """Nothing of gold is ranked high, and the run is sure of something else."""
     first = next(iter(returned), None)
@@ -210,24 +179,6 @@ def _contradicting(expected: set[int], returned: Sequence[_Returned]) -> Iterato
         else Fact("suspect.confident", confidence=confidence, high=HIGH)
     )
     yield "contradicted", _certainty(first), why, expected, {first.position}
-
-
-def is_slip(left: str, right: str) -> bool:
-    """Whether two ids differ by one character typed, left out, too many, or swapped.
-
-    >>> is_slip("D7:12", "D17:12"), is_slip("D7:12", "D7:21"), is_slip("D7:12", "D8:13")
-    (True, True, False)
-    """
-    if len(left) == len(right):
-        places = [at for at, pair in enumerate(zip(left, right, strict=True)) if len({*pair}) > 1]
-        if len(places) == 2 and places[1] == places[0] + 1:
-            first, second = places
-            return left[first] == right[second] and left[second] == right[first]
-        return len(places) == 1
-    short, long = sorted((left, right), key=len)
-    return len(long) == len(short) + 1 and any(
-        long[:at] + long[at + 1 :] == short for at in range(len(long))
-    )
 
 
 # --- labels: what the matcher did not pair --------------------------------------------------------

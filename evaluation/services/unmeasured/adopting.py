@@ -1,6 +1,6 @@
-"""What a run without gold returned, as suggestions in a project: what it lacks is imported.
+"""What a run without gold returned of a project's conversations, as suggestions in the project.
 
-A lead asks for such a run over what people label now, or takes over what a trial returned. The
+A lead asks for such a run over what people label now, or launches one on what they choose. The
 rules are those of suggestions: never on the test split, never where somebody labels blind.
 """
 
@@ -13,13 +13,11 @@ from typing import Any
 from django.db import transaction
 
 from evaluation.layers import GOLD_LAYERS
-from evaluation.models import Run, RunConversation
+from evaluation.models import Run
 from evaluation.services.launch.spec import sha256_of
 from evaluation.services.unmeasured import launching, predicting
 from evaluation.services.unmeasured.launching import Wish
 from evaluation.services.unmeasured.predicting import TrialRefused
-from labeling.conversations import conversations
-from labeling.conversations.rules.importing import Record, Turn
 from labeling.core import events, projects
 from labeling.domain.facts import Fact
 from labeling.models import Conversation, Project
@@ -36,7 +34,6 @@ MOST_AT_ONCE = 1000
 class Adopted:
     """What came of it; ``left_out`` says of a conversation why it has no suggestion."""
 
-    imported: int = 0
     made: int = 0
     known: int = 0
     left_out: dict[str, Fact] = field(default_factory=dict)
@@ -45,7 +42,7 @@ class Adopted:
 def layers_for(run: Run, project: Project) -> list[str]:
     """The layers of the project that the run has labels of."""
     entry = PIPELINES.get(run.pipeline)
-    able = _able(entry, project) if entry else []
+    able = _able(entry, project) if entry and run.project_id == project.pk else []
     return [name for name in able if run.spec.layer in (name, predicting.WHOLE)]
 
 
@@ -90,7 +87,7 @@ def ask(project: Project, pipeline: str, *, by: Any, **budget: Any) -> Run:
 
 
 def adopt(run: Run, project: Project, *, by: Any) -> Adopted:
-    """All conversations are in the project afterwards, or, if one cannot be, nothing is changed."""
+    """The labels of the project's own conversations in this run."""
     layers = layers_for(run, project)
     if not layers:
         raise TrialRefused(
@@ -99,22 +96,21 @@ def adopt(run: Run, project: Project, *, by: Any) -> Adopted:
             project=project.slug,
             layer=run.spec.layer,
         )
-    done = list(_done(run))
+    rows = launching.done_cases(run).filter(talk__conversation__project=project)
+    done = list(rows.select_related("talk__conversation__transcript"))
     if not done:
         raise TrialRefused("trial.nothing_done")
     adopted = Adopted()
     with transaction.atomic():
-        conversations.lock_imports()
         locked = projects.lock(project)
-        stored = _stored(run, locked, done, adopted, by)
-        pks = [target.pk for target in stored.values()]
-        may = set(allowed(Conversation.objects.filter(pk__in=pks)).values_list("pk", flat=True))
-        for conversation, output in done:
-            target = stored[conversation.external_id]
+        own = Conversation.objects.filter(run_conversations__run=run)
+        may = set(allowed(own).values_list("pk", flat=True))
+        for case in done:
+            target: Any = case.talk and case.talk.conversation
             if target.pk not in may:
                 adopted.left_out[target.external_id] = Fact("suggestion.test_or_blind")
             else:
-                _suggest(run, locked, target, output, layers, adopted)
+                _suggest(run, locked, target, case.output or {}, layers, adopted)
         events.record(
             "suggestions.adopted",
             locked,
@@ -122,47 +118,11 @@ def adopt(run: Run, project: Project, *, by: Any) -> Adopted:
             actor=by,
             pipeline=run.pipeline,
             run=run.pk,
-            conversations=adopted.imported,
+            conversations=0,  # none is imported any more
             made=adopted.made,
             left_out=len(adopted.left_out),
         )
     return adopted
-
-
-def _done(run: Run) -> Any:
-    """Each conversation with its output; a run of questions has no labels to suggest."""
-    rows = launching.done_cases(run).select_related("talk__conversation__transcript")
-    return ((case.talk, case.output or {}) for case in rows)
-
-
-def _stored(
-    run: Run,
-    project: Project,
-    done: list[tuple[RunConversation, Mapping[str, Any]]],
-    adopted: Adopted,
-    by: Any,
-) -> dict[str, Conversation]:
-    """The conversations of the project, by id; what is not there is imported."""
-    records = [
-        (run.name, _record(talk))
-        for talk, _ in done
-        if talk.conversation is None or talk.conversation.project_id != project.pk
-    ]
-    report = conversations.store_records(project=project, records=records, actor=by)
-    adopted.imported = report.new
-    if report.has_changes:
-        conversations.record_import(project, [run.name], report, by)
-    ids = [conversation.external_id for conversation, _ in done]
-    rows = project.conversations.filter(external_id__in=ids)
-    return {conversation.external_id: conversation for conversation in rows}
-
-
-def _record(conversation: RunConversation) -> Record:
-    turns = tuple(
-        Turn(message.role, message.content, message.speaker, message.time)
-        for message in conversation.messages
-    )
-    return Record(conversation.external_id, turns, domain=conversation.domain)
 
 
 def _suggest(

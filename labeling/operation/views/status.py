@@ -25,7 +25,6 @@ TITLES: Mapping[str, str] = {
     "checks": lazy("Hidden checks to score"),
     "webhooks": lazy("Messages to a webhook"),
     "run": lazy("Run"),
-    "layers": lazy("Memory layers"),
 }
 ADVICE: Mapping[str, str] = {
     "freeze": lazy("Change what the reason names, then freeze again on the page Gold."),
@@ -33,7 +32,6 @@ ADVICE: Mapping[str, str] = {
         "See that the receiver answers, then send what waits on the page of the webhook."
     ),
     "run": lazy("Open the run: its cases say what failed, and Try again repeats those."),
-    "layers": lazy("Ask for the layers again on the page of the conversation."),
 }
 PARTS: Mapping[str, str] = {
     "database": lazy("Database"),
