@@ -223,7 +223,6 @@ class Comparison(Record):
     metrics_version: str
     runs: list[Compared]
     exposure: dict[str, Any]
-    splits: list[Split]
 
 class ContentAgreement(Record):
     value: float | None
@@ -1124,22 +1123,6 @@ class Skipped(Record):
     locked_at: datetime | None
     saved_at: datetime | None
     can_reopen: bool
-
-class SplitMetric(Record):
-    metric: str
-    direction: str
-    total: float | None
-    gold_changed: dict[str, Any]
-    pipeline_changed: dict[str, Any]
-
-class Split(Record):
-    baseline: int
-    baseline_gold: str
-    carried: int
-    run: int
-    gold: str
-    cases: int
-    metrics: list[SplitMetric]
 
 class Standing(Record):
     gold: str
