@@ -9,7 +9,7 @@ def drop(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("evaluation", "0041_plain_words_and_views"),
+        ("evaluation", "0042_spending_in_plain"),
         ("labeling", "0006_membership_as_it_counts"),
     ]
 
