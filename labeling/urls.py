@@ -95,7 +95,7 @@ from labeling.work.views.guideline_worklist import guideline_check, guideline_wo
 from labeling.work.views.guidelines import guideline_new, guideline_start, guidelines
 from labeling.work.views.leases import lease_give_back
 from labeling.work.views.rounds import round_batch, round_close, round_new, work_move
-from labeling.work.views.workspace import next_sample, round_finished, workspace
+from labeling.work.views.workspace import next_sample, workspace
 
 of_a_project = [
     path("", project, name="project"),
@@ -219,7 +219,6 @@ urlpatterns = [
     path("status/", status, name="status"),
     path("label/next/", next_sample, name="next-sample"),
     path("label/<int:pk>/", workspace, name="workspace"),
-    path("label/<int:pk>/finished/", round_finished, name="round-finished"),
     path("label/<int:pk>/give-back/", lease_give_back, name="lease-give-back"),
     path("adjudicate/<int:pk>/", adjudicate, name="adjudicate"),
     path("review/<int:pk>/", review, name="review"),

@@ -589,7 +589,6 @@ WORDS: dict[str, Text] = {
         "Suggestions are for the conversations of full labeling outside the test split, and "
         "there are none: open a round of full labeling first."
     ),
-    "suggestion.no_first_pass": _("Do your own first pass before you dismiss a suggestion."),
     "suggestion.none": _("There are no suggestions for this conversation."),
     "suggestion.not_an_object": _("Label {number} is not a JSON object."),
     "suggestion.round_ended": _("This round has ended."),

@@ -161,7 +161,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("run-gate run-ratings run-ratings-change", [run.pk]),
         ("gate-thresholds gate-thresholds-store primary-metric-store", of_project),
         (
-            "workspace round-finished api-annotation api-annotation-submit api-annotation-skip",
+            "workspace api-annotation api-annotation-submit api-annotation-skip",
             [mine.pk],
         ),
         ("api-annotation-reopen api-annotation-restore api-annotation-revisions", [mine.pk]),

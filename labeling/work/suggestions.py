@@ -26,8 +26,6 @@ from labeling.schema.labels import StoredLabel
 from labeling.schema.origins import Suggested, claims, plain, verified
 from labeling.work.checking import problems_of
 
-MAX_DISMISSED = 2000
-
 
 class SuggestionsHidden(RuleError):
     """This person may not see suggestions here."""
@@ -192,19 +190,6 @@ def _says_nothing(answer: Annotation, layers: Sequence[str]) -> bool:
     """Whether "nothing here" is said, of the whole or of a layer."""
     unanswered = answer.unanswered
     return answer.empty or (unanswered is not None and not set(layers) <= set(unanswered))
-
-
-@transaction.atomic
-def dismiss(assignment: Assignment, dismissed: Sequence[Mapping[str, Any]]) -> FirstPass:
-    """Remember which suggested labels the annotator does not want. The newest list counts."""
-    first_pass = FirstPass.objects.select_for_update().filter(assignment=assignment).first()
-    if first_pass is None:
-        raise SuggestionsHidden("suggestion.no_first_pass")
-    known = {source for labels in known_to(assignment).values() for source in labels}
-    unwanted = {(int(label["id"]), str(label["uid"])) for label in dismissed[:MAX_DISMISSED]}
-    first_pass.dismissed = [{"id": number, "uid": uid} for number, uid in sorted(unwanted & known)]
-    first_pass.save(update_fields=["dismissed"])
-    return first_pass
 
 
 def known_to(assignment: Assignment) -> Suggested:

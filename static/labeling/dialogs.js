@@ -1,6 +1,6 @@
-// Small dialogs: skip with a reason, and which label to merge with.
+// The dialog to skip with a reason.
 
-import { byId, el } from "./dom.js";
+import { byId } from "./dom.js";
 import { t } from "./texts.js";
 
 // `skip(reason)` resolves when the server has it and throws with a message when it has not.
@@ -30,27 +30,4 @@ export function setUpSkip(skip) {
     dialog.showModal();
     reason.focus();
   };
-}
-
-// Resolves with the uid of the label that was picked; undefined when the dialog was only closed.
-export function pickLabel({ name, others }) {
-  const dialog = byId("merge-dialog");
-  const list = byId("merge-labels");
-  const options = others.map(({ uid, name: title, heading }) => el("option", { value: uid }, `${title} ${heading || t("Untitled")}`));
-  byId("merge-name").textContent = name;
-  list.replaceChildren(...options);
-  list.size = Math.min(10, Math.max(2, options.length));
-  list.selectedIndex = 0;
-  dialog.returnValue = "";
-  dialog.showModal();
-  list.focus();
-  list.onkeydown = (event) => {
-    if (event.key !== "Enter") return;
-    event.preventDefault();
-    dialog.close("merge");
-  };
-  return new Promise((resolve) => {
-    const settle = () => resolve(dialog.returnValue === "merge" ? list.value : undefined);
-    dialog.addEventListener("close", settle, { once: true });
-  });
 }

@@ -1,14 +1,14 @@
 // The form of the open label, drawn from the fields of its layer.
 
 import { el, setText, showIf } from "./dom.js";
-import { isFirst, takesDigits } from "./layers.js";
+import { takesDigits } from "./layers.js";
 import { drawPhases } from "./phases.js";
 import { isOpen, tinyButton } from "./rows.js";
 import { drawArguments, drawSpan } from "./spanfields.js";
 import { t } from "./texts.js";
 import { drawWidget } from "./widgets.js";
 
-/** @import { Field, FormHandlers, Label, Layer } from "./types.d.ts" */
+/** @import { FormHandlers, Label, Layer } from "./types.d.ts" */
 
 const HINTED = new Set(["text", "textarea", "lines", "confidence"]);
 const OWN = { phases: drawPhases, span: drawSpan, arguments: drawArguments };
@@ -25,11 +25,6 @@ export class LabelForm {
     this.fields = layer.fields;
     this.handlers = handlers;
     this.left = new Set(); // fields that were left once: only these say that they are open
-    /** @type {Field[]} */
-    this.others = []; // what quick mode leaves for later
-    this.isWhole = true;
-    /** @type {HTMLElement | null} */
-    this.more = null;
     this.hints = new Map(); // what is shown at which field
     this.notes = new Map(); // where
     this.widgets = new Map(this.fields.map((field) => [field.name, this.draw(field, label)]));
@@ -37,7 +32,6 @@ export class LabelForm {
     this.root = el("div", { class: "label-form", role: "group", "aria-label": name }, ...widgets);
     this.root.addEventListener("focusin", ({ target }) => this.remember(target));
     this.problems = {};
-    this.addMore();
     this.show(label);
   }
 
@@ -94,26 +88,6 @@ export class LabelForm {
     return this.hints.get(inFocus) ?? this.fields.map(({ name }) => this.hints.get(name)).find(Boolean);
   }
 
-  // In quick mode the other fields come later.
-  addMore() {
-    const { isQuick, toggleQuick } = this.handlers;
-    if (!isQuick) return;
-    this.isWhole = !isQuick();
-    this.others = this.fields.filter((field) => !isFirst(this.layer, field));
-    if (!this.others.length) return;
-    this.more = el("button", { type: "button", class: "button small quiet more-fields" });
-    this.more.addEventListener("click", () => toggleQuick?.());
-    this.root.append(this.more);
-  }
-
-  showFields(isWhole = this.isWhole) {
-    this.isWhole = isWhole;
-    for (const { name } of this.others) this.widgets.get(name).root.hidden = !isWhole;
-    if (!this.more) return;
-    const open = this.others.filter((field) => isOpen(field, this.label[field.name])).length;
-    setText(this.more, isWhole ? t("First fields only") : t("{number} more fields, {open} open", { number: this.others.length, open }));
-  }
-
   remember(target) {
     this.last = this.fields.find(({ name }) => this.widgets.get(name).root.contains(target))?.name;
   }
@@ -121,7 +95,6 @@ export class LabelForm {
   show(label) {
     this.label = label;
     for (const [name, widget] of this.widgets) widget.write(label[name] ?? undefined, label);
-    this.showFields();
     this.mark();
   }
 
@@ -154,7 +127,6 @@ export class LabelForm {
 
   focus(name = this.fields[0].name) {
     const widget = this.widgets.get(name) ?? this.widgets.get(this.fields[0].name);
-    if (widget.root.hidden) this.showFields(true);
     widget.focus();
     widget.root.scrollIntoView({ block: "nearest" });
   }

@@ -1,4 +1,4 @@
-// Keys to actions, by the key table of the page and what this person has changed in it.
+// Keys to actions, by the key table of the page.
 
 import { all, byId } from "./dom.js";
 import { keep, recall } from "./kept.js";
@@ -8,82 +8,37 @@ import { t } from "./texts.js";
 
 const OWN_ARROWS = 'input[type="radio"], input[type="range"]';
 const TEXT = "input:not([type=radio], [type=checkbox], [type=range]), textarea, select";
-const RESERVED = new Set(["ctrl+n", "ctrl+t", "ctrl+w", "ctrl+shift+n", "ctrl+shift+t", "ctrl+shift+w"]);
 const RANGE = /^(\d)-(\d)$/;
 
 export class Keys {
   /**
    * @param {KeyRow[]} table
    * @param {Actions} actions
-   * @param {string | number} user whose changes are kept
+   * @param {string | number} user who may have turned single keys off
    * @param {AbortSignal} [signal] ends the listening
    */
   constructor(table, actions, user, signal) {
-    this.defaults = table;
+    this.table = table;
     this.actions = actions;
-    this.storedKeys = `assay:keys:${user}`;
     this.storedSingle = `assay:single-keys:${user}`;
-    /** @type {KeyRow[]} */
-    this.table = [];
-    /** @type {Map<string, KeyRow>} */
-    this.bindings = new Map();
-    this.changed = {};
-    this.bind(recall(this.storedKeys) ?? {});
+    this.bindings = new Map(table.flatMap(expanded));
+    for (const hint of all("kbd[data-key]")) hint.textContent = shortName(this.keyOf(hint.dataset.key));
     this.offerSingleKeys(byId("single-keys"));
     document.addEventListener("keydown", (event) => this.pressed(event), { signal });
-  }
-
-  // `changed` maps the key of the table to the key of this person.
-  bind(changed) {
-    this.changed = changed;
-    this.table = this.defaults.map((row) => ({ ...row, usual: row.key, key: changed[row.key] ?? row.key }));
-    this.bindings = new Map(this.table.flatMap(expanded));
-    for (const hint of all("kbd[data-key]")) {
-      hint.textContent = shortName(this.keyOf(hint.dataset.key));
-    }
   }
 
   keyOf(action) {
     return this.table.find((row) => row.action === action)?.key ?? "";
   }
 
-  // Why this key cannot be given to that row; an empty text if it can.
-  objection(row, key) {
-    const combination = key.toLowerCase();
-    const holder = this.bindings.get(combination);
-    if (holder && holder.usual !== row.usual) return t("{key} is taken: {label}.", { key, label: holder.label });
-    if (combination === "tab" || combination === "shift+tab") return t("Tab moves the focus.");
-    if (RESERVED.has(combination)) return t("The browser keeps {key} for itself.", { key });
-    if (row.typing && !/^(ctrl|alt)\+/.test(combination)) {
-      return t("This works while you type, so its key needs Ctrl or Alt.");
-    }
-    return "";
-  }
-
-  rebind(row, key) {
-    const { [row.usual]: _, ...others } = this.changed;
-    this.bind(key === row.usual ? others : { ...others, [row.usual]: key });
-    this.keep(this.storedKeys, this.changed);
-  }
-
-  reset() {
-    this.bind({});
-    this.keep(this.storedKeys, null);
-  }
-
   get singleKeys() {
     return recall(this.storedSingle) !== "off";
-  }
-
-  keep(name, value) {
-    if (keep(name, value)) return;
-    byId("keys-error").textContent = t("This browser keeps nothing: the change lasts until you leave.");
   }
 
   offerSingleKeys(box) {
     if (!box) return;
     box.checked = this.singleKeys;
-    box.addEventListener("change", () => this.keep(this.storedSingle, box.checked ? "on" : "off"));
+    box.addEventListener("change", () => keep(this.storedSingle, box.checked ? "on" : "off"));
   }
 
   pressed(event) {
@@ -109,8 +64,6 @@ export class Keys {
     return row.key.startsWith("Alt+") || this.singleKeys;
   }
 }
-
-export const isFixed = (row) => RANGE.test(row.usual) || row.usual === "Escape";
 
 /**
  * "1-9" stands for nine keys.

@@ -1,9 +1,8 @@
-// What is done to labels: start, link, edit, duplicate, move, merge, delete.
+// What is done to labels: start, link, edit, duplicate, delete.
 
-import { pickLabel } from "./dialogs.js";
 import { byId, isOneColumn, newUid } from "./dom.js";
 import { wordOf } from "./labels.js";
-import { choicesOf, linkFieldOf } from "./layers.js";
+import { linkFieldOf } from "./layers.js";
 import { t } from "./texts.js";
 
 /** @import { Parts } from "./types.d.ts" */
@@ -96,43 +95,12 @@ export class Labeling {
     );
   }
 
-  cycle(field) {
-    const values = this.view.form?.choices(field) ?? [];
-    const at = values.indexOf(this.store.label(this.view.openUid)?.[field]);
-    return this.choose(field, values[(at + 1) % (values.length || 1)]);
-  }
-
-  cycleSecondChoice() {
-    return this.cycle(choicesOf(this.view.layer)[1]?.name);
-  }
-
   duplicate() {
     if (!this.uid) return this.sayNone();
     const from = this.store.name(this.uid);
     const copy = this.view.drawnOnce(() => this.store.duplicate(this.uid));
     this.view.open(copy.uid, { focus: false });
     return this.status.say(t("{name} is a copy of {from}", { name: this.store.name(copy.uid), from }));
-  }
-
-  move(by) {
-    if (!this.uid) return this.sayNone();
-    const isMoved = this.store.move(this.uid, by);
-    if (isMoved) this.labels.reveal(this.uid);
-    const place = this.view.inLayer.findIndex(({ uid }) => uid === this.uid) + 1;
-    return this.status.say(isMoved ? t("Moved to place {place}", { place }) : by < 0 ? t("It is the first label") : t("It is the last label"));
-  }
-
-  async merge() {
-    const { uid } = this;
-    if (!uid) return this.sayNone();
-    const others = this.offers([this.view.layer.name]).filter((offer) => offer.uid !== uid);
-    if (!others.length) return this.status.say(t("There is no other label to merge with."));
-    const other = await pickLabel({ name: `${this.store.name(uid)} ${this.store.heading(uid)}`, others });
-    if (!other || !this.store.label(other) || !this.store.label(uid)) return undefined;
-    const said = t("{name} merged into {into}.", { name: this.store.name(other), into: this.store.name(uid) });
-    this.view.drawnOnce(() => this.store.merge(uid, other));
-    this.view.open(uid, { focus: false });
-    return this.offerUndo(said, uid);
   }
 
   remove(uid) {

@@ -38,15 +38,6 @@ export function wordsWithin(layer) {
   return span?.within ?? (fieldOf(layer, "arguments") ? "message" : null);
 }
 
-export const choicesOf = (layer) =>
-  layer.fields.filter(({ widget, choices }) => widget === "choice" && choices.length);
-
-// What quick mode asks for: what the label is called, its type, and what it is about.
-export function isFirst(layer, field) {
-  const isAbout = ["messages", "references", "phases", "span", "arguments"].includes(field.widget);
-  return isAbout || field.name === layer.heading || field.name === layer.badges[0];
-}
-
 // The fields that take a digit while they have the focus.
 export const takesDigits = ({ widget, choices }) => widget === "confidence" || (widget === "choice" && choices.length > 0);
 

@@ -1,51 +1,23 @@
-// Putting two things together: two labels of one layer, or two versions of one answer.
+// Putting two versions of one answer together.
 
 import { newUid } from "./dom.js";
 
-const isBlank = (value) => value === undefined || value === null || value === "";
-
-const united = (a, b) => {
-  const seen = new Set((a ?? []).map((item) => JSON.stringify(item)));
-  return [...(a ?? []), ...(b ?? []).filter((item) => !seen.has(JSON.stringify(item)))];
-};
-
-const numbers = (a, b) => united(a, b).sort((x, y) => x - y);
-
-const UNITE = { lines: united, messages: numbers, phases: united, arguments: united };
-
-// The first label's fields stay; lists are united, and what it left open is taken from the other.
-export function mergedLabel(layer, first, other) {
-  const values = layer.fields.map((field) => [field.name, mergedField(field, first, other)]);
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
-}
-
-function mergedField({ name, widget, many }, first, other) {
-  const unite = UNITE[widget] ?? (many ? united : null);
-  const isOpen = first[name] === undefined && other[name] === undefined;
-  if (unite) return isOpen ? undefined : unite(first[name], other[name]);
-  return isBlank(first[name]) ? (other[name] ?? first[name]) : first[name];
-}
-
-// The labels of a payload with every reference to `uid` taken out, or turned to `successor`.
-export function withoutReferences(layers, labels, uid, successor = null) {
+// The labels of a payload with every reference to `uid` taken out.
+export function withoutReferences(layers, labels, uid) {
   const renamed = layers.map((layer) => {
     const fields = layer.fields.filter(({ widget }) => widget === "references");
-    return [layer.key, labels[layer.key].map((label) => redirected(fields, label, uid, successor))];
+    return [layer.key, labels[layer.key].map((label) => withoutReference(fields, label, uid))];
   });
   return { ...labels, ...Object.fromEntries(renamed) };
 }
 
-function redirected(fields, label, uid, successor) {
+function withoutReference(fields, label, uid) {
   const changed = { ...label };
-  let isChanged = false;
   for (const { name, many } of fields) {
-    if (many ? !label[name]?.includes(uid) : label[name] !== uid) continue;
-    isChanged = true;
-    const turned = [label[name]].flat().map((target) => (target === uid ? successor : target));
-    const left = [...new Set(turned.filter(Boolean))];
-    changed[name] = many ? left : (left[0] ?? null);
+    if (many && label[name]?.includes(uid)) changed[name] = label[name].filter((target) => target !== uid);
+    else if (!many && label[name] === uid) changed[name] = null;
   }
-  return isChanged ? changed : label;
+  return fields.some(({ name }) => changed[name] !== label[name]) ? changed : label;
 }
 
 // Two versions of an answer, label by label: {layer, mine, theirs, isSame}; one side may be missing.

@@ -136,11 +136,6 @@ export class MessageList {
     this.move(index - this.currentIndex, { focus: true });
   }
 
-  // The reader is led to a message; the focus stays where it is.
-  show(index) {
-    this.move(index - this.currentIndex, { focus: false });
-  }
-
   textOf(index) {
     return this.texts[index]?.parentElement;
   }

@@ -18,7 +18,7 @@ export async function askForNext(form, { user, urls }) {
   byId("main").inert = true; // keys and clicks meanwhile are meant for neither
   const answer = await ask(form.action);
   if (answer === null) form.submit();
-  else if (answer.isElsewhere) location.assign(urls.finished);
+  else if (answer.isElsewhere) location.assign(urls.queue);
   else {
     const page = new DOMParser().parseFromString(answer.html, "text/html");
     const next = annotationOf(page);

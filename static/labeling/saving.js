@@ -49,12 +49,7 @@ export class Saving {
   }
 
   listen() {
-    let { labels, nothing } = this.store.state;
-    this.store.onChange((state) => {
-      if (state.labels === labels && state.nothing === nothing) return; // a suggestion was dismissed
-      ({ labels, nothing } = state);
-      this.autosave.changed();
-    });
+    this.store.onChange(() => this.autosave.changed());
     const on = (target, type, act) => target.addEventListener(type, act, { signal: this.signal });
     on(window, "pagehide", () => this.autosave.leave());
     on(window, "online", () => this.autosave.now());

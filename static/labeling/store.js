@@ -1,10 +1,9 @@
 // What has been labeled on this page, with undo. States are never changed, only replaced:
-// {labels: {requirements: […], …}, nothing, dismissed}; `nothing` names the layers of which “nothing
-// here” is said, and `dismissed` unwanted suggestions.
+// {labels: {requirements: […], …}, nothing}; `nothing` names the layers of which “nothing here” is said.
 
 import { newUid } from "./dom.js";
 import { citedMessages, headingOf, nameOf, toggled } from "./layers.js";
-import { idOf, mergedLabel, numberOf, withoutReferences } from "./merging.js";
+import { idOf, numberOf, withoutReferences } from "./merging.js";
 
 /** @import { Label, Layer, Payload, Said } from "./types.d.ts" */
 
@@ -33,7 +32,7 @@ export class Store {
     const labels = Object.fromEntries(this.layers.map(({ key }) => [key, payload?.[key] ?? []]));
     const isNothing = ({ key, name }) => said.empty || (!labels[key].length && said.unanswered && !said.unanswered.includes(name));
     const nothing = this.layers.filter(isNothing).map(({ name }) => name);
-    return { labels, nothing, dismissed: this.state?.dismissed ?? [] };
+    return { labels, nothing };
   }
 
   isNothing({ name }) {
@@ -159,41 +158,9 @@ export class Store {
     return copy;
   }
 
-  move(uid, by) {
-    const { layer, at } = this.placeIn(uid);
-    const to = at + by;
-    if (to < 0 || to >= this.inLayer(layer).length) return false;
-    this.change(layer, (labels) => labels.with(at, labels[to]).with(to, labels[at]));
-    return true;
-  }
-
-  // The first keeps its fields; the other's sources and lists are added, and it goes.
-  merge(uid, otherUid) {
-    const { layer, label: first } = this.placeIn(uid);
-    const { label: other } = this.placeIn(otherUid);
-    const merged = mergedLabel(layer, first, other);
-    const labels = withoutReferences(this.layers, this.state.labels, otherUid, uid);
-    const left = labels[layer.key].filter((label) => label.uid !== otherUid);
-    const from = other.suggestion && { suggestion: other.suggestion };
-    const united = left.map((label) => (label.uid === uid ? edited({ ...from, ...label, ...merged }) : label));
-    this.become({ ...this.state, labels: { ...labels, [layer.key]: united } });
-  }
-
   setNothing({ name }, isNothing) {
     const others = this.state.nothing.filter((other) => other !== name);
     this.become({ ...this.state, nothing: isNothing ? [...others, name] : others });
-  }
-
-  dismiss(suggestion) {
-    this.become({ ...this.state, dismissed: [...this.state.dismissed, suggestion] });
-  }
-
-  // What was dismissed before this page was opened, which no undo brings back.
-  knowDismissed(dismissed) {
-    const known = (state) => ({ ...state, dismissed });
-    this.state = known(this.state);
-    this.past = this.past.map(known);
-    this.future = this.future.map(known);
   }
 
   replace({ payload, ...said }) {
@@ -202,9 +169,8 @@ export class Store {
 
   // What the server has, shown in place of what it had when the page was drawn.
   load({ payload, ...said }) {
-    const { listeners, state } = this;
+    const { listeners } = this;
     Object.assign(this, new Store(this.layers, payload, said), { listeners });
-    this.knowDismissed(state.dismissed);
     this.tell();
   }
 

@@ -29,7 +29,6 @@ export class Suggestions {
     this.offers = []; // {key, id, layer, by, label}
     this.at = 0;
     if (this.state === "shown") this.load();
-    this.store.onChange(() => this.keepDismissed());
   }
 
   // First pass
@@ -73,12 +72,10 @@ export class Suggestions {
     }
   }
 
-  take({ state, suggestions, dismissed }) {
+  take({ state, suggestions }) {
     if (!this.root.isConnected) return; // another conversation is shown by now
     this.state = state;
     this.offers = suggestions.flatMap((suggestion) => this.labelsOf(suggestion));
-    this.store.knowDismissed(dismissed.map(keyOf));
-    this.kept = this.store.state.dismissed;
     if (byId("first-pass")) byId("first-pass").hidden = state !== "waiting";
     this.view.render();
   }
@@ -92,9 +89,8 @@ export class Suggestions {
   // What is left to decide in the layer that is shown
 
   get open() {
-    const settled = new Set(this.store.state.dismissed);
-    for (const { suggestion } of this.store.labels) if (suggestion) settled.add(keyOf(suggestion));
-    return this.offers.filter(({ key, layer }) => layer === this.view.layer && !settled.has(key));
+    const taken = new Set(this.store.labels.map(({ suggestion }) => suggestion && keyOf(suggestion)));
+    return this.offers.filter(({ key, layer }) => layer === this.view.layer && !taken.has(key));
   }
 
   get current() {
@@ -149,7 +145,6 @@ export class Suggestions {
       { class: "row" },
       button(t("Accept"), "suggestion-accept", () => this.accept(offer)),
       button(t("Edit"), "suggestion-edit", () => this.edit(offer)),
-      button(t("Dismiss"), "suggestion-dismiss", () => this.dismiss(offer)),
     );
   }
 
@@ -197,13 +192,6 @@ export class Suggestions {
     if (label) this.view.open(label.uid);
   }
 
-  dismiss(offer = this.current) {
-    if (!offer) return this.sayNone();
-    this.store.dismiss(offer.key);
-    this.focus();
-    return this.status.say(t("Suggestion dismissed"));
-  }
-
   takeOver(offer) {
     if (!offer) return this.sayNone();
     if (this.store.isNothing(offer.layer)) {
@@ -236,30 +224,11 @@ export class Suggestions {
     const isWaiting = this.state === "waiting";
     this.status.say(isWaiting ? t("Suggestions come after your own first pass.") : t("There is no suggestion here."));
   }
-
-  // Dismissing can be undone, so the list follows the store; the newest one counts.
-  async keepDismissed() {
-    const { dismissed } = this.store.state;
-    if (this.state !== "shown" || dismissed === this.kept) return;
-    this.kept = dismissed;
-    const body = { dismissed: dismissed.map(sourceOf) };
-    try {
-      await send("PUT", this.urls.suggestions, body);
-    } catch (error) {
-      if (!(error instanceof RequestFailed)) throw error;
-      this.kept = null; // sent again with the next change
-    }
-  }
 }
 
 const keyOf = ({ id, uid }) => `${id}:${uid}`;
 
-function sourceOf(key) {
-  const at = key.indexOf(":");
-  return { id: Number(key.slice(0, at)), uid: key.slice(at + 1) };
-}
-
 function noteOf(offered, open) {
   if (!offered.length) return t("Nothing is suggested in this layer.");
-  return open.length ? "" : t("Every suggestion is decided. Undo brings the last one back.");
+  return open.length ? "" : t("Every suggestion is taken over.");
 }

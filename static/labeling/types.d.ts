@@ -149,7 +149,6 @@ export interface Annotation extends Work {
     reopen: string;
     workspace: string;
     queue: string;
-    finished: string;
   };
 }
 
@@ -216,9 +215,6 @@ export interface FormHandlers {
   askWords(within: "message" | "field", put: (span: Span) => void): void;
   /** Takes a note away for good; without it the form has no room for notes. */
   dismissHint?(hint: Hint): void;
-  /** Whether only the first fields are asked for; without it the form always shows all. */
-  isQuick?(): boolean;
-  toggleQuick?(): void;
   /** Another phase is the one that messages are linked to. */
   target(): void;
 }
@@ -267,11 +263,10 @@ export interface PanelContent {
   open(): void;
 }
 
-/** One row of the table of keys; `key` is this person's, `usual` the product's. */
+/** One row of the table of keys. */
 export interface KeyRow {
   action: string;
   key: string;
-  usual: string;
   label: string;
   group: string;
   typing?: boolean;

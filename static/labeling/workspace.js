@@ -9,7 +9,6 @@ import { byId, focused, readJson, setText, showIf, wireButtons } from "./dom.js"
 import { Ending } from "./ending.js";
 import { Hints } from "./hints.js";
 import { History } from "./history.js";
-import { keep, recall } from "./kept.js";
 import { Keys } from "./keys.js";
 import { setUpKeyTable } from "./keytable.js";
 import { Labeling } from "./labeling.js";
@@ -21,7 +20,6 @@ import { askForNext, exchange } from "./next.js";
 import { Panels } from "./panels.js";
 import { Problems } from "./problems.js";
 import { Saving } from "./saving.js";
-import { Search } from "./search.js";
 import { Status } from "./status.js";
 import { Store } from "./store.js";
 import { Submitted } from "./submitted.js";
@@ -58,7 +56,6 @@ class Workspace {
     this.labeling = new Labeling({ view, store, status, messages, labels, problems, keyOf });
     this.words = new Words({ view, messages, status, start: (values) => this.labeling.begin(values), signal });
     this.tabs = new LayerTabs(this.layers, (layer) => this.showLayer(layer));
-    this.search = new Search({ messages, status });
     const showProblems = (refused) => this.ending.listProblems(refused);
     const showHints = (sent) => {
       hints.replace(sent);
@@ -112,8 +109,6 @@ class Workspace {
       labelOf: (uid) => store.label(uid),
       askWords: (within, put) => this.words.ask(within, put),
       target: () => this.render(),
-      isQuick: () => this.isQuick,
-      toggleQuick: () => this.toggleQuick(),
       ...(this.hints.isOn && { dismissHint: (hint) => this.dismissHint(hint) }),
     };
     const handlers = {
@@ -156,9 +151,6 @@ class Workspace {
       "message-previous": () => this.move(-1),
       "message-first": () => this.messages.goTo(0),
       "message-last": () => this.messages.goTo(this.messages.items.length - 1),
-      search: () => this.search.open(),
-      "search-next": () => this.search.go(1),
-      "search-previous": () => this.search.go(-1),
       guidelines: () => this.panels.toggle("guidelines"),
       history: () => this.panels.toggle("history"),
       comments: () => this.panels.toggle("comments"),
@@ -177,14 +169,8 @@ class Workspace {
       words: () => this.words.mark(),
       "label-new": () => labeling.begin(),
       "label-duplicate": () => labeling.duplicate(),
-      "label-up": () => labeling.move(-1),
-      "label-down": () => labeling.move(1),
-      "label-merge": () => labeling.merge(),
       "label-delete": () => labeling.remove(this.openUid ?? this.currentUid),
       choose: (digit) => labeling.chooseByDigit(digit),
-      priority: () => labeling.cycleSecondChoice(),
-      confidence: () => labeling.cycle("confidence"),
-      quick: () => this.toggleQuick(),
       write: () => this.form?.focus(),
       "hint-dismiss": () => this.dismissHint(this.form?.hintInFocus()),
       "first-pass": () => this.suggestions.ask(),
@@ -192,7 +178,6 @@ class Workspace {
       "suggestion-previous": () => this.suggestions.step(-1),
       "suggestion-accept": () => this.suggestions.accept(),
       "suggestion-edit": () => this.suggestions.edit(),
-      "suggestion-dismiss": () => this.suggestions.dismiss(),
       "nothing-here": (key) => (this.form?.hasZero(key) ? labeling.chooseByDigit(key) : labeling.toggleEmpty()),
       skip: () => this.askSkip(),
       submit: () => ending.submit(),
@@ -213,19 +198,6 @@ class Workspace {
       this.goOn();
     });
     byId("reopen")?.addEventListener("click", () => this.submitted.reopen(this.annotation.urls));
-  }
-
-  // Quick mode is this person's, in this browser.
-  get isQuick() {
-    return recall(`assay:quick:${this.annotation.user}`) === "on";
-  }
-
-  toggleQuick() {
-    const isQuick = !this.isQuick;
-    keep(`assay:quick:${this.annotation.user}`, isQuick ? "on" : "off");
-    this.form?.showFields(!isQuick);
-    if (focused() === document.body) this.form?.focus();
-    this.status.say(isQuick ? t("Quick labels: the other fields come later") : t("All fields are shown"));
   }
 
   openUnfinished() {

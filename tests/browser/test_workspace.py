@@ -31,13 +31,16 @@ def test_a_conversation_is_labeled_and_submitted_by_keyboard_alone(
     workspace.open()
 
     workspace.press("j", "j", "m")  # begins a label that cites message 2
-    workspace.type("Order Tracking").press("Tab", "4", "p", "p", "f")
+    workspace.type("Order Tracking").press("Tab", "4")
     workspace.field("Actor").focus()  # what Tab does in between
     workspace.type("Customer").press("Tab").type("Track the order").press("Tab")
     workspace.type("If it was paid").press("Tab")
     workspace.type("Page shows the status").press("Enter").type("Page shows the day")
+    workspace.press("Tab", "2")
     workspace.field("Rationale").focus()
-    workspace.type("Said in message 2").press("Alt+ArrowDown", "Alt+Enter", "Control+Enter")
+    workspace.type("Said in message 2").press(
+        "Tab", "1", "Alt+ArrowDown", "Alt+Enter", "Control+Enter"
+    )
 
     workspace.page.wait_for_url(f"**{queue[1].get_absolute_url()}")
     stored = Annotation.objects.get(assignment=queue[0])

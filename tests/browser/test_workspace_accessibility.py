@@ -107,7 +107,7 @@ def test_every_layer_with_its_form(
 
 
 @every_look
-def test_every_panel_search_and_dialog(
+def test_every_panel_and_dialog(
     page: Page, live_server: LiveServer, assignment: Assignment, theme: str, width: int
 ) -> None:
     look(page, theme, width)
@@ -118,10 +118,8 @@ def test_every_panel_search_and_dialog(
             page.evaluate(f"document.querySelector('[data-action={panel}]').click()")
         expect(page.locator(f"#panel-{panel}")).to_be_visible()
         assert_accessible(page)
-    workspace.press("Escape", "/").type("order")
-    assert_accessible(page)
-    workspace.press("Escape", "Shift+M")
-    expect(page.locator("#merge-dialog")).to_be_visible()
+    workspace.press("Escape", "?")
+    expect(page.locator("#help-dialog")).to_be_visible()
     assert_accessible(page)
 
 

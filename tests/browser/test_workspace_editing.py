@@ -1,4 +1,4 @@
-"""What is done in the workspace beside filling in: search, order, merge, undo, own keys."""
+"""What is done in the workspace beside filling in: copies, undo, two versions."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Assignment, Round
 from labeling.work import annotations
-from tests.browser.workspace import Workspace, held_back, wait_until
+from tests.browser.workspace import Workspace, held_back
 from tests.factories import labels, requirement, save_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -28,37 +28,6 @@ def save(workspace: Workspace) -> Workspace:
     return workspace
 
 
-# --- search -------------------------------------------------------------------------------------
-
-
-def expect_painted(page: Page, name: str, number: int) -> None:
-    """Painted is what is near the reader, which the browser tells a little later."""
-    size = f"CSS.highlights.get('{name}')?.size"
-    wait_until(page, lambda: page.evaluate(size) == number)
-
-
-def test_search_counts_hits_and_goes_from_one_to_the_next(workspace: Workspace) -> None:
-    workspace.open().press("/").type("TRACK ORDER")
-    count = workspace.page.locator("#search-count")
-    expect(count).to_have_text("1 of 4")
-    expect_painted(workspace.page, "hits", 4)
-    expect_painted(workspace.page, "hit", 1)
-
-    workspace.press("Enter", "Enter")
-    expect(count).to_have_text("3 of 4")
-    expect(workspace.message(2)).to_have_attribute("aria-current", "true")
-    workspace.press("Shift+Enter")
-    expect(workspace.message(1)).to_have_attribute("aria-current", "true")
-
-    workspace.press("Escape")
-    expect(workspace.page.locator("#search")).to_be_hidden()
-    expect(workspace.message(1)).to_be_focused()
-    expect_painted(workspace.page, "hits", 0)
-
-
-# --- duplicate, order, merge --------------------------------------------------------------------
-
-
 def test_a_label_is_duplicated_with_a_number_of_its_own(workspace: Workspace) -> None:
     start_from(workspace, requirement(1), requirement(2)).press("d")
 
@@ -68,45 +37,6 @@ def test_a_label_is_duplicated_with_a_number_of_its_own(workspace: Workspace) ->
     assert [first["id"], copy["id"], second["id"]] == ["REQ-001", "REQ-003", "REQ-002"]
     assert copy["uid"] != first["uid"]
     assert copy["title"] == first["title"]
-
-
-def test_labels_are_moved_and_moved_back_by_undo(workspace: Workspace) -> None:
-    start_from(workspace, requirement(1), requirement(2), requirement(3))
-
-    workspace.press("Shift+J", "Shift+J", "Alt+Shift+ArrowUp", "Alt+Shift+ArrowUp")
-    save(workspace)
-    assert [requirement["id"] for requirement in workspace.requirements] == [
-        "REQ-003",
-        "REQ-001",
-        "REQ-002",
-    ]
-    workspace.press("Control+z", "Control+z")
-
-    save(workspace)
-    assert [requirement["id"] for requirement in workspace.requirements] == [
-        "REQ-001",
-        "REQ-002",
-        "REQ-003",
-    ]
-
-
-def test_two_labels_are_merged(workspace: Workspace) -> None:
-    first = requirement(1, sources=[2], acceptance_criteria=["A", "B"], condition=None)
-    other = requirement(2, sources=[0, 2], acceptance_criteria=["B", "C"], condition="If paid")
-    start_from(workspace, first, other).press("Shift+M", "Enter")
-    expect(workspace.labels).to_have_count(1)
-
-    save(workspace)
-
-    (merged,) = workspace.requirements
-    assert merged == {
-        **first,
-        "source_messages": [0, 2],
-        "acceptance_criteria": ["A", "B", "C"],
-        "condition": "If paid",
-    }
-    workspace.press("Escape", "Control+z")
-    expect(workspace.labels).to_have_count(2)
 
 
 # --- undo of a submission -----------------------------------------------------------------------
@@ -176,27 +106,6 @@ def test_a_skip_is_undone_by_key_on_the_page_that_follows(
     expect(workspace.labels).to_contain_text(["Cut off"])
     stored = Annotation.objects.get(assignment=queue[0])
     assert (stored.status, stored.skip_reason) == ("draft", "")
-
-
-# --- keys ---------------------------------------------------------------------------------------
-
-
-def key_of(page: Page, label: str) -> Locator:
-    return page.locator("#help-keys .facts > div", has_text=label).locator("button").first
-
-
-def test_a_key_is_changed_for_this_person_and_stays_changed(workspace: Workspace) -> None:
-    workspace.open().press("?")
-    key_of(workspace.page, "New label").press("Enter")
-    workspace.press("y")
-    expect(workspace.page.locator("#keys-error")).to_have_text("y: New label.")
-
-    workspace.open().press("n")
-    expect(workspace.labels).to_have_count(0)
-    workspace.press("y")
-
-    expect(workspace.labels).to_have_count(1)
-    expect(workspace.page.get_by_role("button", name="New label")).to_contain_text("y")
 
 
 # --- two versions -------------------------------------------------------------------------------

@@ -203,18 +203,6 @@ def test_there_is_no_first_pass_without_a_finding(mine: Assignment):
     assert suggestions.declare_first_pass(mine).version == 1
 
 
-def test_what_is_dismissed_is_remembered(mine: Assignment, ana: User, signed_in: SignIn):
-    label = see(mine)
-    url = reverse("api-annotation-suggestions", args=[mine.pk])
-    unknown = {"id": 99, "uid": "s1"}
-    body = {"dismissed": [label["suggestion"], unknown]}
-
-    reply = signed_in(ana).put(url, body, "application/json")
-
-    assert reply.json()["dismissed"] == [label["suggestion"]]
-    assert signed_in(ana).put(url, {"dismissed": "x"}, "application/json").status_code == 400
-
-
 # --- origins ------------------------------------------------------------------------------------
 
 

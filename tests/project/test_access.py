@@ -69,7 +69,6 @@ EXPECTED = {
     "project-new": Row(302, 403, 403, 403, 200),
     # the annotator's own work
     "workspace": Row(302, 404, 200, 404, 404),
-    "round-finished": Row(302, 404, 200, 404, 404),
     "api-annotation": Row(403, 404, 200, 404, 404),
     "api-annotation-conversation": Row(403, 404, 200, 404, 404),
     "api-annotation-submit": Row(403, 404, 400, 404, 404, post=True),

@@ -65,7 +65,6 @@ GUARDS = [
     Guard(
         "labeling_firstpass",
         "UPDATE",
-        # what is dismissed may change
         "NEW.version <> OLD.version OR NEW.assignment_id <> OLD.assignment_id",
         "A first pass is declared once.",
     ),

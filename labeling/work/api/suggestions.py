@@ -11,20 +11,11 @@ from rest_framework.response import Response
 from labeling.core.api.base import OWN_WORK, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.records import serializer_of
-from labeling.core.api.requests import sent, user_of
-from labeling.models import Assignment, FirstPass, Suggestion
+from labeling.core.api.requests import user_of
+from labeling.models import Assignment, Suggestion
 from labeling.schema import LAYERS
 from labeling.words import words_of
 from labeling.work import ownership, suggestions
-
-
-class TakenFromIO(serializers.Serializer[Any]):
-    id = serializers.IntegerField(min_value=0, help_text="The suggestion")
-    uid = serializers.CharField(max_length=64, help_text="One of its labels")
-
-
-class DismissIn(serializers.Serializer[Any]):
-    dismissed = TakenFromIO(many=True, help_text="All that are not wanted, old and new")
 
 
 class ShownSuggestion(TypedDict):
@@ -41,7 +32,6 @@ class SuggestionsOut(serializers.Serializer[Any]):
     )
     reason = serializers.CharField(help_text="Why it is off")
     suggestions = serializer_of(ShownSuggestion)(many=True)
-    dismissed = TakenFromIO(many=True)
 
 
 class _OfAssignment(ApiView):
@@ -49,12 +39,10 @@ class _OfAssignment(ApiView):
 
     def answer(self, assignment: Assignment) -> Response:
         sight = suggestions.sight(assignment)
-        done = FirstPass.objects.filter(assignment=assignment).first()
         answer = {
             "state": sight.state,
             "reason": words_of(sight.reason),
             "suggestions": [_plain(suggestion) for suggestion in suggestions.shown(assignment)],
-            "dismissed": done.dismissed if done and sight.state == "shown" else [],
         }
         return Response(SuggestionsOut(answer).data)
 
@@ -67,13 +55,6 @@ class SuggestionsView(_OfAssignment):
     def get(self, request: Request, pk: int) -> Response:
         """What pipelines suggest; nothing before one's own first pass is declared done."""
         return self.answer(self.assignment(request, pk))
-
-    @extend_schema(request=DismissIn, responses=SuggestionsOut)
-    def put(self, request: Request, pk: int) -> Response:
-        """Say which suggested labels are not wanted. The newest list counts."""
-        assignment = self.assignment(request, pk)
-        suggestions.dismiss(assignment, sent(request, DismissIn)["dismissed"])
-        return self.answer(assignment)
 
 
 class FirstPassView(_OfAssignment):

@@ -40,7 +40,6 @@ class FirstPass(models.Model):
 
     assignment = models.OneToOneField(Assignment, models.PROTECT, related_name="first_pass")
     version = models.PositiveIntegerField()
-    dismissed = models.JSONField(default=list, help_text="Suggested labels that they do not want")
     declared_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -25,7 +24,6 @@ from labeling.words import words, words_of
 from labeling.work import admission, assignments, comments, hints, locking, suggestions
 from labeling.work.annotations import why_skip_stands
 from labeling.work.rules.keys import KEYS
-from labeling.work.views import finished
 
 MOST_COMMENTS = 100  # come with the page
 STRETCH = 10  # messages; a stretch is laid out when it comes near the reader
@@ -84,37 +82,27 @@ def _page(request: HttpRequest, pk: int, *, part: bool = False) -> HttpResponse:
 def next_sample(request: HttpRequest) -> HttpResponse:
     """Go on with the next conversation, or to the queue when none is left.
 
-    ``after`` in the address is the assignment that one comes from: then it stays in the project,
-    and a page says that nothing is left there and what comes next. A script that asks for it
-    gets the content of its page at once.
+    ``after`` in the address is the assignment that one comes from: then it stays in the project. A
+    script that asks for it gets the content of its page at once.
     """
     came_from = whole_number(request.GET.get("after", "")) or 0
-    mine = Assignment.with_checks.owned_by(request.user).select_related("round")
+    mine = Assignment.with_checks.owned_by(request.user).select_related("round__project")
     last = mine.filter(pk=came_from).first()
     try:
         following = assignments.next_for(request.user, after=last)  # type: ignore[arg-type]
     except RuleError as error:
         messages.info(request, words(error.fact))
         return redirect("home")
-    if following is None and last is not None:
-        return redirect("round-finished", last.pk)
     if following is None:
-        messages.info(request, _("Nothing is left to label: everything you were given is done."))
+        left = _("Nothing is left to label: everything you were given is done.")
+        if last is not None:
+            left = _("You have finished what you were given in {project}.")
+            left = left.format(project=last.round.project.name)
+        messages.info(request, left)
         return redirect("home")
     if request.htmx:  # type: ignore[attr-defined]
         return _page(request, following.pk, part=True)
     return redirect("workspace", following.pk)
-
-
-@require_GET
-def round_finished(request: HttpRequest, pk: int) -> HttpResponse:
-    """Where somebody comes who has nothing left in a project: what they did, what comes next."""
-    assignment = own_work(request.user, pk, "round__project", "conversation")
-    user = cast(User, request.user)
-    context = {"last": assignment, "round": assignment.round, "project": assignment.round.project}
-    return render(
-        request, "labeling/round_finished.html", context | finished.of(user, assignment.round)
-    )
 
 
 def _stretches(messages: Sequence[Message]) -> list[list[Turn]]:
@@ -169,7 +157,6 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
             "reopen": "" if locked else reverse("api-annotation-reopen", args=[assignment.pk]),
             "workspace": assignment.get_absolute_url(),
             "queue": reverse("home"),
-            "finished": reverse("round-finished", args=[assignment.pk]),
         },
     }
 

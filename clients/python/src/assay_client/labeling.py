@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 from uuid import uuid4
@@ -105,13 +105,6 @@ class OwnWork(Part):
     def finish_first_pass(self, assignment: int) -> models.Suggestions:
         at = ["annotations", assignment, "first-pass"]
         return self._post(models.Suggestions, at, again=True)
-
-    def dismiss(
-        self, assignment: int, suggestions: Sequence[Mapping[str, Any]]
-    ) -> models.Suggestions:
-        """Say which suggested labels you do not want, each as ``{"id": …, "uid": …}``."""
-        body = {"dismissed": list(suggestions)}
-        return self._put(models.Suggestions, ["annotations", assignment, "suggestions"], body)
 
     def comments(self, assignment: int) -> Rows[models.Comment]:
         """Comments on the conversation, oldest first."""

@@ -347,9 +347,6 @@ class Disagreement(Record):
     decided_at: datetime | None
     remarks: int
 
-class DismissIn(TypedDict, total=False):
-    dismissed: list[TakenFromIO]
-
 class Error(Record):
     code: str
     message: str
@@ -1145,11 +1142,6 @@ class Suggestions(Record):
     state: str
     reason: str
     suggestions: list[ShownSuggestion]
-    dismissed: list[TakenFromIO]
-
-class TakenFromIO(Record):
-    id: int
-    uid: str
 
 class TestLook(Record):
     number: int
