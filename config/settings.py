@@ -2,7 +2,6 @@
 
 import os
 import re
-import socket
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -34,9 +33,6 @@ from labeling.gold.rules import signatures
 
 BASE_DIR = FILES
 DATA_DIR = env_path("ASSAY_DATA_DIR", ".data")
-# Where web processes count requests: read when the library is loaded, so set before that. Machines
-# that share a data folder count each for itself.
-os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(DATA_DIR / "web_counts" / socket.gethostname())
 DEBUG = env_bool("ASSAY_DEBUG", False)
 no_tracing(os.environ)
 
@@ -120,7 +116,6 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "config.middleware.numbered",
-    "config.web_counts.counted",
     "config.middleware.refuse_nul",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -5,7 +5,6 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, URLResolver, include, path
 
-from labeling.accounts.api import InvitationsView, InvitationView, JoinView
 from labeling.agreement.api.agreement import AgreementView, RatingsView
 from labeling.agreement.api.disagreements import (
     DisagreementsView,
@@ -36,7 +35,7 @@ from labeling.gold.api.gold import (
 )
 from labeling.gold.api.looks import LooksView
 from labeling.operation.api import StatusView
-from labeling.overview.api.progress import GateView, ProgressView
+from labeling.overview.api.progress import ProgressView
 from labeling.overview.api.project_settings import SettingsView
 from labeling.overview.api.projects import ProjectListView, ProjectView
 from labeling.settling.api.adjudications import AdjudicationView
@@ -105,11 +104,8 @@ of_a_project: Addresses = [
     path("", ProjectView.as_view(), name="api-project"),
     path("settings/", SettingsView.as_view(), name="api-settings"),
     path("progress/", ProgressView.as_view(), name="api-progress"),
-    path("gate/", GateView.as_view(), name="api-gate"),
     path("members/", MembersView.as_view(), name="api-members"),
     path("members/<int:pk>/", MemberView.as_view(), name="api-member"),
-    path("invitations/", InvitationsView.as_view(), name="api-invitations"),
-    path("invitations/<int:pk>/", InvitationView.as_view(), name="api-invitation"),
     path("conversations/", ConversationsView.as_view(), name="api-conversations"),
     path("conversations/<int:pk>/", ConversationView.as_view(), name="api-conversation"),
     path("conversations/<int:pk>/answers/", AnswersView.as_view(), name="api-answers"),
@@ -129,7 +125,6 @@ urlpatterns = [
     path("queue/next/", NextView.as_view(), name="api-queue-next"),
     path("annotations/<int:pk>/", include(of_an_assignment)),
     path("comments/<int:pk>/resolve/", ResolveView.as_view(), name="api-comment-resolve"),
-    path("invitations/accept/", JoinView.as_view(), name="api-join"),
     path("projects/", ProjectListView.as_view(), name="api-projects"),
     path("projects/<slug:slug>/", include(of_a_project)),
     path(

@@ -2,12 +2,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
 
-from labeling.accounts.views.account import (
-    account,
-    mail_address,
-    mail_address_confirm,
-    password_change,
-)
+from labeling.accounts.views.account import account, password_change
 from labeling.accounts.views.invitations import (
     invitation,
     invitation_new,
@@ -20,9 +15,8 @@ from labeling.accounts.views.signing_in import (
     SignOut,
     admin_sign_in,
     password_forgotten,
-    password_link,
 )
-from labeling.accounts.views.tokens import token_revoke, tokens, tokens_revoke
+from labeling.accounts.views.tokens import token_revoke, tokens
 from labeling.agreement.views.agreement import (
     agreement,
     agreement_csv,
@@ -42,7 +36,7 @@ from labeling.conversations.views.conversation_files import (
     conversations_store,
 )
 from labeling.conversations.views.imports import import_report, imports
-from labeling.core.views.members import member_add, member_remove, member_role, members
+from labeling.core.views.members import member_remove, members
 from labeling.exchange.views import label_files, labels_export, labels_import, labels_preview
 from labeling.gold.views.gold import (
     gold,
@@ -73,7 +67,7 @@ from labeling.operation.views.webhooks import (
 from labeling.overview.views.activity import audit
 from labeling.overview.views.conversations import conversation, conversations
 from labeling.overview.views.home import home
-from labeling.overview.views.progress import progress, targets
+from labeling.overview.views.progress import progress
 from labeling.overview.views.projects import (
     project,
     project_list,
@@ -100,16 +94,12 @@ from labeling.work.views.workspace import next_sample, workspace
 of_a_project = [
     path("", project, name="project"),
     path("progress/", progress, name="progress"),
-    path("targets/", targets, name="targets"),
     path("settings/", settings_page, name="project-settings"),
     path("tables/<slug:name>.csv", table, name="table"),
     path("audit/", audit, name="audit"),
     path("status/", project_status, name="project-status"),
     path("members/", members, name="members"),
-    path("members/add/", member_add, name="member-add"),
-    path("members/<int:pk>/role/", member_role, name="member-role"),
     path("members/<int:pk>/remove/", member_remove, name="member-remove"),
-    path("members/<int:pk>/password/", password_link, name="password-link"),
     path("webhooks/", webhooks, name="webhooks"),
     path("webhooks/<int:pk>/", webhook, name="webhook"),
     path("webhooks/<int:pk>/test/", webhook_test, name="webhook-test"),
@@ -210,8 +200,6 @@ urlpatterns = [
     path("password/<str:uidb64>/<str:token>/", PasswordLink.as_view(), name="password-set"),
     path("account/", account, name="account"),
     path("account/password/", password_change, name="password-change"),
-    path("account/mail/", mail_address, name="mail-address"),
-    path("account/mail/<str:token>/", mail_address_confirm, name="mail-address-confirm"),
     path("language/", login_not_required(set_language), name="set-language"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
@@ -229,7 +217,6 @@ urlpatterns = [
     path("projects/<slug:slug>/", include(of_a_project)),
     path("join/<str:secret>/", invitation, name="invitation"),
     path("tokens/", tokens, name="tokens"),
-    path("tokens/revoke/", tokens_revoke, name="tokens-revoke"),
     path("tokens/<int:pk>/revoke/", token_revoke, name="token-revoke"),
     path("docs/", docs, name="docs"),
     path("docs/<slug:page>/", docs, name="docs-page"),

@@ -264,8 +264,12 @@ def accept(invitation: Invitation, *, user: User) -> Membership:
 def accept_as_new(
     invitation: Invitation, *, username: str, password: str, full_name: str = ""
 ) -> User:
-    """Make an account and a member of it, or neither."""
-    user = accounts.create(accounts.NewAccount(username, password, full_name))
+    """Make an account and a member of it, or neither.
+
+    A link that was mailed has proved the address that it was mailed to.
+    """
+    email = _address_in(invitation.invitee) if mails.work() else ""
+    user = accounts.create(accounts.NewAccount(username, password, full_name, email))
     accept(invitation, user=user)
     return user
 

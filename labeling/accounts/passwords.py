@@ -1,7 +1,7 @@
 """Passwords: changed by their owner, or set again by a link that works once and for one day.
 
-The link comes by mail, or from an administrator. It holds Django's token, which ends with the next
-change of the password, with the next sign-in, and after ``PASSWORD_RESET_TIMEOUT``.
+The link comes by mail, or from the server's console. It holds Django's token, which ends with the
+next change of the password, with the next sign-in, and after ``PASSWORD_RESET_TIMEOUT``.
 """
 
 from __future__ import annotations
@@ -26,12 +26,8 @@ MOST_MAILS = 3  # accounts that share an address
 
 @transaction.atomic
 def make_link(user: User, *, by: User | None) -> list[str]:
-    """What the address of the link is made of. ``by`` nobody: somebody at the server's console."""
+    """What the address of the link is made of, for somebody at the server's console."""
     events.record("password.link_made", user, project=None, actor=by, user=user.username)
-    if user.email and mails.work() and user != by:
-        context = {"user": user, "by": by.username if by else ""}
-        tell = mails.sending(_("Assay: a link for your account"), "link_made_mail", context)
-        transaction.on_commit(lambda: mails.in_background(tell, user.email))
     return _parts(user)
 
 

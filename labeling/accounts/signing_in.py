@@ -109,14 +109,6 @@ def counts_of_mail(name: str, caller: Caller) -> tuple[Count, ...]:
     )
 
 
-def counts_of_confirming(user: User, address: str) -> tuple[Count, ...]:
-    """Of mails that somebody has sent to an address, which may not be theirs."""
-    return (
-        Count(_key("confirm", _folded(address)), MAIL_TO_ACCOUNT),
-        Count(_key("confirm of", str(user.pk)), MAIL_FROM_ADDRESS),
-    )
-
-
 @transaction.atomic
 def begin(counts: Sequence[Count], *, username: str, caller: Caller) -> Ticket:
     """Count a try in advance, or say how long to wait. The first refusal of a pause is noted.

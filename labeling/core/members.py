@@ -1,4 +1,4 @@
-"""Members who join, get another role or leave, and what becomes of their open work."""
+"""Members who join or leave, and what becomes of their open work."""
 
 from __future__ import annotations
 
@@ -20,12 +20,6 @@ class UnknownUser(RuleError):
     """Nobody has this user name."""
 
     code = "unknown_user"
-
-
-class RoleHeld(RuleError):
-    """The person has this role already, next to the one that should be changed to it."""
-
-    code = "role_held"
 
 
 @transactions.atomic
@@ -50,39 +44,6 @@ def add_member(*, project: Project, username: str, role: str, by: User | None) -
         )
         follow(project, user, by=by)
     return membership
-
-
-@transactions.atomic
-def change_role(*, membership: Membership, role: str, by: User, to: User | None = None) -> HandedOn:
-    """Give a member another role instead of this one. The same again changes nothing.
-
-    ``to`` gets the open work of somebody who no longer annotates; see :func:`follow`.
-    """
-    stored = Membership.objects.filter(pk=membership.pk)
-    before = stored.values_list("role", flat=True).first()  # what was noted may have been undone
-    if before in (role, None):
-        return NOTHING
-    project, user = membership.project, membership.user
-    keep_a_lead(project, without=[membership.pk])
-    if project.memberships.filter(user=user, role=role).exists():
-        raise RoleHeld(
-            msgid("{user} is {role} here already: remove {user} as {role2} instead."),
-            user=user.get_username(),
-            role=role,
-            role2=before,
-        )
-    stored.update(role=role)
-    events.record(
-        "member.changed",
-        membership,
-        project=project,
-        actor=by,
-        user=user.get_username(),
-        role=role,
-        before=before,
-    )
-    membership.role = role
-    return follow(project, user, by=by, to=to)
 
 
 @transactions.atomic

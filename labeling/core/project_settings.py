@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from labeling.core import events, projects
-from labeling.domain.errors import RuleError, StaleVersion
+from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
 from labeling.jobs import pending
@@ -63,27 +63,20 @@ def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @transaction.atomic
-def change(
-    project: Project, *, settings: Mapping[str, Any], base: Mapping[str, Any], by: User
-) -> list[str]:
-    """Store what differs; the names of it. ``base`` is what its author has seen before."""
+def change(project: Project, *, settings: Mapping[str, Any], by: User) -> list[str]:
+    """Store what differs of these; the names of it."""
     locked = projects.lock(project)
     now = of(locked)
-    if changed(base, now):
-        raise StaleVersion(
-            msgid(
-                "Somebody changed these settings in the meantime. Your changes are not "
-                "stored yet: compare them below with the current settings, and save "
-                "again."
-            ),
-            details={"fields": changed(base, now)},
-        )
-    fields = changed(now, settings)
+    wanted = {**now, **settings}
+    # pages begin with the first
+    kept = [name for name in now["layers"] if name in wanted["layers"]]
+    wanted["layers"] = [*kept, *(name for name in wanted["layers"] if name not in kept)]
+    fields = changed(now, wanted)
     if not fields:
         return []
-    check(locked, fields, settings)
-    Project.objects.filter(pk=project.pk).update(**{name: settings[name] for name in fields})
-    after = plain(settings)
+    check(locked, fields, wanted)
+    Project.objects.filter(pk=project.pk).update(**{name: wanted[name] for name in fields})
+    after = plain(wanted)
     events.record(
         "project.changed",
         project,

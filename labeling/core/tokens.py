@@ -117,15 +117,6 @@ def revoke(token: ApiToken, *, by: User) -> None:
         events.record("token.revoked", token, project=None, actor=by, name=token.name)
 
 
-@transaction.atomic
-def revoke_all(*, user: User) -> int:
-    """How many tokens of a person have just ended."""
-    working = list(of_user(user))
-    for token in working:
-        revoke(token, by=user)
-    return len(working)
-
-
 def use(secret: str, *, address: str = "") -> ApiToken | None:
     """The token, with the person it acts as, and a note of when; None if it opens nothing.
 

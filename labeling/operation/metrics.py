@@ -1,7 +1,7 @@
 """What a monitoring system reads, in Prometheus' text form: figures, never names or texts.
 
-What the web processes count is summed (``config.web_counts``); everything else is read from the
-database, so any web process gives the same.
+Everything is read from the database, so any web process gives the same. Requests are counted where
+they come in: in the proxy, or in the access log, whose lines have status and seconds.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from django.db import DatabaseError, connection
 from django.db.models import Count, Max
 from prometheus_client import generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
+from prometheus_client.registry import Collector, CollectorRegistry
 
-from config import web_counts
 from config.version import VERSION
 from labeling.core import clock
 from labeling.jobs import jobs
@@ -62,7 +61,7 @@ def register(source: Source) -> None:
 
 def text() -> bytes:
     """All that can be said now. Where the database is away, the rest of it."""
-    registry = web_counts.registry()
+    registry = CollectorRegistry()
     registry.register(_Stored())
     return generate_latest(registry)
 

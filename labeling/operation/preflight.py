@@ -122,7 +122,7 @@ def people() -> Found:
 @check
 def mail() -> Found:
     if not settings.MAIL_URL:
-        yield NOTE, "without ASSAY_MAIL_URL a forgotten password needs a link by an administrator."
+        yield NOTE, "without ASSAY_MAIL_URL a forgotten password needs an administrator."
 
 
 @check

@@ -1,4 +1,4 @@
-"""How far a project is: its conversations by state, its people, and what its targets lack."""
+"""How far a project is: its conversations by state, and its people."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 
 from labeling.agreement import agreement
 from labeling.agreement.rules.calibration import Standing, standings
-from labeling.core import events, projects
 from labeling.domain.msgids import msgid
 from labeling.models import (
     AnnotationRevision,
@@ -25,10 +23,9 @@ from labeling.models import (
     GoldRelease,
     Project,
 )
-from labeling.schema.targets import Target, title_of, wanted
 from labeling.screening import check_scores
 from labeling.work import assignments
-from labeling.work.stages import is_complete, with_stage
+from labeling.work.stages import with_stage
 
 STATES = {
     "unplanned": msgid("Not in a round"),
@@ -226,44 +223,3 @@ def _against_the_group(project: Project) -> dict[str, tuple[Standing, int]]:
         pairs = agreement.of_messages(figures or {})["pairs"]
         by_name |= {standing.annotator: (standing, number) for standing in standings(pairs)}
     return by_name
-
-
-# --- targets ------------------------------------------------------------------------------------
-
-
-def targets(project: Project) -> dict[str, list[Target]]:
-    """``layers`` and ``difficulty``: what is wanted, labeled and in gold."""
-    asked = wanted(project.targets, project.layers)
-    talks = project.conversations.all()
-    in_gold = talks.filter(pk__in=_in_gold(project).values("conversation"))
-    levels = _by(in_gold, "difficulty")
-    labeled = _by(talks.filter(is_complete()), "difficulty")
-    return {
-        "layers": layer_targets(project),
-        "difficulty": [
-            Target(name, name.capitalize(), number, labeled.get(name, 0), levels.get(name, 0))
-            for name, number in asked["difficulty"].items()
-        ],
-    }
-
-
-def layer_targets(project: Project) -> list[Target]:
-    asked = wanted(project.targets, project.layers)
-    by_layer = _by(_in_gold(project), "release__layer")
-    labeled = project.conversations.filter(is_complete()).count()
-    return [
-        Target(name, title_of(name), number, labeled, by_layer.get(name, 0))
-        for name, number in asked["layers"].items()
-    ]
-
-
-@transaction.atomic
-def set_targets(project: Project, *, targets: dict[str, dict[str, int]], by: User) -> None:
-    """Setting them again to the same changes nothing."""
-    locked = projects.lock(project)
-    if locked.targets == targets:
-        return
-    Project.objects.filter(pk=project.pk).update(targets=targets)
-    events.record(
-        "project.changed", project, project=project, actor=by, fields=["targets"], targets=targets
-    )

@@ -163,10 +163,9 @@ class Layer:
     What decides whether two labels mean the same can't be left out. ``remarks``: fields in which a
     person explains the label; all others are compared when it is settled.
 
-    ``is_stage``: it is part of the whole way from conversation to document. ``wanted``: how many
-    items of gold a project aims at unless it says otherwise. ``project_types``: a project names
-    the types of its labels and their roles. ``published``: in which published files its labels
-    are found.
+    ``is_stage``: it is part of the whole way from conversation to document. ``project_types``: a
+    project names the types of its labels and their roles. ``published``: in which published files
+    its labels are found.
     """
 
     name: str
@@ -184,7 +183,6 @@ class Layer:
     may_be_open: tuple[str, ...] = ()
     drawing: Drawing | None = None
     is_stage: bool = False
-    wanted: int = 0
     project_types: bool = False
     published: frozenset[Literal["question cases", "arc cases", "chat", "duee"]] = frozenset()
     remarks: tuple[str, ...] = REMARKS
@@ -232,7 +230,6 @@ _ENTRIES = (
         units=Messages(),
         drawing=DrawnMessages("Requirement", choice="type", cites="source_messages"),
         is_stage=True,
-        wanted=80,
         words=Words(
             units="The unit is the message: it counts as marked when a requirement of the "
             "annotator cites it. “Nothing here” marks no message.",
@@ -253,7 +250,6 @@ _ENTRIES = (
         matching=SameRecord(cites=False),
         units=Judged("triggered_by"),
         is_stage=True,
-        wanted=50,
         words=Words(
             units="The unit is the requirement, matched between the annotators: it counts as "
             "marked when an inferred requirement is triggered by it. Anyone who has no such "
@@ -283,7 +279,6 @@ _ENTRIES = (
         ),
         units=Judged("requirement", part="field", parts=REQUIREMENT_FIELDS),
         is_stage=True,
-        wanted=50,
         words=Words(
             units="The unit is one field of one requirement, matched between the annotators: it "
             "counts as marked when an issue names it. Anyone who has no such requirement judges "

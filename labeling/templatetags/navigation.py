@@ -54,7 +54,7 @@ GROUPS = (
     Group(
         _("Labeling"),
         (
-            Entry("progress", _("Progress"), ("targets", "work-move")),
+            Entry("progress", _("Progress"), ("work-move",)),
             Entry(
                 "calibration",
                 _("Calibration"),
@@ -96,10 +96,7 @@ GROUPS = (
             Entry(
                 "members",
                 _("Members"),
-                (
-                    *("member-role", "member-remove", "member-add"),
-                    *("invitation-new", "invitation-revoke", "password-link"),
-                ),
+                ("member-remove", "invitation-new", "invitation-revoke"),
             ),
             Entry("project-settings", _("Project settings"), only_leads=True),
             Entry("gate-thresholds", _("Run thresholds")),

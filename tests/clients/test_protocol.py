@@ -92,7 +92,7 @@ def test_the_whole_protocol(client_of: ClientOf, tmp_path: Path) -> None:
     project = rita.project("orders")
     for name in ANNOTATORS:
         project.members.add(name, "annotator")
-    noor.projects.join(project.invitations.create("researcher").link)
+    project.members.add("noor", "researcher")
     lines = [json.dumps(talk(number)) for number in range(1, SAMPLES + 6)]
     stored = project.conversations.store(("talks.jsonl", "\n".join(lines).encode()))
     assert (stored.new, stored.messages) == (25, 25 * MESSAGES)
@@ -140,7 +140,7 @@ def test_the_whole_protocol(client_of: ClientOf, tmp_path: Path) -> None:
         assert label_everything(annotator, name, lambda t: [0]) == SAMPLES
     assert project.rounds.wait(second.number).state == "passed"
     assert project.rounds.agreement(second.number).passed
-    assert project.gate().is_open
+    assert project.get().gate_open
 
     # full labeling, with one difference that an adjudicator decides
     full = project.rounds.open("full", number=5)

@@ -11,8 +11,6 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from labeling.accounts import invitations
-from labeling.core import tokens
 from labeling.models import Guideline, Membership, Project, Round
 from tests import factories
 
@@ -44,14 +42,11 @@ def fields_of(refusal: Any) -> dict[str, Any]:
 def test_settings_change_one_by_one_and_are_checked_like_those_of_the_page(
     project: Project, ask: Ask
 ) -> None:
-    known = ask("rita", "get", "settings/")
     schema = {"Purchase": ["buyer", "item"], "Delivery": ["item"]}
     changed = ask("rita", "patch", "settings/", {"overlap": 2, "event_schema": schema})
 
     assert changed["changed"] == ["overlap", "event_schema"]
     assert list(changed["settings"]["event_schema"].items()) == list(schema.items())
-    stale = {"name": "Orders 2", "base": known}
-    assert ask("rita", "patch", "settings/", stale, status=409)["code"] == "stale_version"
     for wrong in (
         {"layers": ["inference"]},
         {"match_threshold": 1},
@@ -73,37 +68,11 @@ def test_who_stops_annotating_hands_on_open_work(
     factories.open_full(project, 2, overlap=1, annotators=[people["ana"]])
     ana = Membership.objects.get(user=people["ana"]).pk
 
-    moved = {"to": "ben", "role": "researcher"}
-    refused = ask("rita", "patch", f"members/{ana}/", {**moved, "to": "noor"}, status=400)
+    refused = ask("rita", "delete", f"members/{ana}/?to=noor", status=400)
     assert list(fields_of(refused)) == ["to"]
-    assert ask("rita", "patch", f"members/{ana}/", moved)["handed_on"]["to"] == {"ben": 2}
-    ben = Membership.objects.get(user=people["ben"]).pk
-    assert ask("rita", "delete", f"members/{ben}/?to=cleo")["to"] == {"cleo": 2}
+    assert ask("rita", "delete", f"members/{ana}/?to=cleo")["to"] == {"cleo": 2}
     rita = Membership.objects.get(user=people["rita"]).pk
     assert ask("rita", "delete", f"members/{rita}/", status=400)["code"] == "last_lead"
-
-
-def test_a_link_opens_only_what_it_was_made_for(
-    project: Project, people: dict[str, User], ask: Ask
-) -> None:
-    def join(secret: str, **limits: Any) -> tuple[int, str]:
-        token = tokens.issue(user=people["olga"], name="t", **limits).secret
-        program = Client(headers={"Authorization": f"Bearer {token}"})
-        sent = {"secret": secret}
-        answer = program.post("/api/invitations/accept/", sent, "application/json")
-        return answer.status_code, answer.json().get("code", "")
-
-    link = ask("rita", "post", "invitations/", {"role": "annotator"}, status=201)
-    secret = link["link"].rstrip("/").rpartition("/")[2]
-    other = factories.make_project("other")
-    Membership.objects.create(project=other, user=people["olga"], role="annotator")
-
-    assert secret not in str(ask("rita", "get", "invitations/"))
-    assert join(secret, projects=[other]) == (404, "not_found")
-    assert join("nothing") == (404, "not_found")
-    ask("rita", "delete", f"invitations/{link['id']}/", status=204)
-    assert join(link["link"]) == (400, "invitation_over")
-    assert not invitations.of_project(project).exists()
 
 
 # --- rounds ---------------------------------------------------------------------------------------
@@ -145,7 +114,6 @@ def test_a_round_is_opened_past_a_locked_gate_with_a_reason(project: Project, as
 
     assert (opened["override_reason"], opened["work"]["pending"]) == ("A pilot.", 4)
     assert more["code"] == "round_impossible"
-    assert ask("noor", "get", "gate/")["state"] == "overridden"
 
 
 def test_nobody_sees_answers_of_a_round_that_is_blind(project: Project, ask: Ask) -> None:
@@ -210,15 +178,14 @@ def test_lists_ask_no_more_for_more_rows(project: Project, people: dict[str, Use
     client = Client()
     client.force_login(people["rita"])
     paths = [
-        *("conversations/", "members/", "rounds/", "", "progress/", "adjudications/", "gate/"),
-        *("guidelines/", "invitations/"),
+        *("conversations/", "members/", "rounds/", "", "progress/", "adjudications/"),
+        "guidelines/",
         "rounds/1/disagreements/",
     ]
 
     def more(number: int) -> None:
         version = project.guidelines.count() + 1
         Guideline.objects.create(project=project, version=version, body=f"Version {version}")
-        invitations.invite(project=project, role="lead", by=people["rita"])
         opened = factories.open_full(project, number)
         for assignment in opened.assignments.select_related("annotator"):
             mark = assignment.annotator == people["ana"]

@@ -6,20 +6,13 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from labeling.models import Event
 from labeling.overview import progress
 from labeling.work import annotations, handovers
 from tests import factories
-from tests.pages import page, text_of
+from tests.pages import page
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 URL = "/projects/orders/progress/"
-TARGETS = {
-    "layers-extraction": "3",
-    "difficulty-easy": "5",
-    "difficulty-medium": "0",
-    "difficulty-hard": "0",
-}
 
 
 def table(client, name, query=""):
@@ -100,52 +93,17 @@ def test_no_agreement_is_shown_while_a_calibration_round_is_open(signed_in, proj
 
     shown = page(client, URL)
     assert "it is blind" in shown
-    assert "1.00" not in shown.split("By person")[1].split("Targets")[0]
+    assert "1.00" not in shown.split("By person")[1]
     assert table(client, "people")[0]["group_kappa"] == ""
 
 
-def test_targets_start_with_defaults_and_say_what_is_missing(signed_in, project, rita):
-    factories.make_release(project, items=2)
-
-    shown = page(signed_in(rita), URL)
-
-    assert "Requirements 80 2 2 78" in shown
-    assert "Easy 40 2 2 38 Medium 30 0 0 30 Hard 10 0 0 10" in shown
-    assert "78 of 80 missing in gold" in page(signed_in(rita), "/projects/orders/")
-
-
-def test_generated_gold_reaches_no_target_and_hides_no_gold_of_people(signed_in, project, rita):
+def test_generated_gold_hides_no_gold_of_people(signed_in, project, rita):
     release = factories.make_release(project, items=2)
     call_command("generate", "conversations", project="orders", count=4, stdout=StringIO())
     assert project.gold_releases.count() == 2
 
-    shown = page(signed_in(rita), URL)
-
-    assert "Requirements 80 2 2 78" in shown
-    assert "Easy 40 2 2 38 Medium 30 0 0 30 Hard 10 0 0 10" in shown
+    assert states(project)["gold"] == 2
     assert f"2 items in {release}" in page(signed_in(rita), "/projects/orders/")
-
-
-def test_a_lead_changes_the_targets(signed_in, project, rita):
-    client = signed_in(rita)
-    factories.make_release(project, items=3)
-
-    response = client.post("/projects/orders/targets/", TARGETS, follow=True)
-
-    assert "Requirements 3 3 3 reached" in text_of(response)
-    assert "Easy 5 3 3 2" in text_of(response)
-    assert Event.objects.first().verb == "project.changed"
-    client.post("/projects/orders/targets/", TARGETS)
-    assert Event.objects.filter(verb="project.changed").count() == 1
-
-
-@pytest.mark.parametrize("number", ["-1", "x", "9999999999", ""])
-def test_a_target_that_is_no_count_is_refused(signed_in, project, rita, number):
-    sent = {**TARGETS, "layers-extraction": number}
-
-    assert signed_in(rita).post("/projects/orders/targets/", sent).status_code == 400
-    project.refresh_from_db()
-    assert project.targets == {}
 
 
 def test_tables_are_files_that_no_spreadsheet_runs(signed_in, project, rita, ana):

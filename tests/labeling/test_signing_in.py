@@ -14,13 +14,11 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.db import connection
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 
 from labeling.accounts import accounts, invitations, passwords, signing_in
 from labeling.accounts.demo_accounts import FOLDER
-from labeling.core import tokens
-from labeling.models import Event, Membership, Tries
+from labeling.models import Event, Tries
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -172,114 +170,10 @@ def test_whoever_sits_at_an_open_page_tries_a_few_passwords(people: Any) -> None
     assert answers == [400] * 5 + [429]
 
 
-def test_an_administrator_alone_makes_a_link_that_works_once(people: Any, led: Any) -> None:
-    lead, staff, ana = Client(), Client(), Client()
-    lead.force_login(people["rita"])
-    staff.force_login(people["admin"])
-    sign_in(ana, password=RIGHT)
-    member = Membership.objects.get(project=led, user=people["ana"])
-    address = reverse("password-link", args=[led.slug, member.pk])
-    assert lead.post(address).status_code == 403
-    page = staff.post(address, follow=True).content.decode()
-    found = re.search(r'value="(http[^"]*/password/[^"]+)"', page)
-    assert found is not None
-    assert "/password/" not in staff.get(address).content.decode().replace(address, "")
-    link = found[1].split("testserver")[1]
-    form = Client()
-    shown = form.get(link, follow=True)
-    assert "set-password" in shown.redirect_chain[-1][0]  # the secret has left the address
-    new = {"new_password1": NEW, "new_password2": NEW}
-    assert form.post(shown.redirect_chain[-1][0], new).status_code == 302
-    assert ana.get("/").status_code == 302
-    assert "This link is over" in Client().get(link, follow=True).content.decode()
-    assert sign_in(Client(), password=NEW).status_code == 302
-    assert [verb for verb in verbs() if verb.startswith("password")] == [
-        "password.link_made",
-        "password.set_again",
-    ]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_owner_gets_a_mail_about_a_link(settings: Any) -> None:
-    settings.MAIL_URL = "smtp://mail.example.org"
-    people = factories.make_people()
-    ana = people["ana"]
-    passwords.make_link(ana, by=people["admin"])
-    ana.email = "ana@example.org"
-    _, token = passwords.make_link(ana, by=people["admin"])
-    join_mails()
-    assert [message.to for message in mail.outbox] == [["ana@example.org"]]
-    assert "admin has made a link" in mail.outbox[0].body
-    assert token not in mail.outbox[0].body
-
-
 def join_mails() -> None:
     for thread in threading.enumerate():
         if thread.name == "mail":
             thread.join()
-
-
-def ask_to_confirm(user: User, address: str) -> tuple[Client, str]:
-    client = Client()
-    client.force_login(user)
-    client.post("/account/mail/", {"email": address, "password": RIGHT})
-    join_mails()
-    link = re.search(r"https?://[^/]+(/account/mail/\S+)", mail.outbox[-1].body)
-    assert link is not None
-    return client, link[1]
-
-
-def test_an_address_counts_once_its_owner_has_confirmed_it(people: Any, settings: Any) -> None:
-    settings.MAIL_URL = "smtp://mail.example.org"
-    address = "boss@example.org"
-    client, link = ask_to_confirm(people["ben"], address)
-
-    def stored() -> str:
-        return User.objects.get(username="ben").email
-
-    boss = Client()
-    boss.force_login(people["ana"])  # who gets the mail, and is somebody else
-    assert "This link is over" in boss.get(link).content.decode()
-    boss.post(link)
-    client.get(link)  # a mail program may do that by itself
-    assert stored() == ""
-
-    assert client.post(link).status_code == 302
-    assert stored() == address
-    assert "This link is over" in client.get(link).content.decode()
-    client.post("/account/mail/", {"email": "", "password": RIGHT})
-    assert stored() == ""
-    assert verbs() == ["mail_address.given", "mail_address.changed", "mail_address.changed"]
-
-
-def test_a_link_is_over_once_another_address_is_stored(people: Any, settings: Any) -> None:
-    settings.MAIL_URL = "smtp://mail.example.org"
-    client, first = ask_to_confirm(people["ben"], "ben@example.org")
-    client, second = ask_to_confirm(people["ben"], "ben@example.com")
-    client.post(second)
-    client.post(first)
-    assert User.objects.get(username="ben").email == "ben@example.com"
-
-
-def test_without_mail_nobody_gives_an_address_that_is_not_confirmed(people: Any) -> None:
-    client = Client()
-    client.force_login(people["ben"])
-    answer = client.post("/account/mail/", {"email": "ben@example.org", "password": RIGHT})
-    assert "sends no mail" in answer.content.decode()
-    assert User.objects.get(username="ben").email == ""
-
-
-def test_nobody_is_sent_mails_without_end_to_confirm(people: Any, settings: Any) -> None:
-    settings.MAIL_URL = "smtp://mail.example.org"
-    data = {"email": "victim@example.org", "password": RIGHT}
-    client = Client()
-    client.force_login(people["ana"])
-    answers = [client.post("/account/mail/", data) for _ in range(5)]
-    assert [answer.status_code for answer in answers] == [302, 302, 302, 429, 429]
-    assert "Try again in" in answers[-1].content.decode()
-    caller = signing_in.Caller(address="192.0.2.1")
-    account, _ = signing_in.counts_of_mail("victim@example.org", caller)
-    assert signing_in.begin([account], username="", caller=caller).wait == 0  # of the owner
 
 
 def test_names_like_an_address_keep_no_mail_from_its_owner(people: Any, settings: Any) -> None:
@@ -321,14 +215,6 @@ def test_a_link_comes_by_mail_and_nothing_tells_whether_there_is_an_account(sett
     code, token = re.findall(r"([^/\s]+)/([^/\s]+-[^/\s]+)/?$", mail.outbox[-1].body, re.M)[-1]
     page = Client().get(f"/password/{code}/{token}/", follow=True)
     assert people["ana"].username in page.content.decode()
-
-
-def test_all_tokens_end_at_once(people: Any) -> None:
-    client = Client()
-    client.force_login(people["ana"])
-    secrets = [tokens.issue(user=people["ana"], name=name).secret for name in "ab"]
-    client.post("/tokens/revoke/")
-    assert [tokens.use(secret) for secret in secrets] == [None, None]
 
 
 def test_no_log_line_holds_a_link(settings: Any) -> None:

@@ -8,11 +8,10 @@ from django import forms
 from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
-from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from labeling.accounts import demo_accounts, mails, signing_in
+from labeling.accounts import demo_accounts, signing_in
 from labeling.accounts.signing_in import Caller
 
 
@@ -86,49 +85,6 @@ class OwnPasswordForm(Throttled, PasswordChangeForm):
         password: str = super().clean_old_password()
         signing_in.succeeded(ticket)
         return password
-
-
-class MailAddressForm(Throttled, forms.Form):
-    email = forms.EmailField(
-        label=_("Mail address"),
-        required=False,
-        max_length=254,
-        help_text=_(
-            "Links for a new password are sent there, once you have confirmed it by the link "
-            "that is mailed to it."
-        ),
-    )
-    password = forms.CharField(
-        label=_("Your password"),
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-    )
-
-    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.user = user
-
-    def clean_password(self) -> str:
-        ticket = self.begin(signing_in.counts_of_own(self.user), self.user.username)
-        password: str = self.cleaned_data["password"]
-        if not self.user.check_password(password):
-            raise forms.ValidationError(_("This is not your password."), code="wrong")
-        signing_in.succeeded(ticket)
-        return password
-
-    def clean(self) -> dict[str, Any]:
-        """Each address that is not the person's costs a mail, which a stranger may get."""
-        address = self.cleaned_data.get("email")
-        if not self.errors and address and address != self.user.email:
-            if not mails.work():
-                text = _(
-                    "This server sends no mail, so you cannot confirm an address: an "
-                    "administrator can enter it for you."
-                )
-                raise forms.ValidationError(text, code="no_mail")
-            counts = signing_in.counts_of_confirming(self.user, address)
-            self.begin(counts, self.user.username)
-        return self.cleaned_data
 
 
 class ForgottenForm(forms.Form):

@@ -10,9 +10,8 @@ from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView, PasswordResetConfirmView
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse, reverse_lazy
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
@@ -21,12 +20,8 @@ from django.views.decorators.http import require_http_methods
 
 from labeling.accounts import mails, passwords, signing_in
 from labeling.accounts.forms.signing_in import ForgottenForm, SignInForm, wait_text
-from labeling.core import access
 from labeling.core.links import absolute
-from labeling.core.views import once
-from labeling.core.views.access import person
 from labeling.core.views.callers import caller_of, remember
-from labeling.models import Membership
 
 
 class SignIn(LoginView):
@@ -114,27 +109,3 @@ class PasswordLink(PasswordResetConfirmView):
         passwords.set_again(form.user)
         messages.success(self.request, _("Your password is set. Sign in with it."))
         return response
-
-
-@require_http_methods(["GET", "POST"])
-@never_cache
-def password_link(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """An administrator makes a link for somebody who has forgotten their password."""
-    project = access.led(request.user, slug)
-    memberships = Membership.objects.select_related("user")
-    user = get_object_or_404(memberships, project=project, pk=pk).user
-    by = person(request)
-    if not by.is_superuser:
-        raise PermissionDenied(_("Only an administrator makes links for a new password."))
-    if request.method == "POST":
-        parts = passwords.make_link(user, by=by)
-        link = absolute(request, reverse("password-set", args=parts))
-        once.keep(request, f"password-{user.pk}", link=link)
-        return redirect("password-link", slug, pk)
-    context = {
-        "project": project,
-        "person": user,
-        "hours": settings.PASSWORD_RESET_TIMEOUT // 3600,
-        **(once.take(request, f"password-{user.pk}") or {}),
-    }
-    return render(request, "labeling/password_link.html", context)

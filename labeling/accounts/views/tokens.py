@@ -6,9 +6,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from labeling.core import tokens as service
 from labeling.core.forms.members import TokenForm
@@ -39,14 +38,4 @@ def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
         return render(request, "labeling/token_revoke.html", {"token": token})
     service.revoke(token, by=user)
     messages.success(request, _("“{name}” opens nothing any more.").format(name=token.name))
-    return redirect("tokens")
-
-
-@require_POST
-def tokens_revoke(request: HttpRequest) -> HttpResponse:
-    revoked = service.revoke_all(user=person(request))
-    messages.success(
-        request,
-        ngettext("%(n)d token is revoked.", "%(n)d tokens are revoked.", revoked) % {"n": revoked},
-    )
     return redirect("tokens")

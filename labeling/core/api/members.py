@@ -36,10 +36,6 @@ class TakerIn(serializers.Serializer[Any]):
     )
 
 
-class RoleIn(TakerIn):
-    role = serializers.ChoiceField(ROLES)
-
-
 MemberOut = row_of(
     "MemberOut",
     Membership,
@@ -48,12 +44,6 @@ MemberOut = row_of(
     name=serializers.CharField(source="user.get_full_name"),
 )
 HandedOnOut = serializer_of(handovers.HandedOn)
-RoleOut = row_of(
-    "RoleOut",
-    Membership,
-    base=MemberOut,
-    handed_on=HandedOnOut(help_text="Where the open work went"),
-)
 
 
 class MembersView(ApiView):
@@ -80,20 +70,6 @@ class MembersView(ApiView):
 
 class MemberView(ApiView):
     scopes = LEADING
-
-    @extend_schema(
-        request=RoleIn,
-        responses=RoleOut,
-    )
-    def patch(self, request: Request, slug: str, pk: int) -> Response:
-        """Another role in place of this one; open work of an annotator is handed on (leads)."""
-        project = access.led(request.user, slug)
-        membership = _membership(project, pk)
-        fields = sent(request, RoleIn)
-        to = _taker(membership, fields.pop("to"))
-        handed_on = members.change_role(membership=membership, by=user_of(request), to=to, **fields)
-        membership.handed_on = handed_on  # type: ignore[attr-defined]
-        return Response(RoleOut(membership).data)
 
     @extend_schema(
         parameters=[TakerIn],

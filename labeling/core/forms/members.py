@@ -18,15 +18,6 @@ from labeling.work import assignments
 LONGEST_NAME = 200
 
 
-class MemberForm(forms.Form):
-    username = forms.CharField(
-        label=_("User name"),
-        max_length=150,
-        widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
-    )
-    role = forms.ChoiceField(choices=Membership.Role.choices)
-
-
 class MoveForm(forms.Form):
     """To whom the open work of ``person`` goes."""
 
@@ -54,11 +45,6 @@ class TakerForm(MoveForm):
 
     def __init__(self, membership: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(membership.project, membership.user, *args, **kwargs)
-
-
-class RoleForm(TakerForm):
-    role = forms.ChoiceField(label=_("New role"), choices=Membership.Role.choices)
-    field_order = ("role", "to")
 
 
 class InvitationForm(forms.Form):

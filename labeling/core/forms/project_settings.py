@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -18,7 +17,7 @@ from labeling.translation import lazy, translated_layers
 class SettingsForm(ProjectForm):
     """The form of a new project for one that is there, with what is known only later.
 
-    ``base`` is what was shown: anyone who saves after somebody else is warned.
+    ``base`` is what was shown: what a person has not changed of it stays as others have set it.
     """
 
     slug = None  # type: ignore[assignment]  # it never changes
@@ -85,11 +84,8 @@ class SettingsForm(ProjectForm):
     )
     base = forms.JSONField(widget=forms.HiddenInput)
 
-    def __init__(
-        self, project: Project, data: Any = None, *, mine: Mapping[str, Any] | None = None
-    ) -> None:
-        self.now = project_settings.of(project)
-        values = {**self.now, **(mine or {})}
+    def __init__(self, project: Project, data: Any = None) -> None:
+        self.now = values = project_settings.of(project)
         shown = {
             "actor_synonyms": "\n".join(", ".join(group) for group in values["actor_synonyms"]),
             "event_schema": "\n".join(
@@ -114,12 +110,6 @@ class SettingsForm(ProjectForm):
     def clean_description(self) -> str:
         text = _text(self.cleaned_data["description"])
         return str(self.now["description"]) if self._is_as_shown("description") else text
-
-    def clean_layers(self) -> list[str]:
-        """In the order of before: pages begin with the first."""
-        layers = super().clean_layers()
-        kept = [name for name in self.now["layers"] if name in layers]
-        return [*kept, *(name for name in layers if name not in kept)]
 
     def clean_match_threshold(self) -> float:
         return below_one(self.cleaned_data["match_threshold"])
@@ -158,7 +148,10 @@ class SettingsForm(ProjectForm):
         return base if isinstance(base, dict) else {}
 
     def settings(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in project_settings.FIELDS}
+        """What somebody has changed of what they saw."""
+        wanted = {name: self.cleaned_data[name] for name in project_settings.FIELDS}
+        base = {**self.now, **self.cleaned_data["base"]}
+        return {name: wanted[name] for name in project_settings.changed(base, wanted)}
 
     def _is_as_shown(self, name: str) -> bool:
         """Untouched values stay as stored, including those that this page can't edit."""

@@ -92,9 +92,6 @@ class Project(models.Model):
     event_schema = EventSchemaField(
         default=dict, blank=True, help_text="Event types and their roles: {type: [role, …]}"
     )
-    targets = models.JSONField(
-        default=dict, blank=True, help_text="Wanted: {layers: {name: n}, difficulty: {name: n}}"
-    )
     review_rate = models.FloatField(default=0.0, help_text="Share of answers that is reviewed")
     suggestions = models.BooleanField(
         default=True,

@@ -1,4 +1,4 @@
-"""Who may do what in a project: roles given, changed and taken."""
+"""Who may do what in a project: roles given and taken."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.accounts import invitations
 from labeling.core import access
 from labeling.core import members as service
-from labeling.core.forms.members import InvitationForm, MemberForm, PeopleForm, RoleForm, TakerForm
+from labeling.core.forms.members import InvitationForm, PeopleForm, TakerForm
 from labeling.core.views import once
-from labeling.core.views.access import form_page, person, refusals_in, refusals_told, sent
+from labeling.core.views.access import form_page, person, refusals_told, sent
 from labeling.models import Membership, Project, Round
 from labeling.translation import translated
 from labeling.work import handovers
@@ -51,7 +51,6 @@ def members_context(request: HttpRequest, project: Project) -> dict[str, Any]:
         "members": members_of(project),
         "still_held": handovers.still_held(project) if may_write else {},
         "may_write": may_write,
-        "member_form": MemberForm(auto_id="member_%s"),
         "invitation_form": InvitationForm(auto_id="invitation_%s"),
         "people_form": PeopleForm(auto_id="people_%s"),
         "invitations": invitations.of_project(project) if may_write else [],
@@ -61,43 +60,6 @@ def members_context(request: HttpRequest, project: Project) -> dict[str, Any]:
 def members_of(project: Project) -> list[Membership]:
     memberships = project.memberships.select_related("user")
     return list(memberships.order_by("user__username", "role"))
-
-
-@require_POST
-def member_add(request: HttpRequest, slug: str) -> HttpResponse:
-    project = access.led(request.user, slug)
-    form = MemberForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, _("Give a user name and a role."))
-        return redirect("members", slug)
-    with refusals_told(request):
-        added = service.add_member(project=project, by=person(request), **form.cleaned_data)
-        text = _("{user} is {role} of this project.")
-        messages.success(request, text.format(user=added.user, role=translated(added.role)))
-    return redirect("members", slug)
-
-
-@require_http_methods(["GET", "POST"])
-def member_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Another role instead of this one. Shows first what it means for open work."""
-    project = access.led(request.user, slug)
-    membership = _membership(project, pk)
-    form = RoleForm(membership, request.POST or None, initial={"role": membership.role})
-    if request.method == "POST" and form.is_valid():
-        before = membership.role
-        with refusals_in(form):
-            handed_on = service.change_role(
-                membership=membership, by=person(request), **form.cleaned_data
-            )
-            text = _("{user} is {role} now, not {before}.").format(
-                user=membership.user,
-                role=translated(membership.role),
-                before=translated(before),
-            )
-            return _after(request, project, membership, handed_on, text)
-    work = _open_work(project, membership)
-    context: dict[str, Any] = {"project": project, "membership": membership, "work": work}
-    return form_page(request, "member_role", form, **context)
 
 
 @require_http_methods(["GET", "POST"])

@@ -1,4 +1,4 @@
-"""How far a project is: its gate, its conversations by state, and its people."""
+"""How far a project is: its conversations by state, and its people."""
 
 from __future__ import annotations
 
@@ -13,26 +13,8 @@ from labeling.core import access
 from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.records import serializer_with
-from labeling.models import Project
 from labeling.overview import progress
 from labeling.work import handovers
-from labeling.work.api.round_shapes import RoundOut
-from labeling.work.round_counts import counted, gate_of
-
-STATES = ["open", "locked", "measuring", "overridden"]
-
-
-class ProjectGateOut(serializers.Serializer[Any]):
-    state = serializers.ChoiceField(
-        STATES, help_text="overridden: full labeling was opened past a locked gate"
-    )
-    is_open = serializers.BooleanField()
-    kappa_threshold = serializers.FloatField()
-    kappa_statistic = serializers.ChoiceField(Project.Statistic.choices)
-    label_f1_threshold = serializers.FloatField()
-    round = RoundOut(
-        allow_null=True, help_text="The round that says so; null: no calibration round yet"
-    )
 
 
 class StateOut(serializers.Serializer[Any]):
@@ -62,25 +44,6 @@ class ProjectProgressOut(serializers.Serializer[Any]):
     blind = serializers.BooleanField(help_text="A calibration round is open, so nobody is compared")
     conversations = StateOut(many=True, help_text="Each in the last state that it has reached")
     people = PersonOut(many=True)
-
-
-class GateView(ApiView):
-    scopes = LEADING
-
-    @extend_schema(responses=ProjectGateOut)
-    def get(self, request: Request, slug: str) -> Response:
-        """Whether full labeling can be opened, and which round says so (leads and researchers)."""
-        project = access.readable(request.user, slug)
-        gate = gate_of(counted(project.rounds.order_by("-number")))
-        shown = {
-            "state": gate.state,
-            "is_open": gate.is_open,
-            "kappa_threshold": project.kappa_threshold,
-            "kappa_statistic": project.kappa_statistic,
-            "label_f1_threshold": project.label_f1_threshold,
-            "round": gate.round,
-        }
-        return Response(ProjectGateOut(shown).data)
 
 
 class ProgressView(ApiView):

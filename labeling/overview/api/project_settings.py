@@ -64,17 +64,6 @@ class SettingsOut(serializers.ModelSerializer[Project]):
         return {layer: names for layer, names in fields.items() if names}
 
 
-class SettingsIn(SettingsOut):
-    """Any of the settings; ``base`` guards against overwriting what somebody else has changed."""
-
-    base = serializers.DictField(
-        default=dict, help_text="Settings as you know them: others by now are answered with 409"
-    )
-
-    class Meta(SettingsOut.Meta):
-        fields = (*SettingsOut.Meta.fields, "base")
-
-
 class ChangedOut(serializers.Serializer[Any]):
     changed = serializers.ListField(child=serializers.CharField(), help_text="Names of settings")
     settings = SettingsOut()
@@ -89,24 +78,13 @@ class SettingsView(ApiView):
         return Response(SettingsOut(access.led(request.user, slug)).data)
 
     @extend_schema(
-        request=SettingsIn(partial=True),
+        request=SettingsOut(partial=True),
         responses=ChangedOut,
     )
     def patch(self, request: Request, slug: str) -> Response:
         """Change some settings (leads). What would change the meaning of labels is refused."""
         project = access.led(request.user, slug)
-        fields = sent(request, SettingsIn, partial=True)
-        now = project_settings.of(project)
-        base = {**now, **project_settings.plain({**now, **fields.pop("base", {})})}
-        settings = {name: getattr(project, name) for name in project_settings.FIELDS} | fields
-        if "layers" in fields:  # pages begin with the first
-            kept = [name for name in project.layers if name in fields["layers"]]
-            settings["layers"] = [*kept, *(name for name in fields["layers"] if name not in kept)]
-        changed = project_settings.change(
-            project,
-            settings=settings,
-            base={name: base[name] for name in now},
-            by=user_of(request),
-        )
+        settings = sent(request, SettingsOut, partial=True)
+        changed = project_settings.change(project, settings=settings, by=user_of(request))
         project.refresh_from_db()
         return Response({"changed": changed, "settings": SettingsOut(project).data})

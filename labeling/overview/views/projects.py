@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.forms import Textarea
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -21,16 +20,14 @@ from labeling.core.forms.projects import ProjectForm
 from labeling.core.views import once
 from labeling.core.views.access import form_page, person, refusals_in
 from labeling.core.views.members import members_of
-from labeling.domain.errors import StaleVersion
 from labeling.models import GoldRelease, Project
-from labeling.overview import needs, progress
+from labeling.overview import needs
 from labeling.overview.needs import Standing
 from labeling.overview.views import activity
 from labeling.overview.views.home import project_cards
 from labeling.overview.views.needs import of_project
 from labeling.overview.views.project_start import start_context
 from labeling.schema import LAYERS
-from labeling.schema.targets import Target
 from labeling.words import words
 from labeling.work.round_counts import counted
 from labeling.work.rounds import unplanned
@@ -74,7 +71,6 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         "flow": _flow(project, rounds),
         "members": members_of(project),
         "labels": [LAYERS[name] for name in project.layers],
-        "lacking": _lacking(project),
         "guideline": project.guidelines.only("version", "created_at").first(),
         "events": activity.lines(project.events.select_related("actor")[:RECENT_EVENTS]),
         **start_context(project, rounds),
@@ -116,11 +112,6 @@ def rounds_of(project: Project) -> list[Any]:
     return rounds
 
 
-def _lacking(project: Project) -> list[Target]:
-    """The layers whose target is not reached."""
-    return [target for target in progress.layer_targets(project) if target.missing]
-
-
 def _flow(project: Project, rounds: list[Any]) -> dict[str, Any]:
     """The stages from conversations to gold with a figure each."""
     measured = next((round_ for round_ in rounds if round_.agreement), None)
@@ -152,39 +143,12 @@ def settings_page(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     form = SettingsForm(project, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        user = person(request)
-        base, settings = form.cleaned_data["base"], form.settings()
         try:
-            fields = project_settings.change(project, settings=settings, base=base, by=user)
+            fields = project_settings.change(project, settings=form.settings(), by=person(request))
         except project_settings.SettingsRefused as error:
             form.add_error(error.details["field"], words(error.fact))
-        except StaleVersion as error:
-            return _stale(request, project, form, error)
         else:
             message = _("The settings are changed.") if fields else _("Nothing was changed.")
             messages.success(request, message)
             return redirect("project-settings", slug)
     return form_page(request, "project_settings", form, project=project)
-
-
-def _stale(
-    request: HttpRequest, project: Project, form: SettingsForm, error: StaleVersion
-) -> HttpResponse:
-    """The form again: current values, with this person's changes."""
-    base, wanted = form.cleaned_data["base"], project_settings.plain(form.settings())
-    project.refresh_from_db()
-    now = project_settings.of(project)
-    again = SettingsForm(
-        project, mine={name: wanted[name] for name in project_settings.changed(base, wanted)}
-    )
-    theirs = error.details["fields"]
-    stale = {
-        "sentence": words(error.fact),
-        "changes": activity.changes(theirs, base, now),
-        "texts": [
-            (activity.titled(name), SettingsForm(project).initial[name])
-            for name in theirs
-            if isinstance(form.fields[name].widget, Textarea)
-        ],
-    }
-    return form_page(request, "project_settings", again, status=409, project=project, stale=stale)

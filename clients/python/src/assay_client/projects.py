@@ -34,11 +34,6 @@ class Projects(Part):
     def get(self, slug: str) -> models.ProjectDetail:
         return self[slug].get()
 
-    def join(self, link: str) -> ProjectPart:
-        """Accept an invitation, by its link."""
-        joined = self._post(models.Joined, ["invitations", "accept"], {"secret": link})
-        return self[joined.project]
-
     def __getitem__(self, slug: str) -> ProjectPart:
         return ProjectPart(self._transport, self._path("projects", slug), slug)
 
@@ -50,7 +45,6 @@ class ProjectPart(Part):
         super().__init__(transport, root)
         self.slug = slug
         self.members = Members(transport, root)
-        self.invitations = Invitations(transport, root)
         self.conversations = Conversations(transport, root)
         self.guidelines = Guidelines(transport, root)
         self.rounds = Rounds(transport, root)
@@ -68,10 +62,6 @@ class ProjectPart(Part):
         """Have a worker freeze what is settled: ``freeze(…).wait()`` is the release (leads)."""
         return self.freezes.ask(layer, **options)
 
-    def gate(self) -> models.ProjectGate:
-        """Whether calibration lets full labeling begin."""
-        return self._get(models.ProjectGate, "gate")
-
     def progress(self) -> models.ProjectProgress:
         """How far conversations and people are."""
         return self._get(models.ProjectProgress, "progress")
@@ -80,10 +70,8 @@ class ProjectPart(Part):
         return self._get(models.Settings, "settings")
 
     def change(self, **settings: Any) -> models.Settings:
-        """Change settings (leads); they are refused if somebody else has changed them meanwhile."""
-        now = self.settings()
-        base = {name: now[name] for name in settings if name in now}
-        changed = self._transport.patch(self._path("settings"), {**settings, "base": base})
+        """Change settings (leads)."""
+        changed = self._transport.patch(self._path("settings"), settings)
         return models.Settings(changed["settings"])
 
     def events(self, **filters: Unpack[models.GetEvents]) -> Rows[models.Event]:
@@ -101,26 +89,9 @@ class Members(Part):
     def add(self, username: str, role: Role) -> models.Member:
         return self._post(models.Member, "members", {"username": username, "role": role})
 
-    def change(self, member: models.Member, role: Role, *, to: str = "") -> models.Role:
-        """Another role; open work goes to ``to``, or to the others of its round."""
-        body = {"role": role, "to": to}
-        return models.Role(self._transport.patch(self._path("members", member.id), body))
-
     def remove(self, member: models.Member, *, to: str = "") -> models.HandedOn:
         query = {"to": to or None}
         return models.HandedOn(self._transport.delete(self._path("members", member.id), query))
-
-
-class Invitations(Part):
-    def list(self) -> Rows[models.Invitation]:
-        return self._rows(models.Invitation, "invitations")
-
-    def create(self, role: Role, /, **options: Unpack[models.InvitationIn]) -> models.NewInvitation:
-        """A link for one or several people; it is shown this once."""
-        return self._post(models.NewInvitation, "invitations", {**options, "role": role})
-
-    def withdraw(self, invitation: models.Invitation) -> None:
-        self._transport.delete(self._path("invitations", invitation.id))
 
 
 class Conversations(Part):
