@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from labeling.core import access
 from labeling.core.views import once
@@ -39,24 +37,17 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
     return form_page(request, "webhooks", form, project=project, rows=rows, **(kept or {}))
 
 
-@require_http_methods(["GET", "POST"])
+@require_GET
 def webhook(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """One webhook: its events, and the log of what was sent."""
+    """One webhook, and the log of what was sent."""
     project = access.led(request.user, slug)
     webhook = _webhook(project, pk)
-    initial = {"url": webhook.url, "verbs": webhook.verbs}
-    form = WebhookForm(request.POST or None, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        with refusals_in(form, "url"):
-            service.change(webhook, by=person(request), **form.cleaned_data)
-            messages.success(request, _("The webhook was changed."))
-            return redirect("webhook", slug, pk)
     rows = webhook.deliveries.select_related("event__actor")
     page = page_of(rows, order=["-pk"], after=request.GET.get("after"), anchors=rows)
     blind = set(Round.objects.blind().filter(project=project).values_list("pk", flat=True))
     entries = [(each, each.state == State.WAITING and each.round_id in blind) for each in page.rows]
-    context: dict[str, Any] = {"project": project, "webhook": webhook, "page": page}
-    return form_page(request, "webhook", form, entries=entries, **context)
+    context = {"project": project, "webhook": webhook, "page": page, "entries": entries}
+    return render(request, "labeling/webhook.html", context)
 
 
 @require_POST

@@ -12,6 +12,7 @@ import logging
 from datetime import timedelta
 from time import monotonic
 from typing import TypedDict
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
@@ -24,15 +25,7 @@ from labeling.core import events
 from labeling.domain.canonical import canonical_json
 from labeling.jobs import outbox, queue
 from labeling.jobs.queue import JobLease
-from labeling.models import (
-    Conversation,
-    Event,
-    GoldRelease,
-    Project,
-    Round,
-    Webhook,
-    WebhookDelivery,
-)
+from labeling.models import Event, Project, Webhook, WebhookDelivery
 from labeling.operation.rules import webhooks as rules
 from labeling.operation.webhooks.transport import LIMIT_SECONDS, Outcome, Response, post
 
@@ -142,15 +135,6 @@ def _rest(webhook: Webhook, response: Response) -> None:
 # --- messages -------------------------------------------------------------------------------------
 
 
-PAGES = {
-    "invitation": "members",
-    "membership": "members",
-    "user": "members",
-    "webhook": "webhooks",
-}
-"""Pages of a project that show objects without a separate page."""
-
-
 def body_of(delivery: WebhookDelivery) -> bytes:
     """The same bytes at every attempt: an event never changes."""
     event = delivery.event
@@ -200,24 +184,10 @@ def _object(event: Event, project: Project) -> WebhookObject:
 
 
 def _path(event: Event, project: Project, conversation: str | None) -> str:
+    """The page of a run or a conversation; of others, their lines in the audit log."""
     if event.object_type == "run":
         return reverse("run", args=[event.object_id])
-    if event.object_type in PAGES:
-        return reverse(PAGES[event.object_type], args=[project.slug])
-    return _own_page(event, project, conversation) or project.get_absolute_url()
-
-
-def _own_page(event: Event, project: Project, conversation: str | None) -> str:
-    match event.object_type:
-        case "round":
-            round_ = Round.objects.filter(pk=event.object_id).only("number").first()
-            return reverse("agreement", args=[project.slug, round_.number]) if round_ else ""
-        case "goldrelease":
-            frozen = GoldRelease.objects.filter(pk=event.object_id).only("name", "version").first()
-            named = (frozen.name, frozen.version) if frozen else None
-            return reverse("gold-release", args=[project.slug, *named]) if named else ""
-        case "guideline":
-            return reverse("guideline", args=[project.slug, event.data["version"]])
-    within = project.conversations.filter(external_id=conversation or "")
-    stored: Conversation | None = within.only("pk").first()
-    return reverse("conversation", args=[project.slug, stored.pk]) if stored else ""
+    if conversation and (row := project.conversations.filter(external_id=conversation).first()):
+        return reverse("conversation", args=[project.slug, row.pk])
+    about = urlencode({"object_type": event.object_type, "object_id": event.object_id})
+    return f"{reverse('audit', args=[project.slug])}?{about}"

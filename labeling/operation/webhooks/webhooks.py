@@ -1,7 +1,7 @@
-"""The webhooks of a project: created, changed, tested and removed by its leads.
+"""The webhooks of a project: created, tested and removed by its leads.
 
-The audit log says of an address no more than its host, and of a secret nothing. A secret is
-replaced by a new webhook to the same address, before the old one is removed.
+The audit log says of an address no more than its host, and of a secret nothing. What is to be
+another one is a new webhook, before the old one is removed.
 """
 
 from __future__ import annotations
@@ -60,30 +60,14 @@ def add(*, project: Project, url: str, verbs: Sequence[str] = (), by: User) -> W
         raise WebhookRefused(
             msgid("A project has {most} webhooks at most: remove one first."), most=MOST
         )
-    _check(url)
+    if wrong := why_unusable(url, allow_private=settings.WEBHOOK_ALLOW_PRIVATE):
+        raise WebhookRefused(wrong)
     secret = make_webhook_secret()
     webhook = Webhook.objects.create(
         project=project, url=url, verbs=sorted(verbs), secret=secret, created_by=by
     )
     _record("webhook.added", webhook, by, verbs=webhook.verbs)
     return webhook
-
-
-@transaction.atomic
-def change(webhook: Webhook, *, url: str, verbs: Sequence[str], by: User) -> None:
-    _check(url)
-    wanted = {"url": url, "verbs": sorted(verbs)}
-    fields = [name for name, value in wanted.items() if getattr(webhook, name) != value]
-    if fields:
-        webhook.url, webhook.verbs = url, sorted(verbs)
-        _kept(webhook).update(**wanted)
-        _record("webhook.changed", webhook, by, fields=fields)
-        _try_now(webhook)
-
-
-def _check(url: str) -> None:
-    if wrong := why_unusable(url, allow_private=settings.WEBHOOK_ALLOW_PRIVATE):
-        raise WebhookRefused(wrong)
 
 
 @transaction.atomic
