@@ -17,7 +17,6 @@ from labeling.conversations.api.conversations import (
     ConversationsView,
     ConversationView,
 )
-from labeling.core.api.events import EventsView
 from labeling.core.api.members import MembersView, MemberView
 from labeling.exchange.api import LabelFilesView
 from labeling.gold.api.freezes import (
@@ -114,7 +113,6 @@ of_a_project: Addresses = [
     path("rounds/", RoundsView.as_view(), name="api-rounds"),
     path("rounds/<int:number>/", include(of_a_round)),
     path("labels/", LabelFilesView.as_view(), name="api-labels"),
-    path("events/", EventsView.as_view(), name="api-events"),
     path("adjudications/", CasesView.as_view(), name="api-adjudications"),
 ]
 

@@ -8,23 +8,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, Max, OuterRef, Q
-from django.utils import timezone
+from django.db.models import Count, Exists, Max, OuterRef
 
-from labeling.accounts import invitations
 from labeling.models import (
-    Annotation,
     Assignment,
     Conversation,
     Disagreement,
     GoldItem,
     GoldRelease,
     Guideline,
-    Invitation,
     Measurement,
     Membership,
     Project,
@@ -35,8 +30,6 @@ from labeling.work import assignments
 from labeling.work.round_counts import decision
 from labeling.work.stages import with_stage
 
-STUCK_AFTER = timedelta(days=3)
-RECENT = timedelta(days=7)
 Stage = Conversation.Stage
 
 
@@ -68,25 +61,13 @@ class Discussion:
 
 @dataclass(frozen=True, slots=True)
 class OpenRound:
-    """``last_saved`` is when anybody saved something in it; None: nobody has yet."""
-
     round: Round
     assigned: int
     answered: int
-    last_saved: datetime | None
 
     @property
     def missing(self) -> int:
         return self.assigned - self.answered
-
-    @property
-    def idle_days(self) -> int:
-        return (timezone.now() - (self.last_saved or self.round.opened_at)).days
-
-    @property
-    def is_stuck(self) -> bool:
-        since = self.last_saved or self.round.opened_at
-        return bool(self.missing) and timezone.now() - since > STUCK_AFTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +75,7 @@ class Standing:
     """Where a project stands. ``passed`` is a calibration that full labeling may follow.
 
     ``counts`` are of conversations: ``in_work`` lack answers, ``settled`` have an outcome, and
-    ``not_in_gold`` are those of them that are not frozen; ``reopened`` are items of gold and
-    ``invited`` are people.
+    ``not_in_gold`` are those of them that are not frozen; ``reopened`` are items of gold.
     """
 
     project: Project
@@ -131,16 +111,13 @@ def standings(projects: Collection[Project]) -> list[Standing]:
         Reopening.objects.filter(item__release__project__in=own).unsettled(),
         "item__release__project",
     )
-    usable = Invitation.objects.filter(invitations.usable(), project__in=own).exclude(invitee="")
-    invited = _by_project(usable, "project")
     return [
         Standing(
             project=project,
             discussion=discussions.get(pk),
             passed=_to_follow(held[pk]),
             open_rounds=opened[pk],
-            counts=_counts(stages[pk], in_gold.get(pk, 0))
-            | {"reopened": reopened.get(pk, 0), "invited": invited.get(pk, 0)},
+            counts=_counts(stages[pk], in_gold.get(pk, 0)) | {"reopened": reopened.get(pk, 0)},
             has_rounds=bool(held[pk]),
         )
         for pk, project in own.items()
@@ -164,15 +141,6 @@ def _to_follow(rounds: Sequence[Round]) -> Round | None:
         return None
     decided = decision(rounds)
     return decided.round if decided.opens else None
-
-
-def settled_doubts(user: User) -> list[Reopening]:
-    """What became of gold that the user has doubted, of the last days, newest first."""
-    since = timezone.now() - RECENT
-    mine = Reopening.objects.visible_to(user).settled().filter(asked_by=user)
-    others = mine.exclude(state=Reopening.State.WITHDRAWN)
-    recent = others.filter(Q(decision__decided_at__gt=since) | Q(answered_at__gt=since))
-    return list(recent.select_related("item__release__project").order_by("-pk")[:5])
 
 
 # --- parts ----------------------------------------------------------------------------------------
@@ -233,18 +201,11 @@ def _sum_of(layers: Iterable[str], totals: Mapping[str, int]) -> int | None:
 def _open_rounds(rounds: Any) -> dict[int, list[OpenRound]]:
     opened = list(rounds.defer("agreement").order_by("number"))
     work = assignments.by_round(opened)
-    saved = dict(
-        Annotation.objects.filter(assignment__round__in=opened)
-        .order_by()
-        .values_list("assignment__round")
-        .annotate(last=Max("updated_at"))
-    )
     by_project: dict[int, list[OpenRound]] = defaultdict(list)
     for round_ in opened:
         counts = work[round_.pk]
         answered = counts["submitted"] + counts["skipped"]
-        shown = OpenRound(round_, sum(counts.values()), answered, saved.get(round_.pk))
-        by_project[round_.project_id].append(shown)
+        by_project[round_.project_id].append(OpenRound(round_, sum(counts.values()), answered))
     return by_project
 
 

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db.models import Count, Max, QuerySet
 
-from labeling.agreement import agreement
-from labeling.agreement.rules.calibration import Standing, standings
 from labeling.domain.msgids import msgid
 from labeling.models import (
     AnnotationRevision,
@@ -52,9 +50,7 @@ class StateShare(NamedTuple):
 class Person:
     """One annotator's work. ``returned`` counts every time an answer was sent back.
 
-    ``group`` compares with the others of ``group_round``, the newest measured round that this
-    person was part of; None while a calibration round is open, and where there is nothing to
-    compare. ``checked`` are the hidden checks.
+    ``checked`` are the hidden checks.
     """
 
     pk: int
@@ -67,8 +63,6 @@ class Person:
     returned: int
     minutes: float | None
     last_active: datetime | None
-    group: Standing | None
-    group_round: int | None
     checked: check_scores.GoldAgreement | None
 
 
@@ -112,31 +106,21 @@ def _in_gold(project: Project) -> QuerySet[GoldItem]:
 # --- by person ----------------------------------------------------------------------------------
 
 
-def is_blind(project: Project) -> bool:
-    return project.rounds.blind().exists()
-
-
 def people(project: Project) -> list[Person]:
     """A row for everybody with assignments, and for annotators who wait for some."""
     counts = _counts_of_work(project)
     rows, minutes = _work_of_people(project, counts), _median_minutes(counts)
     returned = _returned(project)
-    group = {} if is_blind(project) else _against_the_group(project)
     checked = check_scores.by_person(project)
-    persons = []
-    for row in rows:
-        standing, number = group.get(row["username"], (None, None))
-        persons.append(
-            Person(
-                **row,
-                returned=returned.get(row["pk"], 0),
-                minutes=minutes.get(row["pk"]),
-                group=standing,
-                group_round=number,
-                checked=checked.get(row["pk"]),
-            )
+    return [
+        Person(
+            **row,
+            returned=returned.get(row["pk"], 0),
+            minutes=minutes.get(row["pk"]),
+            checked=checked.get(row["pk"]),
         )
-    return persons
+        for row in rows
+    ]
 
 
 class WorkCount(NamedTuple):
@@ -213,13 +197,3 @@ def _returned(project: Project) -> dict[int, int]:
     for person, answer in sent_back.values_list("annotator", "annotation"):
         returned[person] += times[answer]
     return returned
-
-
-def _against_the_group(project: Project) -> dict[str, tuple[Standing, int]]:
-    """By name, from the figures that were stored when rounds closed; the newest round counts."""
-    by_name: dict[str, tuple[Standing, int]] = {}
-    measured = project.rounds.filter(agreement__isnull=False).order_by("number")
-    for number, figures in measured.values_list("number", "agreement"):
-        pairs = agreement.of_messages(figures or {})["pairs"]
-        by_name |= {standing.annotator: (standing, number) for standing in standings(pairs)}
-    return by_name

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
-from django.utils import timezone
 
-from labeling.accounts import invitations
 from labeling.agreement import discussions
-from labeling.models import Annotation, Round
+from labeling.models import Round
 from labeling.overview import needs
 from labeling.overview.views.needs import of_project
 from labeling.work import annotations, guidelines, rounds
@@ -102,21 +98,6 @@ def test_a_round_that_passed_leads_on_to_full_labeling_and_to_gold(project, rita
     rounds.close(Round.objects.get(pk=full.pk), by=rita)
     factories.work(project)
     assert "settled conversations are not in gold yet" in " ".join(lines(project))
-
-
-def test_work_that_nobody_touches_and_people_who_have_not_joined_are_named(project, rita):
-    opened = factories.open_full(project, 2)
-    factories.answer(opened.assignments.all()[0])
-    before = timezone.now() - timedelta(days=5)
-    Annotation.objects.update(updated_at=before)
-    invitations.invite_people(
-        project=project, role="annotator", people=["dan@example.org"], by=rita
-    )
-
-    assert lines(project)[:2] == [
-        "5 answers of round 1 are missing, and nothing was saved for 5 days",
-        "1 invited person has not joined",
-    ]
 
 
 def test_the_most_urgent_comes_first_on_home(signed_in, ana, failed):

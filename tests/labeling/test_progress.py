@@ -40,8 +40,8 @@ def test_progress_counts_each_annotators_work(signed_in, project, rita, ana):
     shown = page(signed_in(rita), URL)
 
     # assigned, pending, draft, submitted, skipped, returned, minutes
-    assert "ana Move work of ana 4 1 1 1 1 0 1.5 blind none answered yet" in shown
-    assert "ben Move work of ben 4 4 0 0 0 0 – blind none answered yet never" in shown
+    assert "ana Move work of ana 4 1 1 1 1 0 1.5 none answered yet" in shown
+    assert "ben Move work of ben 4 4 0 0 0 0 – none answered yet never" in shown
 
 
 def test_an_annotator_without_work_has_a_row(project):
@@ -68,33 +68,6 @@ def test_a_conversation_is_in_the_last_state_that_it_reached(project):
     factories.make_conversations(project, 2)
 
     assert states(project) == {"gold": 1, "labeled": 1, "begun": 1, "waiting": 1, "unplanned": 2}
-
-
-def test_agreement_with_the_group_is_of_the_newest_measured_round(project):
-    first = factories.open_calibration(project, 2)
-    for assignment in first.assignments.select_related("annotator"):
-        factories.answer(assignment, [0] if assignment.annotator.username == "ana" else [1])
-    assert person(project, "ana").group.kappa < 0
-    assert person(project, "ana").group_round == 1
-
-    factories.answer_all(factories.open_calibration(project, 2), [0])
-
-    assert person(project, "ana").group.kappa == 1.0
-    assert person(project, "ana").group_round == 2
-
-
-def test_no_agreement_is_shown_while_a_calibration_round_is_open(signed_in, project, rita):
-    factories.answer_all(factories.open_calibration(project, 2))
-    factories.make_release(project, items=1)
-    client = signed_in(rita)
-    assert "ana 3 0 0 3 0 0 0.0 1.00 round 1 of ana" in page(client, URL)
-
-    factories.open_calibration(project, 1)
-
-    shown = page(client, URL)
-    assert "it is blind" in shown
-    assert "1.00" not in shown.split("By person")[1]
-    assert table(client, "people")[0]["group_kappa"] == ""
 
 
 def test_generated_gold_hides_no_gold_of_people(signed_in, project, rita):

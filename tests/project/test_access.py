@@ -233,7 +233,6 @@ EXPECTED = {
     "api-outcome": Row(403, 405, 405, 405, 405),
     "api-agreement-ratings": Row(403, 404, 404, 409, 409),  # not measured yet
     "api-labels": API_READERS,
-    "api-events": API_READERS,
     "api-adjudications": API_READERS,
     "api-round-close": Row(403, 404, 404, 403, 200, post=True),
     "api-agreement": Row(403, 404, 404, 409, 409),  # not measured yet: a worker was asked

@@ -22,18 +22,11 @@ class StateOut(serializers.Serializer[Any]):
     number = serializers.IntegerField()
 
 
-class AgreesOut(serializers.Serializer[Any]):
-    kappa = serializers.FloatField(allow_null=True)
-    raw = serializers.FloatField(allow_null=True)
-    n = serializers.IntegerField()
-
-
 PersonOut = serializer_with(
     "PersonOut",
     progress.Person,
     pk=None,
     checked=None,
-    group=AgreesOut(allow_null=True, help_text="Against the others of `group_round`"),
     still_held=serializers.IntegerField(
         help_text="Open work of somebody who no longer annotates: move it"
     ),
@@ -41,7 +34,6 @@ PersonOut = serializer_with(
 
 
 class ProjectProgressOut(serializers.Serializer[Any]):
-    blind = serializers.BooleanField(help_text="A calibration round is open, so nobody is compared")
     conversations = StateOut(many=True, help_text="Each in the last state that it has reached")
     people = PersonOut(many=True)
 
@@ -55,7 +47,6 @@ class ProgressView(ApiView):
         project = access.readable(request.user, slug)
         held = {user.pk: n for user, n in handovers.still_held(project).items()}
         shown = {
-            "blind": progress.is_blind(project),
             "conversations": progress.by_state(project),
             "people": [
                 {**_plain(person), "still_held": held.get(person.pk, 0)}

@@ -87,8 +87,6 @@ def _needs(user: Any, roles: set[str], counts: dict[str, int], mentions: int) ->
     lines = needs.of_annotator(user, counts) if any(counts.values()) or roles else []
     if user.is_superuser or Membership.Role.LEAD in roles:
         lines += needs.of_lead(Project.objects.with_role(user, Membership.Role.LEAD))
-    if user.is_superuser or Membership.Role.RESEARCHER in roles:
-        lines += needs.of_researcher(user)
     if mentions:
         text = ngettext("{n} comment names you", "{n} comments name you", mentions)
         lines.append(Need(28, text.format(n=mentions), _("Answer"), "#mentions-title"))

@@ -48,14 +48,6 @@ COUNTED = {
         lazy("Settle them"),
         "reopenings",
     ),
-    "invited": (
-        50,
-        ngettext_lazy(
-            "{n} invited person has not joined", "{n} invited people have not joined", "n"
-        ),
-        lazy("See who"),
-        "members",
-    ),
     "not_in_gold": (
         60,
         ngettext_lazy(
@@ -172,13 +164,6 @@ def _round(project: Project, opened: OpenRound) -> Need | None:
     if not opened.missing and opened.round.kind == Round.Kind.FULL:
         text = _("Everybody has answered round {number}").format(number=number)
         return _need(24, project, text, _("Close it"), "round-close", number)
-    if opened.is_stuck:
-        text = ngettext(
-            "{n} answer of round {number} is missing, and nothing was saved for {days} days",
-            "{n} answers of round {number} are missing, and nothing was saved for {days} days",
-            opened.missing,
-        ).format(n=opened.missing, number=number, days=opened.idle_days)
-        return _need(40, project, text, _("See who"), "progress")
     if opened.missing:
         text = _("Round {number} is being labeled: {answered} of {assigned} answers").format(
             number=number, answered=opened.answered, assigned=opened.assigned
@@ -190,18 +175,3 @@ def _round(project: Project, opened: OpenRound) -> Need | None:
 
 def _need(rank: int, project: Project, text: str, action: str, name: str, *args: Any) -> Need:
     return Need(rank, text, action, reverse(name, args=[project.slug, *args]), project.name)
-
-
-def of_researcher(user: Any) -> list[Need]:
-    return [
-        Need(
-            45,
-            _("Your doubt about {item} was settled: {outcome}").format(
-                item=doubt.item.item_id, outcome=doubt.get_state_display()
-            ),
-            _("Read why"),
-            doubt.get_absolute_url(),
-            doubt.item.release.project.name,
-        )
-        for doubt in needs.settled_doubts(user)
-    ]

@@ -21,7 +21,6 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
         "states": service.by_state(project),
         "work": service.work_by_status(people),
         "people": people,
-        "blind": service.is_blind(project),
         "enough": check_scores.ENOUGH,
         "bar": checks.bar_of(check_turns.plan_of(project)),
     }

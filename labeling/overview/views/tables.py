@@ -29,17 +29,14 @@ def table(request: HttpRequest, slug: str, name: str) -> StreamingHttpResponse:
 
 def _people(project: Project, request: HttpRequest) -> Rows:
     work = ["assigned", "pending", "draft", "submitted", "skipped", "returned"]
-    group = ["group_round", "group_kappa", "group_raw", "group_n"]
     checked = ["checks_f1", "checks_n"]
-    yield ["annotator", *work, "median_minutes", "last_active", *group, *checked]
+    yield ["annotator", *work, "median_minutes", "last_active", *checked]
     for person in progress.people(project):
         yield [
             person.username,
             *(getattr(person, name) for name in work),
             person.minutes,
             person.last_active.isoformat() if person.last_active else None,
-            person.group_round,
-            *_fields(person.group, "kappa", "raw", "n"),
             *_fields(person.checked, "value", "n"),
         ]
 

@@ -74,10 +74,6 @@ class ProjectPart(Part):
         changed = self._transport.patch(self._path("settings"), settings)
         return models.Settings(changed["settings"])
 
-    def events(self, **filters: Unpack[models.GetEvents]) -> Rows[models.Event]:
-        """The audit log, newest first."""
-        return self._rows(models.Event, "events", **filters)
-
     def __repr__(self) -> str:
         return f"<Project {self.slug}>"
 
