@@ -188,19 +188,6 @@ def test_a_folder_gets_files_by_their_time_and_keeps_the_newest(project: Project
         call_command("backup", str(folder / "mine.zip"), stdout=StringIO())
 
 
-def test_what_a_killed_backup_left_goes_with_the_next_one(project: Project, place: Path) -> None:
-    folder = place / "backups"
-    folder.mkdir()
-    old, new = folder / f"{backups.DRAFT}old", folder / f"{backups.DRAFT}new"
-    for path in (old, new):
-        path.mkdir()
-    os.utime(old, (0, 0))
-
-    backups.take(folder)
-
-    assert (old.exists(), new.exists()) == (False, True)
-
-
 def test_a_disk_that_is_full_is_named(project: Project, place: Path) -> None:
     """As far as a limit on the size of files is one."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

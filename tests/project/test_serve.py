@@ -1,7 +1,6 @@
 """``make serve``: one command starts it all, and stopping it leaves nothing behind."""
 
 import contextlib
-import json
 import os
 import signal
 import socket
@@ -247,14 +246,6 @@ def test_a_process_that_keeps_dying_is_given_growing_pauses(tmp_path, monkeypatc
     child._process.join(PATIENCE)
     assert pauses == [1, 2, 4, 8, 16, 30, 30]
     assert "worker | ZeroDivisionError: division by zero" in capsys.readouterr().err
-
-
-def test_the_demo_accounts_are_shown_with_their_passwords():
-    people = json.loads((ROOT / "fixtures/demo/people.json").read_text(encoding="utf-8"))
-
-    lines = serve.demo_accounts()
-
-    assert [line.split()[:2] for line in lines] == [[p["username"], p["password"]] for p in people]
 
 
 def test_the_web_process_loads_no_heavy_library_and_at_start_only_what_every_page_needs(
