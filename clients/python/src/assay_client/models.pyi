@@ -61,11 +61,6 @@ class Agreement(Record):
     outcome: str
     content: ContentAgreement | None
 
-class Agrees(Record):
-    kappa: float | None
-    raw: float | None
-    n: int
-
 class Annotation(Record):
     status: str
     version: int
@@ -359,15 +354,6 @@ class Estimate(Record):
     cost: float | None
     basis: str
 
-class Event(Record):
-    id: int
-    at: datetime
-    verb: str
-    object_type: str
-    object_id: str
-    actor: str | None
-    details: dict[str, Any]
-
 class Excluded(Record):
     conversation: str
     annotator: str
@@ -507,21 +493,6 @@ class ImportReport(Record):
     notes: list[str]
     left_out: list[LeftOutIn]
 
-class InvitationIn(TypedDict, total=False):
-    role: str
-    uses: int
-    days: int
-
-class Invitation(Record):
-    id: int
-    role: str
-    invitee: str
-    uses_left: int
-    created_at: datetime
-    expires_at: datetime
-    created_by: str
-    works: bool
-
 class Item(Record):
     position: int
     item_id: str
@@ -541,10 +512,6 @@ class Job(Record):
     title: str
     done: int | None
     total: int | None
-
-class Joined(Record):
-    project: str
-    role: str
 
 class Kind(Record):
     kind: str
@@ -677,17 +644,6 @@ class MetricComparison(Record):
     losses: int
     ties: int
 
-class NewInvitation(Record):
-    id: int
-    role: str
-    invitee: str
-    uses_left: int
-    created_at: datetime
-    expires_at: datetime
-    created_by: str
-    works: bool
-    link: str
-
 class Next(Record):
     assignment: int | None
 
@@ -721,11 +677,7 @@ class Part(Record):
     kind: str
     text: str
 
-class PatchedRoleIn(TypedDict, total=False):
-    to: str
-    role: str
-
-class PatchedSettingsIn(TypedDict, total=False):
+class PatchedSettings(Record):
     name: str
     description: str
     overlap: int
@@ -741,10 +693,8 @@ class PatchedSettingsIn(TypedDict, total=False):
     label_f1_threshold: float
     open_fields: dict[str, list[str]]
     event_schema: dict[str, list[str]]
-    base: dict[str, Any]
 
 class Person(Record):
-    group: Agrees | None
     still_held: int
     username: str
     assigned: int
@@ -755,7 +705,6 @@ class Person(Record):
     returned: int
     minutes: float | None
     last_active: datetime | None
-    group_round: int | None
 
 class Pipeline(Record):
     name: str
@@ -811,14 +760,6 @@ class ProjectDetail(Record):
     progress: WorkCounts
     rounds: list[Round]
 
-class ProjectGate(Record):
-    state: str
-    is_open: bool
-    kappa_threshold: float
-    kappa_statistic: str
-    label_f1_threshold: float
-    round: Round | None
-
 class ProjectIn(TypedDict, total=False):
     name: str
     slug: str
@@ -842,7 +783,6 @@ class Project(Record):
     roles: list[str]
 
 class ProjectProgress(Record):
-    blind: bool
     conversations: list[State]
     people: list[Person]
 
@@ -895,13 +835,6 @@ class Revision(Record):
     empty: bool
     author: str
     labels: int
-
-class Role(Record):
-    id: int
-    role: str
-    username: str
-    name: str
-    handed_on: HandedOn
 
 class RoundIn(TypedDict, total=False):
     conversations: list[str] | None
@@ -1031,9 +964,6 @@ class Score(Record):
     metric_version: int
     value: float | None
     reason: str
-
-class SecretIn(TypedDict, total=False):
-    secret: str
 
 class Selection(Record):
     runs: int
@@ -1199,14 +1129,6 @@ class GetDisagreements(TypedDict, total=False):
     layer: str | None
     outcome: str | None
     state: str | None
-
-class GetEvents(TypedDict, total=False):
-    actor: str | None
-    object_id: str | None
-    object_type: str | None
-    since: str | None
-    until: str | None
-    verb: str | None
 
 class GetGold(TypedDict, total=False):
     name: str | None
