@@ -118,7 +118,6 @@ def requests(pk):
         "revisions": ("get", f"/api/annotations/{pk}/revisions/", None),
         "suggestions": ("get", f"/api/annotations/{pk}/suggestions/", None),
         "comments": ("get", f"/api/annotations/{pk}/comments/", None),
-        "lease": ("post", f"/api/queue/{pk}/lease/", {}),
     }
 
 

@@ -169,9 +169,10 @@ def test_a_refusal_is_told_in_the_language_of_the_browser(project: Project, rita
     client = Client(headers={"accept-language": "de"})
     client.force_login(rita)
 
-    answer = client.post(reverse("member-add", args=[project.slug]), {"username": "x"}, follow=True)
+    nobody = {"people": ";", "role": "annotator"}
+    answer = client.post(reverse("people-invite", args=[project.slug]), nobody, follow=True)
 
-    assert "Geben Sie einen Benutzernamen und eine Rolle an." in answer.content.decode()
+    assert "Geben Sie mindestens einen Namen an." in answer.content.decode()
 
 
 def test_the_choice_of_a_person_is_above_that_of_the_browser(rita: User) -> None:

@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0042_layers_of_runs'),
+        ('evaluation', '0001_squashed_0041_plain_words_and_views'),
     ]
 
     operations = [
