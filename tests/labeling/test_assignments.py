@@ -16,7 +16,6 @@ from labeling.core import clock
 from labeling.models import Annotation, Assignment, Project
 from labeling.work import annotations, assignments
 from tests import factories
-from tests.pages import text_of
 
 pytestmark = pytest.mark.postgres
 
