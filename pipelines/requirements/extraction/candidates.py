@@ -28,7 +28,7 @@ _CANNOT = re.compile(
     re.I,
 )
 _TODAY = re.compile(
-    r"\b(?:at the moment|currently|nowadays|today|these days|right now|so far|until now|usually|"
+    r"\b(?:at (?:the moment|present)|currently|nowadays|sometimes|today|these days|right now|so far|until now|usually|"
     r"(?:had|used) to|by hand)\b",
     re.I,
 )
@@ -243,7 +243,9 @@ def _stated(
     said = own.text if whole and one.state != "corrected" else one.text
     if own.question or "small_talk" in own.acts or complains(said, question=question):
         return None
-    if _is_joke(own, answer) or (_SELF.match(said) and _is_talk(question)):
+    if _is_joke(own, answer) or (
+        _SELF.match(said) and _is_talk(question or (first.text if first else ""))
+    ):
         return None
     is_order = _ORDERS.match(plain_words.clean(said)) is not None
     if _CANNOT.search(said) and not (is_order or _RULES.search(said)):

@@ -17,7 +17,7 @@ from pipelines.types import Encoder
 
 PER_WORD = 24  # earlier requirements that are compared for a word, the latest
 CONFLICT_ABOVE = 0.75  # similarity of what two are about, figures and negations aside
-QUOTED, LEANS, TOLD = 1.5, 3.0, 4.0
+QUOTED, LEANS, TOLD = 1.5, 3.0, 4.2
 """Shares of the bar that count for a rule word for word, for words that lean on what was said
 before, and for what is only told or needs its question."""
 
