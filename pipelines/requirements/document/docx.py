@@ -23,9 +23,6 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _NAME = re.compile(r"\W")
 IN_TABLES = "Table Text"
 PAGE_WIDTH, PAGE_HEIGHT, MARGIN = 21.0, 29.7, 2.2  # centimetres
-TEXT_WIDTH = PAGE_WIDTH - 2 * MARGIN
-CHARACTER, CELL_MARGINS = 0.2, 0.4  # centimetres, of bold text in a table
-LONG_WORD, LONG_TEXT = 16, 60  # characters; what is longer gives its column no more room
 
 
 class Look(NamedTuple):
@@ -162,22 +159,16 @@ class _Writer:
 
     def _table(self, rows: Sequence[Sequence[SyntaxTreeNode]]) -> None:
         from docx.oxml import OxmlElement
-        from docx.shared import Cm
 
         filled = [[_runs(cell.children[0]) for cell in row] for row in rows]
         columns = max(map(len, filled), default=0)
         if not columns:
             return
         table = self._word.add_table(rows=len(filled), cols=columns, style="Table Grid")
-        table.autofit = False
-        widths = [Cm(width) for width in _widths(filled, columns)]
-        for column, width in zip(table._tbl.tblGrid.gridCol_lst, widths, strict=True):
-            column.w = width
         # again on every page that the table goes on to
         table.rows[0]._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
         for number, (row, texts) in enumerate(zip(table.rows, filled, strict=True)):
-            for cell, width, runs in zip(row.cells, widths, texts, strict=False):
-                cell._tc.width = width
+            for cell, runs in zip(row.cells, texts, strict=False):
                 head = [Run(run.text, run.look._replace(bold=True)) for run in runs]
                 self._fill(cell.paragraphs[0], runs if number else head, IN_TABLES)
         self._word.add_paragraph()
@@ -246,19 +237,3 @@ def _of_children(node: SyntaxTreeNode, look: Look) -> Iterator[Run]:
             yield from _of_children(child, look)
         elif child.content:
             yield Run(child.content, look._replace(code=look.code or child.type == "code_inline"))
-
-
-def _widths(rows: Sequence[Sequence[Sequence[Run]]], columns: int) -> list[float]:
-    """Centimetres: a column gets room for its words, and of the rest by how much is said in it."""
-    least, weights = [], []
-    for column in range(columns):
-        texts = ["".join(run.text for run in row[column]) for row in rows if column < len(row)]
-        word = max((len(word) for text in texts for word in text.split()), default=0)
-        least.append(CELL_MARGINS + CHARACTER * min(word, LONG_WORD))
-        weights.append(1 + min(sum(map(len, texts)) / len(texts), LONG_TEXT))
-    rest = TEXT_WIDTH - sum(least)
-    if rest < 0:  # more columns than the page has room for
-        return [TEXT_WIDTH / columns] * columns
-    return [
-        width + rest * weight / sum(weights) for width, weight in zip(least, weights, strict=True)
-    ]

@@ -9,23 +9,21 @@ from pipelines.requirements.document import docx, html, markdown
 from pipelines.requirements.labels import Document
 from pipelines.types import Message
 
+_Write = Callable[[Document, Sequence[Message]], bytes]
+
 
 class Form(NamedTuple):
     content_type: str
-    write: Callable[[Document, Sequence[Message]], bytes]
+    write: _Write
 
 
-def _page(document: Document, messages: Sequence[Message]) -> bytes:
-    return html.write(document, messages).encode(errors="replace")
-
-
-def _text(document: Document, messages: Sequence[Message]) -> bytes:
-    return markdown.write(document, messages).encode(errors="replace")
+def _encoded(write: Callable[[Document, Sequence[Message]], str]) -> _Write:
+    return lambda document, messages: write(document, messages).encode(errors="replace")
 
 
 FORMS = {
-    "html": Form("text/html; charset=utf-8", _page),
-    "md": Form("text/markdown; charset=utf-8", _text),
+    "html": Form("text/html; charset=utf-8", _encoded(html.write)),
+    "md": Form("text/markdown; charset=utf-8", _encoded(markdown.write)),
     "docx": Form(
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document", docx.write
     ),

@@ -38,10 +38,7 @@ from pipelines.requirements.validation import reading
 from pipelines.types import Case, Message
 
 QUOTED = 120  # characters of a sentence in a table
-MOST_ALSO_SAID = 8  # sentences about data, or about security, beside the requirements
-MOST_SPEAKERS = 8
 MOST_PEOPLE = 15
-MOST_LINKS = 8
 SYSTEM = "system"
 JOINING = {"if", "when", "whenever", "after", "before", "while", "until", "unless", "once"}
 PLACES = {
@@ -97,14 +94,11 @@ class Findings:
         return frozenset(index for label in self.requirements for index in _sources(label))
 
     def links(self, names: Sequence[object]) -> str:
-        """To requirements; of many only the first, and how many more there are."""
-        distinct = list(dict.fromkeys(map(str, names)))
-        shown = [
+        """To requirements, each once."""
+        return ", ".join(
             number_link(_number(self.by_name[name])) if name in self.by_name else plain(name)
-            for name in distinct[:MOST_LINKS]
-        ]
-        more = len(distinct) - len(shown)
-        return ", ".join(shown) + (f" and {more} more" if more else "")
+            for name in dict.fromkeys(map(str, names))
+        )
 
 
 class Section(NamedTuple):
@@ -149,12 +143,7 @@ def _paragraphs(*parts: str) -> str:
 
 def _overview(findings: Findings) -> str:
     speakers = sorted({plain(message.speaker) for message in findings.case.messages})
-    more = f"{len(speakers) - MOST_SPEAKERS} more"
-    named = speakers if len(speakers) <= MOST_SPEAKERS else [*speakers[:MOST_SPEAKERS], more]
-    if len(named) > 1:
-        sentence = f"A conversation between {', '.join(named[:-1])} and {named[-1]}"
-    else:
-        sentence = f"Only {named[0]} spoke" if named else "Nobody spoke"
+    spoke = f"A conversation of {', '.join(speakers)}" if speakers else "Nobody spoke"
     counts = [
         counted(len(findings.requirements), "stated requirement", "stated requirements"),
         counted(len(findings.inferred), "assumption", "assumptions") + ", which nobody asked for",
@@ -164,7 +153,7 @@ def _overview(findings: Findings) -> str:
     wanted = any(label.get("wanted") is not None for label in findings.requirements)
     means = "the estimated chance that it is wanted" if wanted else "how sure the program is of it"
     return _paragraphs(
-        f"{sentence}, {counted(len(findings.case.messages), 'message', 'messages')} long.",
+        f"{spoke}, {counted(len(findings.case.messages), 'message', 'messages')} long.",
         "A program made this document from the conversation at its end, and numbers that are links "
         "are those of messages. Confirm it with the client before you build on it.",
         bullets(counts),
@@ -184,17 +173,13 @@ def _stakeholders(findings: Findings) -> str:
     rows = [
         (
             plain(person),
-            _mentions(named.get(person) or _all_sources(acting[person])),
+            message_links(named.get(person) or _all_sources(acting[person])),
             str(len(acting.get(person, ())) or ""),
         )
         for person in everybody
         if person and person.lower() != SYSTEM
     ]
     return table(("Who", "In messages", "Acts in requirements"), rows[:MOST_PEOPLE])
-
-
-def _mentions(messages: Sequence[int]) -> str:
-    return message_links(messages[:MOST_LINKS]) + (" …" if len(messages) > MOST_LINKS else "")
 
 
 def _scope(findings: Findings) -> str:
@@ -208,7 +193,7 @@ def _scope(findings: Findings) -> str:
             inside.append(f"**{upper_first(priority)}** ({len(labels)}): {links}")
     outside = [
         f"“{_as_put(one.text, one.sentence)}”: {OUTCOMES[one.state]} "
-        f"({message_links([_last_message(one)])})"
+        f"({message_links([(one.ended_by or one.sentence).message])})"
         for one in findings.talk.ended
         if one.text.strip()
     ]
@@ -260,11 +245,6 @@ def _ending(commitment: Commitment) -> str:
     return f"{became} in message {message_links([ending.message])}{words}"
 
 
-def _last_message(commitment: Commitment) -> int:
-    ending = commitment.ended_by
-    return ending.message if ending else commitment.sentence.message
-
-
 def _as_put(text: str, said: Utterance | None) -> str:
     """What is left of a question ends like one."""
     text = upper_first(clean(text))
@@ -279,9 +259,8 @@ def _said(utterance: Utterance) -> str:
 # --- the requirements ---------------------------------------------------------------------------
 
 
-def _of_type(section: str, also: str = "") -> Callable[[Findings], str]:
-    """The requirements of a section, what is only quoted last, and ``also`` what else the client
-    said about such a subject."""
+def _of_type(section: str) -> Callable[[Findings], str]:
+    """The requirements of a section, what is only quoted last."""
 
     def body(findings: Findings) -> str:
         here = [
@@ -290,11 +269,7 @@ def _of_type(section: str, also: str = "") -> Callable[[Findings], str]:
             if PLACES.get(str(label.get("type")), "functional") == section
         ]
         here.sort(key=lambda label: bool(label.get("quoted")))
-        said = findings.talk.about(also, without=sorted(findings.cited)) if also else []
-        listed = bullets(_said(each) for each in said[:MOST_ALSO_SAID])
-        return _paragraphs(
-            *(_entry(label, findings) for label in here), f"Also said:\n\n{listed}" if said else ""
-        )
+        return _paragraphs(*(_entry(label, findings) for label in here))
 
     return body
 
@@ -313,10 +288,7 @@ def _entry(label: Requirement, findings: Findings) -> str:
 
 
 def _headline(label: Requirement) -> str:
-    """A title that is only the beginning of the quotation below it is not said twice."""
     title, known = plain(label.get("title")), sureness_of(label)
-    if label.get("quoted") and title.startswith("“"):
-        title = "Quotation"
     name = "confidence" if label.get("wanted") is None else "likely wanted"
     sure = "" if known is None else f", {name} {known:.2f}"
     return f"**{title}** ({plain(label.get('priority'))}{sure})"
@@ -420,7 +392,7 @@ def _traceability(findings: Findings) -> str:
     for label in findings.inferred:
         names = map(str, label.get("triggered_by") or [])
         bases = [findings.by_name[name] for name in names if name in findings.by_name]
-        rows.append((_titled(label), _mentions(_all_sources(bases)), _follows(label, findings)))
+        rows.append((_titled(label), message_links(_all_sources(bases)), _follows(label, findings)))
     return table(("Requirement", "Messages", "Said there"), rows)
 
 
@@ -466,11 +438,11 @@ SECTIONS = (
     Section("use_cases", "Use cases", _use_cases),
     Section("functional", "Functional requirements", _of_type("functional")),
     Section("non_functional", "Non-functional requirements", _of_type("non_functional")),
-    Section("data_model", "Data", _of_type("data_model", "data")),
+    Section("data_model", "Data", _of_type("data_model")),
     Section(
         "security_compliance",
         "Security and compliance",
-        _of_type("security_compliance", "security"),
+        _of_type("security_compliance"),
     ),
     Section("interfaces", "Interfaces", _of_type("interfaces")),
     Section("edge_cases", "Conditions and remarks on the wording", _edge_cases),

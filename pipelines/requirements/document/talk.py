@@ -4,11 +4,11 @@ questions, and what was refused or taken back."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from pipelines.requirements.extraction import actors, nodes
+from pipelines.requirements.extraction.clauses import find_cue
 from pipelines.requirements.extraction.state import (
     Commitment,
     Decision,
@@ -18,7 +18,7 @@ from pipelines.requirements.extraction.state import (
 )
 from pipelines.requirements.language import readable
 from pipelines.requirements.lexicon import actors as listed_actors
-from pipelines.requirements.lexicon import mapping, type_words
+from pipelines.requirements.lexicon import mapping
 from pipelines.requirements.text import base, content_words, tokens
 from pipelines.types import Case, Message
 
@@ -27,7 +27,6 @@ LEAST_SAID = 5
 MOST_AIMS = 3
 AIMS_FROM = 8  # messages
 LEAST_DECIDED = 2  # words of what a decision is about
-SURE = 3  # weight of a word that tells the type of a requirement
 UNNAMED = (actors.USER, actors.SYSTEM)
 _ABOUT_THE_TALK = re.compile(
     r"\bany(?:thing|one|body)? (?:\w+ ){0,3}(?:questions?|comments?|to (?:add|say|ask))\b|"
@@ -36,18 +35,7 @@ _ABOUT_THE_TALK = re.compile(
     re.I,
 )
 """It asks for nothing that the software has to do."""
-_AIM = re.compile(
-    r"\b(?:(?:my|our|the|main|big|biggest|whole) (?:goal|aim|idea|problem|point|purpose|dream)|"
-    r"problem is|(?:goal|aim|idea|purpose) is|(?<!if )(?:i|we)(?:'d| would)? "
-    r"(?:want|need|like|wish|expect|hope)\b(?! to (?:say|ask|show|start|clarify))|"
-    r"(?:is|are|be) looking for|"
-    r"(?:a|such a|real|total) (?:pain|nightmare|mess)\b|by hand\b|"
-    r"takes? (?:me|us|ages|hours|days)\b|"
-    r"(?:app|application|system|tool|service|program|software|site|website|platform|portal) "
-    r"(?:shall|should|will|must|would|needs?|is (?:for|to)|that)\b)",
-    re.I,
-)
-"""How somebody says what the software is for, or what is wrong today."""
+WISH = 0.6  # strength of a cue
 
 
 @dataclass(frozen=True)
@@ -75,22 +63,15 @@ class Talk:
         return {person: messages for person, messages in named.items() if person not in unnamed}
 
     def aims(self) -> list[Utterance]:
-        """What the client begins with: goals, and what is wrong today."""
+        """What the client begins with asking for."""
         telling = [each for each in self.said if _tells(each)]
         first = list(dict.fromkeys(each.message for each in telling))[:AIMS_FROM]
-        aims = [each for each in telling if each.message in first and _AIM.search(each.text)]
-        return aims[:MOST_AIMS]
+        return [each for each in telling if each.message in first and _wishes(each)][:MOST_AIMS]
 
-    def about(self, kind: str, *, without: Sequence[int]) -> list[Utterance]:
-        """What the client says about data, or about security, in other messages than these."""
-        sure = [words for weight, words in type_words()[kind] if weight >= SURE]
-        return [
-            each
-            for each in self.said
-            if each.message not in without
-            and _tells(each)
-            and any(words.search(each.text) for words in sure)
-        ]
+
+def _wishes(utterance: Utterance) -> bool:
+    found = find_cue(utterance.text)
+    return found is not None and found.cue.strength >= WISH
 
 
 def _tells(utterance: Utterance) -> bool:

@@ -7,22 +7,16 @@ import re
 from collections.abc import Callable
 
 from pipelines.requirements.extraction.clauses import finite
-from pipelines.requirements.text import any_base, content_words, lower_first, tokens
+from pipelines.requirements.text import content_words, lower_first, tokens
 
 LONGEST_PART = 9  # words of an answer that names, but does not say, what is to be
 LONGEST = 14  # words of an answer that names something
-_AFFIRMS = re.compile(
-    r"(?:that|this|it)(?:'s|'d be| is| would be| should be| will be) (?:really |very |also )*"
-    r"(?:an? )?(?:must|great|good|nice|perfect|useful|helpful|important|essential|needed|necessary|"
-    r"ideal|handy)(?: (?:idea|for (?:me|us)))?\W*|(?:it|they) (?:must|should|has to|have to)\W*",
-    re.I,
-)
 _NOTHING = re.compile(
     r"(?:it|that) depends|whatever|mm+-?hm+|m+hm+|uh-?huh|(?:i have )?no idea|not sure|"
     r"(?:i )?(?:do not|don't) (?:know|mind|care)|who knows",
     re.I,
 )
-_FOR_YES = re.compile(r"(?:should|could|can|would|may|must|shall|will|do|does|what about) ", re.I)
+_FOR_YES = re.compile(r"(?:should|could|can|would|may|must|shall|will) ", re.I)
 _MUST = r"(?:should|must|can|may|will|shall|could)"
 _HOW = re.compile(rf"how (?P<rest>{_MUST} .+)", re.I)
 _BY = re.compile(r"(?:by|via|with|through|using|over|on|in|per|from) ", re.I)
@@ -41,14 +35,9 @@ _NUMBER = (
     r"eight|nine|ten|twelve|fifteen|twenty|thirty|half)\b)"
 )
 _AMOUNT = re.compile(_NUMBER, re.I)
-_UNTIL = re.compile(r"how long (?:until|till|before) (?P<what>.+)", re.I)
 _LIMIT = re.compile(
     r"(?:should|is|must|will) there (?:be )?(?:an?|any) (?P<name>[\w-]+(?: [\w-]+)?)"
     r"(?P<of> (?:for|on|to|in) .+)?",
-    re.I,
-)
-_NEEDS = re.compile(
-    r"do(?:es)? (?P<who>(?:the )?[\w-]+) (?:also )?(?:need|want|get) (?P<what>(?:an?|the|any) .+)",
     re.I,
 )
 _LIMITS = re.compile(
@@ -56,7 +45,6 @@ _LIMITS = re.compile(
     r"at least |within |until |from |by )",
     re.I,
 )
-_WHO_DOES = re.compile(r"who (?:else )?(?P<verb>[a-z]+s) (?P<what>.+)", re.I)
 _WHAT = re.compile(
     rf"(?:what|which)(?P<name> (?!(?:about|if)\b)[\w-]+(?: [\w-]+)??)? "
     rf"(?P<modal>do|does|would|{_MUST}) (?P<rest>.+)",
@@ -70,7 +58,6 @@ _DOES = re.compile(
 )
 _SAYS = frozenset({"think", "mean", "say", "feel", "do", "happen", "like", "want", "need", "know"})
 _EMBEDDED = re.compile(r"(?:where|whether|how|which|who|when)\b", re.I)
-_HOW_MANY = re.compile(rf"how many (?P<what>[\w-]+) (?P<rest>{_MUST} .+)", re.I)
 _PRIORITY = re.compile(
     r"(?:what|which)(?: [\w-]+)?(?:'s| is| are| would be) (?:.*\b)?(?:most important|"
     r"priorit(?:y|ies)|main (?:factors?|criteri(?:a|on))|important to you|matters? most)\b.*",
@@ -83,17 +70,8 @@ _STANDS = re.compile(
 )
 
 
-def affirms(own: str) -> bool:
-    """ "That's a must"."""
-    return _AFFIRMS.fullmatch(own) is not None
-
-
 def says_nothing(own: str) -> bool:
     return _NOTHING.fullmatch(own.rstrip(" .!")) is not None
-
-
-def for_yes(question: str) -> bool:
-    return _FOR_YES.match(question) is not None
 
 
 def is_part(own: str) -> bool:
@@ -107,30 +85,24 @@ def together(question: str, own: str, *, turned: Callable[[str], str]) -> str:
     """One sentence of both, or nothing; ``turned`` puts the subject of a question first."""
     rest = own.partition(" ")[2]
     said = own if any(map(str.isupper, rest)) else lower_first(own)
-    for shape in (_limit, _time, _manner, _count):
+    for shape in (_limit, _time, _manner):
         if whole := shape(question, said, turned):
             return whole
     names = _EMBEDDED.match(own) or not _STANDS.search(own)
     if len(tokens(own)) > LONGEST or not names or not content_words(own):
         return ""
-    return _who(question, said) or _what(question, said, turned)
+    return _what(question, said, turned)
 
 
 def _limit(question: str, said: str, turned: Callable[[str], str]) -> str:
     """ "Should there be a limit?" – "5 a day"; "Can they cancel?" – "Up to a day before"."""
     if (found := _LIMIT.fullmatch(question)) and _AMOUNT.match(said):
         return f"have a {found['name']} of {said}{found['of'] or ''}"
-    if (found := _NEEDS.fullmatch(question)) and (_BY.match(said) or _LIMITS.match(said)):
-        return f"{found['who']} should get {found['what']} {said}"
-    asks = for_yes(question) and not question.lower().startswith(("do", "what"))
+    asks = _FOR_YES.match(question) is not None
     return f"{turned(question)} {said}" if asks and _LIMITS.match(said) else ""
 
 
 def _time(question: str, said: str, turned: Callable[[str], str]) -> str:
-    if (found := _UNTIL.fullmatch(question)) and _AMOUNT.match(said):
-        what, _, verb = found["what"].rpartition(" ")
-        if what and (base := any_base(verb)) and base != verb:
-            return f"the system must {base} {what} after {said}"
     found = _WHEN.fullmatch(question)
     if found and (_AT.match(said) or (found["long"] and _AMOUNT.match(said))):
         lasts = (found["long"] or "").lower() == "long" and not _AT.match(said)
@@ -141,20 +113,6 @@ def _time(question: str, said: str, turned: Callable[[str], str]) -> str:
 def _manner(question: str, said: str, turned: Callable[[str], str]) -> str:
     found = _HOW.fullmatch(question)
     return f"{turned(found['rest'])} {said}" if found and _BY.match(said) else ""
-
-
-def _count(question: str, said: str, turned: Callable[[str], str]) -> str:
-    found, (number, *more) = _HOW_MANY.fullmatch(question), said.split(",", 1)
-    if not found or not _AMOUNT.match(said) or len(tokens(number)) > len(("at", "most", "two")):
-        return ""
-    return ",".join([f"{turned(found['rest'])} {number} {found['what']}", *more])
-
-
-def _who(question: str, said: str) -> str:
-    """ "Who writes the texts?" – "Our curators"."""
-    found = _WHO_DOES.fullmatch(question)
-    verb = any_base(found["verb"]) if found else None
-    return f"{said} must {verb} {found['what']}" if found and verb else ""
 
 
 def _what(question: str, said: str, turned: Callable[[str], str]) -> str:

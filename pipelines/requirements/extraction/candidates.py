@@ -28,8 +28,8 @@ _CANNOT = re.compile(
     re.I,
 )
 _TODAY = re.compile(
-    r"\b(?:at (?:the moment|present)|currently|nowadays|sometimes|today|these days|right now|so far|until now|usually|"
-    r"(?:had|used) to|by hand)\b",
+    r"\b(?:at (?:the moment|present)|currently|nowadays|sometimes|today|these days|right now|"
+    r"so far|until now|usually|(?:had|used) to|by hand)\b",
     re.I,
 )
 _SAYS_HOW = re.compile(
@@ -96,6 +96,7 @@ _PAST = re.compile(r"\b(?:was|were|had|did|used to|provided|went|made|got)\b", r
 _TO_COME = re.compile(
     r"\b(?:new|should|would|could|want|expect|instead|in (?:the )?future)\b", re.I
 )
+_ARRANGES = re.compile(r"(?:i|we)(?: (?:should|will|can|could)|'ll) ", re.I)
 _SELF = re.compile(r"(?:and |so |well,? )*(?:i|we)\b", re.I)
 SHORT = 6  # words of an answer that only chooses
 SAME = 0.5  # share of the words of what is denied
@@ -243,9 +244,7 @@ def _stated(
     said = own.text if whole and one.state != "corrected" else one.text
     if own.question or "small_talk" in own.acts or complains(said, question=question):
         return None
-    if _is_joke(own, answer) or (
-        _SELF.match(said) and _is_talk(question or (first.text if first else ""))
-    ):
+    if _is_joke(own, answer) or (_ARRANGES.match(said) and _is_talk(offered)):
         return None
     is_order = _ORDERS.match(plain_words.clean(said)) is not None
     if _CANNOT.search(said) and not (is_order or _RULES.search(said)):

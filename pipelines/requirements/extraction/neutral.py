@@ -113,10 +113,6 @@ _PLAYS = re.compile(
     r"(?: (?:a lot|most|to me|for me|to us|for us|in .+))?",
     re.I,
 )
-_NOT_MORE = re.compile(
-    r"(?:i|we) (?:really )?(?:do not|don't|dont) (?:ever )?want (?P<what>(?:more than|any) .+)",
-    re.I,
-)
 _NAME = re.compile(
     r"\b(?:the|an?|my|our|your|every|each) (?=(?P<name>[\w-]+(?: [\w-]+){0,5}))", re.I
 )
@@ -241,15 +237,6 @@ def narrates(own: str) -> bool:
     return bool(
         _HAPPENED.search(own.split(",")[0]) or _DESCRIBES.match(own)
     ) and not _STRICT.search(own)
-
-
-def at_most(own: str) -> str:
-    """ "We don't want more than two emails a day"."""
-    found = _NOT_MORE.fullmatch(own)
-    if not found:
-        return ""
-    what = found["what"]
-    return f"allow no {what[4:] if what.lower().startswith('any ') else what}"
 
 
 def named(text: str, before: str) -> str:

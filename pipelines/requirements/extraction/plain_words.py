@@ -222,8 +222,6 @@ def _answered(own: str, question: str, said: str) -> Statement | None:
         return Statement(_action(found["what"]), told, own.rstrip(".!"))
     if asked.says_nothing(own):
         return None
-    if asked.affirms(own) and asked.for_yes(put) and (offer := of_offer(f"{put}?")):
-        return replace(offer, said=told)
     whole = asked.together(put, own.rstrip(" .!"), turned=_turned)
     stated = of_statement(whole) if whole else None
     if stated and not (stated.quoted and reading.flaw(stated.text.rstrip("."))):
@@ -246,8 +244,6 @@ def of_statement(said: str) -> Statement | None:
     for text in (own, plainly):
         if other := neutral.weighed(text):
             return Statement(_action(other, "i"), own, "i")
-    if other := neutral.at_most(plainly):
-        return Statement(_action(other), own, "the system")
     other, case = neutral.preferred(own)
     if other:
         return Statement(_action(other, "i"), own, "i", _action(case) if case else None)

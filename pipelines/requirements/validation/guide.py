@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from pipelines.requirements.labels import Requirement, field_text, name_of
 from pipelines.requirements.text import base
@@ -52,30 +51,12 @@ def notes(requirements: Sequence[Requirement]) -> list[Note]:
     seen: dict[tuple[str, str, str], Note] = {}
     for place, requirement in enumerate(requirements):
         label = name_of(requirement)
-        for field, kind, words in (*_remarks(_key(requirement)), *repeats[place]):
+        for field, kind, words in (*_of(requirement), *repeats[place]):
             seen.setdefault((label, field, kind), Note(label, field, kind, words))
     return list(seen.values())
 
 
 _Remark = tuple[str, str, str]  # field, kind, words
-_READ = ("title", "actor", "action", "acceptance_criteria", "rationale")
-_Key = tuple[float | None, tuple[str, ...]]
-
-
-def _key(requirement: Requirement) -> _Key:
-    """What the remarks on a label depend on."""
-    confidence = requirement.get("confidence")
-    return confidence, tuple(field_text(requirement, field) for field in _READ)
-
-
-@lru_cache(maxsize=4096)
-def _remarks(key: _Key) -> tuple[_Remark, ...]:
-    """Of a label as it was saved: most labels of an answer have not changed since."""
-    confidence, texts = key
-    requirement: dict[str, object] = dict(zip(_READ, texts, strict=True))
-    if confidence is not None:
-        requirement["confidence"] = confidence
-    return tuple(_of(cast(Requirement, requirement)))
 
 
 def _of(requirement: Requirement) -> Iterator[_Remark]:

@@ -234,12 +234,6 @@ def test_a_higher_bar_lets_less_through() -> None:
         ("I want to be able to sort them by distance.", "User", "Sort them by distance", None),
         ("I'd need it to send me a reminder.", "System", "Send the user a reminder", None),
         (
-            "We don't want more than two emails a day.",
-            "System",
-            "Allow no more than two emails a day",
-            None,
-        ),
-        (
             "So, for my own jobs I can keep the price empty.",
             "User",
             "Keep the price empty for their own jobs",
@@ -337,14 +331,10 @@ def test_what_has_no_plain_shape_still_names_no_speaker_and_keeps_its_denial(
         ("Which formats do you get?", "Word, PDF", "Get the formats Word, PDF"),
         ("What should the customer see?", "Where the courier is", "See where the courier is"),
         ("What is most important to you?", "The price", "Consider the price"),
-        ("Who writes the texts?", "Our curators", "Write the texts"),
-        ("How long until a session ends?", "Ten minutes", "End a session after ten minutes"),
         ("How long should we keep the data?", "Two years", "Keep the data for two years"),
-        ("How many dogs can you take?", "Twenty, no more", "Take twenty dogs, no more"),
         ("How should users be told?", "By push", "Users should be told by push."),
         ("Should there be a limit?", "5 a day", "Have a limit of 5 a day"),
         ("Should guests be able to cancel?", "Up to a day before", "Cancel up to a day before"),
-        ("Should it work on a phone?", "It's a must", "Work on a phone"),
         (
             "May staff change the order?",
             "Only the head",
