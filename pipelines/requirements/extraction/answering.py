@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from pipelines.requirements.extraction import acts, corrections, stances
 from pipelines.requirements.extraction.acts import Reply
 from pipelines.requirements.extraction.book import COVERED, Book
 from pipelines.requirements.extraction.outcomes import Outcomes
-from pipelines.requirements.extraction.overlaps import normal, share
+from pipelines.requirements.extraction.overlaps import share
 from pipelines.requirements.extraction.pending import Pending, chosen
 from pipelines.requirements.extraction.state import (
     Decision,
@@ -23,7 +23,7 @@ from pipelines.requirements.text import content_words, tokens
 
 MEANT = 0.3  # share of the words of an answer that speaks of one of several questions
 SHORT_ANSWER = 6  # words
-_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+VAGUE = 2
 
 
 def _objects(each: Utterance) -> bool:
@@ -45,8 +45,8 @@ class Answering:
     floor: Sequence[Pending]
     asks_for_more: bool
     """The analyst asked last whether there is anything to add."""
-    disputed: frozenset[str]
-    """Items of a sum-up that the client repeats, to object to them."""
+    repeated: Collection[str]
+    """Items of a sum-up that the client repeats, to put them right."""
 
     def answer(
         self, turn: Sequence[Utterance], replies: Sequence[Reply]
@@ -84,7 +84,7 @@ class Answering:
                 self._take_up_recap(recaps, each, reply, turn, taken)
             self._pair(offers, heads if not recaps else heads[1:] or heads, taken)
         elif recaps:
-            self._correct_recap(recaps, turn, taken)
+            self._take_up_recap(recaps, None, Reply("none", ""), turn, taken)
         if not heads and offers:
             self._answer_in_words(offers, turn, taken)
         self._map_open(opens, turn, replies, taken)
@@ -185,27 +185,9 @@ class Answering:
                 pending.answered = True
                 self.book.open.append(OpenQuestion(pending.utterance, "undecided", each))
                 continue
-            numbered = next(
-                (
-                    one
-                    for one in left
-                    if one.utterance.number == each.number and each.number is not None
-                ),
-                None,
-            )
-            about = content_words(each.text)
-            named = max(left, key=lambda one: share(about, content_words(one.text)), default=None)
-            if (
-                numbered is None
-                and named is not None
-                and share(about, content_words(named.text)) < MEANT
-            ):
-                named = None
-            chosen = (
-                numbered
-                or named
-                or (left[0] if left and (current is None or len(left) >= len(turn)) else None)
-            )
+            chosen = _named(left, each)
+            if chosen is None and left and (current is None or len(left) >= len(turn)):
+                chosen = left[0]
             if chosen is not None:
                 left.remove(chosen)
                 current = chosen
@@ -216,29 +198,26 @@ class Answering:
     def _take_up_recap(
         self,
         recaps: Sequence[Pending],
-        each: Utterance,
+        each: Utterance | None,
         reply: Reply,
         turn: Sequence[Utterance],
         taken: dict[tuple[int, int], Pending],
     ) -> None:
-        no = reply.stance == "no" and not self._asks_for_more_and(turn, reply)
+        """What is put right is changed; without a yes or no the rest is left as it was."""
         objections = self._objected(recaps, turn, reply)
-        if no and not objections and len(tokens(reply.rest)) <= 2 and len(turn) == 1:
-            for pending in recaps:
-                self.outcomes.refuse(pending, each, Reply("no", ""))
+        for at, objection in objections.items():
+            self.outcomes.change(recaps[at], objection)
+            taken[objection.place] = recaps[at]
+        if each is None or reply.stance == "unsure":
             return
-        if reply.stance == "unsure":
-            return
+        brief = len(turn) == 1 and len(tokens(reply.rest)) <= VAGUE
+        nothing_more = self.asks_for_more and brief and not tokens(reply.rest)
+        refused = reply.stance == "no" and brief and not objections and not nothing_more
         for at, pending in enumerate(recaps):
-            if at in objections:
-                self.outcomes.change(pending, objections[at])
-                taken[objections[at].place] = pending
-            else:
+            if refused:
+                self.outcomes.refuse(pending, each, Reply("no", ""))
+            elif at not in objections:
                 self.outcomes.accept(pending, each, "accepted")
-
-    def _asks_for_more_and(self, turn: Sequence[Utterance], reply: Reply) -> bool:
-        """ "Anything to correct?" "No.": the no is an agreement."""
-        return self.asks_for_more and len(turn) == 1 and not tokens(reply.rest)
 
     def _objected(
         self, recaps: Sequence[Pending], turn: Sequence[Utterance], reply: Reply
@@ -251,29 +230,28 @@ class Answering:
             if not negative and reply.stance != "no":
                 continue
             said = own.rest or each.text
-            named = [
-                at for at in range(len(recaps)) if _ORDINALS[min(at, 4)] in said.lower().split()
-            ]
             shares = [share(content_words(said), content_words(pending.text)) for pending in recaps]
             best = max(range(len(recaps)), key=lambda at: shares[at])
             quoted = [
-                at for at, item in enumerate(recaps) if normal(item.utterance.text) in self.disputed
+                at for at, item in enumerate(recaps) if spoken(item.utterance) in self.repeated
             ]
             if quoted:
                 objections |= dict.fromkeys(quoted, each)
-            elif len(recaps) > 1 and len(named) == 1:
-                objections[named[0]] = each
             elif shares[best] >= MEANT or corrections.amended(recaps[best].text, said):
                 objections[best] = each
         return objections
 
-    def _correct_recap(
-        self,
-        recaps: Sequence[Pending],
-        turn: Sequence[Utterance],
-        taken: dict[tuple[int, int], Pending],
-    ) -> None:
-        """Neither yes nor no: what is put right is changed, the rest is left as it was."""
-        for at, each in self._objected(recaps, turn, Reply("none", "")).items():
-            self.outcomes.change(recaps[at], each)
-            taken[each.place] = recaps[at]
+
+def spoken(each: Utterance) -> str:
+    return " ".join(tokens(each.text.lower()))
+
+
+def _named(left: Sequence[Pending], each: Utterance) -> Pending | None:
+    """The question of which an answer has the number, or most words."""
+    about = content_words(each.text)
+    shares = [share(about, content_words(one.text)) for one in left]
+    for one in left:
+        if each.number is not None and one.utterance.number == each.number:
+            return one
+    best = max(range(len(left)), key=lambda at: shares[at], default=None)
+    return left[best] if best is not None and shares[best] >= MEANT else None

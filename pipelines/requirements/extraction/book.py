@@ -32,8 +32,6 @@ class Book:
         self.commitments: list[Commitment] = []
         self.decisions: list[Decision] = []
         self.open: list[OpenQuestion] = []
-        self.compared = 0
-        """How many pairs were compared."""
         self.about: list[frozenset[str]] = []
         self.places: defaultdict[str, deque[int]] = defaultdict(
             lambda: deque[int](maxlen=KEPT_PER_WORD)
@@ -56,9 +54,7 @@ class Book:
 
     def near(self, about: Iterable[str]) -> list[int]:
         """The latest commitments that share a word with it."""
-        near = {at for word in about for at in self.places.get(word, ())}
-        self.compared += len(near)
-        return sorted(near, reverse=True)
+        return sorted({at for word in about for at in self.places.get(word, ())}, reverse=True)
 
     def named(self, about: set[str]) -> list[int]:
         """What these words name; the product itself is in many a sentence and names none."""
@@ -96,24 +92,16 @@ class Book:
                 self.decisions.append(Decision(before.text, "withdrawn", each))
 
     def still_open(self) -> list[OpenQuestion]:
-        """Without those that a later answer settles.
-
-        What is still open is said again at each sum-up of the analyst; the last one holds.
-        """
-        left: list[OpenQuestion] = []
+        """Without those that a later answer settles. What the analyst names as open is said again
+        at each sum-up, and the last one holds."""
         named = [one for one in self.open if one.reason == "named" and one.question.asked]
-        for each in self.open:
-            if each.reason == "named" and each.question.asked and each is not named[-1]:
-                continue
-            about = frozenset(content_words(each.question.text))
-            later = (
-                at
-                for at in self.near(about)
-                if self.commitments[at].wanted
-                and max(self.commitments[at].messages) > each.question.message
-            )
-            if each.reason == "named" or not any(
-                share(about, self.about[at]) >= SAME for at in later
-            ):
-                left.append(each)
-        return left
+        return [each for each in self.open if each not in named[:-1] and not self._settles(each)]
+
+    def _settles(self, each: OpenQuestion) -> bool:
+        about = frozenset(content_words(each.question.text))
+        return each.reason != "named" and any(
+            self.commitments[at].wanted
+            and max(self.commitments[at].messages) > each.question.message
+            and share(about, self.about[at]) >= SAME
+            for at in self.near(about)
+        )

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from pipelines.requirements.extraction import acts, discourse
 from pipelines.requirements.extraction.acts import Reply
-from pipelines.requirements.extraction.answering import SHORT_ANSWER, Answering
+from pipelines.requirements.extraction.answering import SHORT_ANSWER, Answering, spoken
 from pipelines.requirements.extraction.book import COVERED, Book
 from pipelines.requirements.extraction.clauses import find_cue
 from pipelines.requirements.extraction.outcomes import Outcomes
-from pipelines.requirements.extraction.overlaps import normal, share
+from pipelines.requirements.extraction.overlaps import share
 from pipelines.requirements.extraction.pending import Pending, proposed
 from pipelines.requirements.extraction.sayings import Sayings, under_heading
 from pipelines.requirements.extraction.state import (
@@ -29,8 +29,6 @@ class Settled:
     commitments: list[Commitment]
     open_questions: list[OpenQuestion]
     decisions: list[Decision]
-    compared: int
-    """How many pairs were compared; grows with the length of the talk and no faster."""
 
 
 def settled(spoken: Sequence[Utterance]) -> Settled:
@@ -54,7 +52,8 @@ class Ledger:
         self._unclear: Utterance | None = None
         self._puzzled = False
         self._question: Utterance | None = None
-        self._echoed: set[str] = set()
+        self._summed_up: set[str] = set()
+        """What the client repeats of a sum-up only says what is spoken of."""
         self._accepted: Pending | None = None
         """What the client answered last, and may take back in the next breath."""
 
@@ -90,7 +89,7 @@ class Ledger:
                 for item in discourse.parts_of(listed)
                 if not acts.pattern("covers").match(item)
             ]
-            self._echoed.add(normal(each.text))
+            self._summed_up.add(spoken(each))
             return [Pending(each, item, "recap", drops=drops) for item in items]
         if "proposal" in each.acts:
             text = under_heading(each, text)
@@ -146,15 +145,15 @@ class Ledger:
 
     def hear_client(self, turn: Sequence[Utterance]) -> None:
         self._client_spoke = True
-        disputed = frozenset({normal(each.text) for each in turn} & self._echoed)
-        turn = [each for each in turn if normal(each.text) not in disputed] or list(turn)
+        repeated = {spoken(each) for each in turn} & self._summed_up
+        turn = [each for each in turn if spoken(each) not in repeated] or list(turn)
         replies = [acts.reply_of(each.text) for each in turn]
         asking = all(_asks_back(each, reply) for each, reply in zip(turn, replies, strict=True))
         if self._floor and asking:
             self._unclear = turn[0]
             self._puzzled = all(reply.stance != "delegate" for reply in replies)
             return
-        answering = Answering(self.book, self.outcomes, self._floor, self._asks_for_more, disputed)
+        answering = Answering(self.book, self.outcomes, self._floor, self._asks_for_more, repeated)
         again = all(each.answered for each in self._floor)
         if self._accepted and again and not any(acts.withdraws(each.text) for each in turn):
             answering.take_back(self._accepted, turn, replies)
@@ -170,9 +169,7 @@ class Ledger:
             for pending in self._floor:
                 if not pending.answered:
                     self._leave_open(pending)
-        return Settled(
-            self.book.commitments, self.book.still_open(), self.book.decisions, self.book.compared
-        )
+        return Settled(self.book.commitments, self.book.still_open(), self.book.decisions)
 
 
 def _only_announces(each: Utterance) -> bool:

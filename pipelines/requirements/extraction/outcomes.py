@@ -16,7 +16,6 @@ from pipelines.requirements.extraction.pending import (
     proposed,
 )
 from pipelines.requirements.extraction.state import (
-    Act,
     Decision,
     Ending,
     OpenQuestion,
@@ -86,16 +85,8 @@ class Outcomes:
                 if recap
                 else (Source(own.message, "proposed"), Source(each.message, "accepted"))
             )
-            self.book.put(
-                known,
-                replace(
-                    before,
-                    sources=tuple(dict.fromkeys([*before.sources, *added])),
-                    acts=(*before.acts, "recap" if recap else "proposal", "acceptance"),
-                    restated=(*before.restated, pending.text) if recap else before.restated,
-                    features=before.features | {"said again": 1.0},
-                ),
-            )
+            sources = tuple(dict.fromkeys([*before.sources, *added]))
+            self.book.put(known, replace(before, sources=sources))
             pending.place = known
             return
         pending.place = self.book.add(proposed(pending, accepted=each))
@@ -110,10 +101,7 @@ class Outcomes:
                 Source(pending.utterance.message, "proposed"),
                 Source(each.message, "corrected"),
             )
-            did: tuple[Act, ...] = ("proposal", "correction")
-            pending.place = self.book.add(
-                replace(commitment, sources=sources, acts=did, state="corrected")
-            )
+            pending.place = self.book.add(replace(commitment, sources=sources, state="corrected"))
             self.amended.add(each.place)
             return
         own = len(tokens(reply.rest)) > 2 and not pending.drops
@@ -169,7 +157,6 @@ class Outcomes:
                 text=text,
                 reading=read(text),
                 sources=(*before.sources, Source(each.message, "corrected")),
-                acts=(*before.acts, "correction"),
                 state="corrected",
             ),
         )

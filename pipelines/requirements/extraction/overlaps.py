@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_SPLITS_QUOTE = re.compile(r"[^\w]+")
-
 
 def share(about: Iterable[str], asked: Iterable[str]) -> float:
     left, right = set(about), set(asked)
@@ -30,7 +28,3 @@ def same_stand(left: str, right: str) -> bool:
         bool(re.search(r"\b(?:not|never|no|without)\b|n't\b", text, re.I)) for text in (left, right)
     ]
     return denied[0] == denied[1] and (not all(figures) or figures[0] == figures[1])
-
-
-def normal(text: str) -> str:
-    return _SPLITS_QUOTE.sub(" ", text.lower()).strip()

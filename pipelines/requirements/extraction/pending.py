@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pipelines.requirements.extraction import acts
 from pipelines.requirements.extraction.clauses import read
 from pipelines.requirements.extraction.features import features
-from pipelines.requirements.extraction.state import Act, Commitment, Source, Utterance
+from pipelines.requirements.extraction.state import Commitment, Source, Utterance
 from pipelines.requirements.text import strip_openers, tokens
 
 LONGEST_CHOICE, MOST_OF_BOTH = 16, 4  # words
@@ -51,7 +51,6 @@ def chosen(pending: Pending, text: str) -> str | None:
 def proposed(pending: Pending, accepted: Utterance | None = None) -> Commitment:
     own = pending.utterance
     reading = read(pending.text)
-    did: Act = "recap" if pending.kind == "recap" else "proposal"
     sources = [Source(own.message, "proposed")]
     if accepted:
         sources.append(Source(accepted.message, "accepted"))
@@ -62,6 +61,5 @@ def proposed(pending: Pending, accepted: Utterance | None = None) -> Commitment:
         reading=reading,
         question=None,
         sources=tuple(sources),
-        acts=(did, "acceptance") if accepted else (did,),
-        features=values | {"asks back": 0.0, "summed up": float(did == "recap")},
+        features=values | {"asks back": 0.0},
     )

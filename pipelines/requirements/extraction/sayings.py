@@ -11,7 +11,7 @@ from pipelines.requirements.extraction.clauses import clauses, find_cue, finite,
 from pipelines.requirements.extraction.features import features
 from pipelines.requirements.extraction.outcomes import Outcomes
 from pipelines.requirements.extraction.pending import Pending
-from pipelines.requirements.extraction.state import Act, Commitment, Reading, Source, Utterance
+from pipelines.requirements.extraction.state import Commitment, Reading, Source, Utterance
 from pipelines.requirements.lexicon import signal
 from pipelines.requirements.text import content_words, lower_first, plain, strip_openers, tokens
 
@@ -163,7 +163,6 @@ def _statement(
     said = discourse.own_words(text) if first and each.first else text
     reading: Reading = read(said or text)
     place = each if first else replace(each, first=False)
-    did: Act = "answer" if "answer" in each.acts else "statement"
     values = features(text, reading, sentence=place, question=question)
     if told and reading.strength < OWN_WISH:
         values["says:existing"] = 1.0
@@ -177,7 +176,6 @@ def _statement(
             if leans_on
             else (Source(each.message, "stated"),)
         ),
-        acts=(did,),
         features=values,
     )
 

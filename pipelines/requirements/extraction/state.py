@@ -115,15 +115,11 @@ class Commitment:
     question: Utterance | None
     """What it answers."""
     sources: tuple[Source, ...]
-    acts: tuple[Act, ...] = ()
-    """By which acts it came to stand, in their order: proposal and acceptance, or a statement."""
     state: Standing = "standing"
     ended_by: Ending | None = None
     actor: str = "System"
     details: tuple[str, ...] = ()
     """Further sentences that only add to it."""
-    restated: tuple[str, ...] = ()
-    """How it was summed up later, by the analyst or the client."""
     features: dict[str, float] = field(default_factory=dict)
     """What speaks for and against it, for its confidence."""
     keep: float = 0.0
@@ -136,7 +132,8 @@ class Commitment:
     @property
     def in_other_words(self) -> bool:
         """Proposed, and answered by the client in words of their own that do not refuse it."""
-        return self.state == "replaced" and "acceptance" in self.acts
+        taken_up = any(each.act == "accepted" for each in self.sources)
+        return self.state == "replaced" and taken_up
 
     @property
     def wanted(self) -> bool:

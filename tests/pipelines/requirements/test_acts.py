@@ -297,17 +297,6 @@ def test_a_rule_that_is_pointed_to_is_what_is_accepted() -> None:
     assert wanted(*talk) == ["Each loan must be approved by two people"]
 
 
-def test_what_is_quoted_and_called_wrong_is_put_right() -> None:
-    recap = "Nurses can see all notes. Doctors can change all notes. Is that right?"
-    talk = (
-        analyst(recap),
-        user("Nurses can see all notes. This is wrong, nurses see their own notes."),
-    )
-
-    states = {each.text: each.state for each in heard(*talk).commitments}
-    assert states["Nurses can see all notes."] == "replaced"
-
-
 def test_what_is_said_again_stays_once_and_a_sum_up_is_not_cited() -> None:
     talk = (
         user("The app must lock the bike after use."),
@@ -353,27 +342,11 @@ def test_who_asks_is_known_where_the_roles_are_swapped_or_say_nothing(
     assert {each.side for each in spoken if each.message % 2} == {"client"}
 
 
-def test_work_grows_with_the_length_of_a_talk_and_no_faster() -> None:
-    def compared(rounds: int) -> int:
-        turns = [
-            turn
-            for at in range(rounds)
-            for turn in (
-                analyst(f"Should the pump report reading {at} to station {at % 7}?"),
-                user("yes, and it must store the reading."),
-            )
-        ]
-        return heard(*turns).compared
-
-    assert 0 < compared(200) <= 2.2 * compared(100)
-
-
 def test_a_commitment_says_how_it_came_to_stand() -> None:
     found: list[Commitment] = heard(
         analyst("Should the lamp dim at ten?"), user("Yes."), user("I want a switch, too.")
     ).commitments
 
-    assert [each.acts for each in found] == [("proposal", "acceptance"), ("statement",)]
     assert [[source.act for source in each.sources] for each in found] == [
         ["proposed", "accepted"],
         ["stated"],
