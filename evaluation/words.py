@@ -247,7 +247,6 @@ LAUNCHES: dict[str, Text] = {
         "“{metric}” is not one of the main metrics of this layer. These are: {known}."
     ),
     "threshold.drop": _("The largest drop lies between 0 and 1."),
-    "threshold.coverage": _("The share of cases with a value is above 0 and at most 1."),
 }
 
 PIPELINES: dict[str, Text] = {
@@ -707,8 +706,6 @@ REFUSALS: dict[str, Text] = {
     "run_split.test": _("the test split"),
     "change.repetitions": _("repetitions {before:d} → {after:d}"),
     "change.seed": _("seed {before:d} → {after:d}"),
-    "note.too_many_tags": _("A run has at most {most} tags."),
-    "note.tag_too_long": _("A tag has at most {most} characters."),
     "note.too_long": _("A note has at most {most} characters."),
     "note.nul": _("A text holds a NUL character."),
     "prompt.unknown_kind": _("There is no kind of judgment “{kind}”. Known are: {known}."),

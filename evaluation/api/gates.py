@@ -20,11 +20,6 @@ class GateIn(serializers.Serializer[Any]):
     baseline = serializers.IntegerField(
         default=None, allow_null=True, help_text="An earlier run: fails if this one is worse"
     )
-    min_coverage = serializers.FloatField(
-        default=None,
-        allow_null=True,
-        help_text="In place of the project's own share of cases with a value",
-    )
     strict = serializers.BooleanField(
         default=False, help_text="A drop beyond its limit fails also where it is undecided"
     )
@@ -59,7 +54,6 @@ class RunGateView(ApiView):
         result = gates.ask(
             run,
             baseline=None if number is None else _run(request, number),
-            min_coverage=asked["min_coverage"],
             strict=asked["strict"],
             by=request.user,
         )

@@ -207,8 +207,7 @@ class RunListView(ApiView):
             OpenApiParameter("gold", str, description="name@version"),
             OpenApiParameter("split", str, description="all: on every split"),
             OpenApiParameter("status", str, enum=Run.Status.values),
-            OpenApiParameter("tag", str),
-            OpenApiParameter("search", str, description="In names, pipelines and tags"),
+            OpenApiParameter("search", str, description="In names, pipelines and notes"),
             MineIn,
         ],
         responses=page_of(RunOut),
@@ -386,7 +385,6 @@ def _wanted(request: Request) -> lists.Asked:
         release=wanted.get("gold", ""),
         split=wanted.get("split", ""),
         status=wanted.get("status", ""),
-        tag=wanted.get("tag", ""),
         search=wanted.get("search", ""),
         **asked(request, MineIn),
     )

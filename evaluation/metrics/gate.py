@@ -131,25 +131,6 @@ def check_threshold(
     return Check(**fields, passed=False, reason=reason)  # type: ignore[arg-type]
 
 
-def check_coverage(metric: Metric, defined: int, total: int, floor: float) -> Check:
-    """At least this share of the cases has a value: a figure of the few others would say little.
-
-    A case whose pipeline failed has a value, the worst.
-
-    Examples
-    --------
-    >>> recall = Metric("recall", 1, frozenset(), "Recall", "")
-    >>> check_coverage(recall, 9, 10, 0.9).passed, check_coverage(recall, 8, 10, 0.9).passed
-    (True, False)
-    >>> check_coverage(recall, 0, 0, 0.5).passed
-    False
-    """
-    share = defined / total if total else 0.0
-    passed = share >= floor - TOLERANCE
-    reason = None if passed else Fact("gate.coverage", defined=defined, total=total, floor=floor)
-    return Check(metric.id, "coverage", passed, share, floor, "higher", reason=reason)
-
-
 def check_drift(
     metric: Metric,
     comparison: Comparison,

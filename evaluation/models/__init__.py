@@ -12,7 +12,7 @@ from evaluation.models.gates import (
     PrimaryMetric,
 )
 from evaluation.models.memory_builds import BuiltLayer
-from evaluation.models.notes import RunNote, RunTag
+from evaluation.models.notes import RunNote
 from evaluation.models.ratings import (
     RatedPlace,
     Rating,
@@ -57,7 +57,6 @@ __all__ = [
     "RunNote",
     "RunSpec",
     "RunSpending",
-    "RunTag",
     "Score",
     "Slot",
     "StageTrace",

@@ -17,10 +17,6 @@ class GateThresholds(models.Model):
         default=dict, help_text="{metric: number}; null where a default does not hold"
     )
     max_drop = models.FloatField(null=True, help_text="Against a baseline; empty: the default")
-    min_coverage = models.FloatField(
-        null=True,
-        help_text="Share of the cases with a value of the primary metric; empty: not asked for",
-    )
     changed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )
@@ -28,13 +24,6 @@ class GateThresholds(models.Model):
 
     class Meta:
         verbose_name, verbose_name_plural = _("run thresholds"), _("run thresholds")
-        constraints = [
-            models.CheckConstraint(
-                name="gate_coverage_is_a_share",
-                condition=Q(min_coverage__isnull=True)
-                | (Q(min_coverage__gt=0) & Q(min_coverage__lte=1)),
-            )
-        ]
 
     def __str__(self) -> str:
         return f"gate of {self.project}"

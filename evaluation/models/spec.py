@@ -39,7 +39,6 @@ class Matching(_Part):
 class GateSpec(_Part):
     thresholds: dict[str, Number] = {}
     max_drop: Number | None = None
-    min_coverage: Number | None = None
 
 
 class GitSpec(_Part):

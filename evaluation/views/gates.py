@@ -77,14 +77,13 @@ def gate_thresholds_store(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         values = {name: _number(text) for name, text in entered.items()}
         drop = _number(request.POST.get("max_drop", "").strip())
-        floor = _number(request.POST.get("min_coverage", "").strip())
         kept = {
             name: value for name, value in values.items() if value is not None or name in DEFAULTS
         }
-        thresholds.store(project, kept, drop, min_coverage=floor, by=request.user)
+        thresholds.store(project, kept, drop, by=request.user)
     except RuleError as error:
         messages.error(request, words(error.fact))
-        more = {name: request.POST.get(name) for name in ("max_drop", "min_coverage")}
+        more = {"max_drop": request.POST.get("max_drop")}
         context = _context(request, project, entered | more)
         return render(request, "evaluation/gate_thresholds.html", context, status=400)
     messages.success(request, _("The thresholds hold for runs that are launched from now on."))
@@ -145,10 +144,9 @@ def _context(request: HttpRequest, project: Project, entered: dict[str, Any]) ->
         "own": own,
         "primaries": _primaries(project, entered.get("primary", {})),
         "default_margin": MARGIN,
-        "groups": list(_groups(_layers(project), gate["thresholds"], entered)),
-        "max_drop": entered.get("max_drop") or _exact(gate["max_drop"]),
+        "groups": list(_groups(_layers(project), gate.thresholds, entered)),
+        "max_drop": entered.get("max_drop") or _exact(gate.max_drop),
         "default_drop": MAX_DROP,
-        "min_coverage": entered.get("min_coverage") or _exact(gate["min_coverage"]),
         "may_write": access.leads(request.user, project),
     }
 

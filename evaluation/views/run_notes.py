@@ -1,4 +1,4 @@
-"""The tags and the note of a run: read, and written by those who may launch in its project."""
+"""The note of a run: read, and written by those who may launch in its project."""
 
 from __future__ import annotations
 
@@ -21,19 +21,14 @@ VERBS = ("run.tagged", "run.noted")
 
 
 class NotesForm(forms.Form):
-    tags = forms.CharField(
-        label=_("Tags"),
-        required=False,
-        max_length=700,
-        widget=forms.TextInput({"dir": "auto", "autocomplete": "off"}),
-        help_text=_("Words by which the run is found again, with commas between them."),
-    )
     note = forms.CharField(
         label=_("Note"),
         required=False,
         max_length=LONGEST_NOTE,
         widget=forms.Textarea({"rows": 6, "dir": "auto"}),
-        help_text=_("Plain text. Earlier texts stay in the log."),
+        help_text=_(
+            "Plain text; the list of runs is searched for it. Earlier texts stay in the log."
+        ),
     )
 
 
@@ -43,15 +38,10 @@ def run_notes(request: HttpRequest, pk: int) -> HttpResponse:
     visible = Run.objects.visible_to(request.user).select_related("release__project", "note")
     run = get_object_or_404(visible.defer("spec"), pk=pk)
     note = getattr(run, "note", None)
-    start = {
-        "tags": ", ".join(run.tags.values_list("tag", flat=True)),
-        "note": note.text if note else "",
-    }
-    form = NotesForm(request.POST or None, initial=start)
+    form = NotesForm(request.POST or None, initial={"note": note.text if note else ""})
     if request.method == "POST" and form.is_valid():
-        data = form.cleaned_data
         try:
-            notes.write(run, tags=notes.tags_in(data["tags"]), note=data["note"], by=request.user)
+            notes.write(run, form.cleaned_data["note"], by=request.user)
         except NoteRefused as error:
             form.add_error(None, words(error.fact))
         else:

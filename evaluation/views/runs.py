@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET
 from evaluation.access import require_reader
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS, Metric
-from evaluation.models import OPEN, Aggregate, Run, RunTag
+from evaluation.models import OPEN, Aggregate, Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.models.spec import model_label
 from evaluation.services import looks
@@ -103,7 +103,6 @@ def run_list(request: HttpRequest) -> HttpResponse:
     names = {release.name for release in releases}
     gold = asked.release.rpartition("@")[0] or (names.pop() if len(names) == 1 else "")
     columns = _columns(request)
-    tags = RunTag.objects.filter(run__in=visible.order_by().values("pk"))
     context = {
         "runs": _rows(page.numbers, request.user, primary, columns),
         "columns": columns,
@@ -118,7 +117,6 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "releases": [str(release) for release in releases],
         "splits": SPLITS,
         "statuses": Run.Status.choices,
-        "tags": tags.order_by("tag").values_list("tag", flat=True).distinct(),
     }
     return render(request, "evaluation/runs.html", context)
 
@@ -143,7 +141,7 @@ def _measured(visible: RunQuerySet, gold: str) -> RunQuerySet:
 
 
 def _asked(request: HttpRequest) -> Asked:
-    names = ("pipeline", "release", "split", "status", "tag", "sort")
+    names = ("pipeline", "release", "split", "status", "sort")
     texts = {name: request.GET.get(name, "") for name in names}
     return Asked(
         **texts,
@@ -237,7 +235,7 @@ def _light(runs: Any) -> Any:
         .with_synthetic()
         .annotate(asked=KT("spec__model__id"), asked_as=KT("spec__model__name"))
         .defer("spec", *documents)
-        .prefetch_related(Prefetch("aggregates", shown), "tags")
+        .prefetch_related(Prefetch("aggregates", shown))
     )
 
 

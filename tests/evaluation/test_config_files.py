@@ -17,7 +17,6 @@ from evaluation.metrics.registry import PROTOCOL_VERSION
 from evaluation.models import Aggregate, GateResult, Run
 from evaluation.services.launch import config_files
 from labeling.models import GoldRelease, Look, Project
-from tests.evaluation.answers import questions
 from tests.evaluation.conftest import perfect
 from tests.evaluation.events import make_events_release
 from tests.evaluation.requirement_releases import inferred, make_release
@@ -184,15 +183,6 @@ def test_what_is_wrong_is_told_with_its_line_and_nothing_starts(
     assert sentence in refused("--config", config(with_changes(**changes)))
 
 
-def test_the_end_of_an_open_scale_is_no_threshold(project: Project, config: Any) -> None:
-    questions(project)
-    asked = {"datasets": {"d": {"gold": "asked"}}, "agents": {"a": {"pipeline": "memory"}}}
-
-    file = config(asked | {"thresholds": {"fuzzy_recall_corrected": float("-inf")}})
-
-    assert "-inf is not a threshold" in refused("--config", file)
-
-
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -215,16 +205,6 @@ def test_a_file_that_is_no_configuration_is_refused(
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9)
 )
-
-
-@pytest.mark.parametrize("alone", [True, False])
-def test_a_file_that_unfolds_without_end_is_refused_at_once(
-    release: GoldRelease, config: Any, alone: bool
-) -> None:
-    options = [] if alone else ["--gold", "demo", "--pipeline", "nothing"]
-
-    assert "more than 200,000 values" in refused(*options, "--config", config(BOMB))
-    assert "the value holds itself" in refused(*options, "--config", config("a: &x [*x]"))
 
 
 @pytest.mark.parametrize(

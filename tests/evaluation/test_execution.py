@@ -7,7 +7,6 @@ import pytest
 from evaluation.layers.values import FAILED
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.language_models import budgets
-from evaluation.services.launch import spec
 from evaluation.services.work import steering, working
 from labeling.agreement import vectors
 from labeling.domain.facts import Fact
@@ -295,17 +294,6 @@ def test_scores_are_computed_anew_without_running_the_pipeline(
     assert run.status == "finished"
     assert len(pipeline.seen) == calls
     assert list(Score.objects.order_by("pk").values_list("pk", "metric", "value")) == first
-
-
-def test_scoring_anew_names_the_metrics_it_used(
-    launch: Any, people: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = work(launch())
-    monkeypatch.setattr(spec, "METRICS_VERSION", "later")
-
-    steering.rescore(run, by=people["rita"])
-
-    assert work(run).spec.metrics_version == "later"
 
 
 def test_a_run_that_is_not_done_is_not_scored(launch: Any, people: Any) -> None:

@@ -180,16 +180,6 @@ def test_a_good_run_passes_with_0(good: Run) -> None:
     assert GateResult.objects.get().passed
 
 
-def test_a_drop_of_nothing_has_no_minus(good: Run, finished: Any) -> None:
-    again = finished(release=good.release)
-
-    _, text = gate(again.pk, baseline=good.pk)
-
-    assert "no change" in text
-    assert "-0.0" not in text
-    assert "-0.0" not in json.dumps(GateResult.objects.get().checks)
-
-
 @pytest.mark.parametrize("figure", [present.figure, figures.figure])
 def test_what_rounds_to_nothing_has_no_minus(figure: Any) -> None:
     with override("en-gb"):
@@ -303,7 +293,6 @@ def test_a_project_has_its_own_limits_and_runs_keep_those_of_their_launch(
     assert spec.gate.model_dump() == {
         "thresholds": {"requirement_precision": 0.5, "requirement_f1": 0.0},
         "max_drop": 0.6,
-        "min_coverage": None,
     }
     Run.objects.filter(pk=bad.pk).update(spec=bad.spec.with_values(gate=spec.gate))
     assert gate(bad.pk, baseline=good.pk)[0] == 0
@@ -358,31 +347,3 @@ def test_a_lead_stores_limits_on_the_page_and_wrong_ones_are_shown_again(
 
 
 # --- coverage ---
-
-
-def test_too_few_cases_with_a_value_fail_the_gate(good: Run, project: Project, people: Any) -> None:
-    assert gate(good.pk, min_coverage=1.0)[0] == 0
-    good.aggregates.filter(metric="requirement_f1").update(n=10, n_undefined=2)
-
-    assert gate(good.pk)[0] == 0
-    status, said = gate(good.pk, min_coverage=0.9)
-    assert status == 1
-    assert "only 10 of 12 cases have a value, and 0.9 is asked for" in " ".join(
-        said.replace("│", " ").split()
-    )
-    assert gate(good.pk, min_coverage=0.8)[0] == 0
-    for wrong in (0.0, 1.5, float("nan")):
-        assert gate(good.pk, min_coverage=wrong)[0] == 2
-
-
-def test_a_project_may_ask_for_coverage(
-    release: Any, launch: Any, people: Any, signed_in: Any
-) -> None:
-    rita, address = signed_in("rita"), reverse("gate-thresholds-store", args=["demo"])
-
-    assert rita.post(address, {"min_coverage": "0,9", "max_drop": ""}).status_code == 302
-    assert rita.post(address, {"min_coverage": "2", "max_drop": ""}).status_code == 400
-
-    assert gates.coverage_floor(launch()) == 0.9
-    shown = rita.get(reverse("gate-thresholds", args=["demo"])).content.decode()
-    assert 'name="min_coverage" inputmode="decimal" value="0.9"' in shown

@@ -210,19 +210,6 @@ def test_lists_keep_test_figures_to_themselves(run: Run, signed_in: Any) -> None
     assert "sealed: say why you look" not in rita.get(reverse("runs")).content.decode()
 
 
-def test_lists_cost_the_same_for_one_sealed_run_and_for_many(
-    run: Run, finished: Any, release: Any, signed_in: Any, django_assert_num_queries: Any
-) -> None:
-    from tests.pages import queries
-
-    noor = signed_in("noor")
-    few = len(queries(noor, reverse("runs")))
-    for _ in range(3):
-        finished(release=release, pipeline="everything", reason="Final")
-
-    assert len(queries(noor, reverse("runs"))) == few
-
-
 def test_the_api_answers_403_until_it_is_told_why(run: Run, signed_in: Any) -> None:
     noor = signed_in("noor")
     addresses = [reverse("api-run", args=[run.pk]), reverse("api-run-cases", args=[run.pk])]
@@ -236,27 +223,6 @@ def test_the_api_answers_403_until_it_is_told_why(run: Run, signed_in: Any) -> N
 
     assert [noor.get(address).status_code for address in addresses] == [200, 200]
     assert noor.get(addresses[0]).json()["test_look"]["number"] == 1
-
-
-def test_the_api_compares_for_a_reason(
-    run: Run, finished: Any, release: Any, signed_in: Any, people: Any
-) -> None:
-    other = finished(release=release, pipeline="everything", reason="Final")
-    address = f"{reverse('api-compare')}?baseline={run.pk}&run={other.pk}"
-
-    assert signed_in("noor").get(address).status_code == 403
-    say_why(release, people["noor"], purposes=("compare",))
-    assert signed_in("noor").get(address).status_code == 200
-
-
-def test_a_launch_by_api_without_a_reason_is_refused_with_the_code(
-    release: Any, signed_in: Any
-) -> None:
-    sent = {"gold": "demo", "pipeline": "nothing", "split": "all"}
-
-    answer = signed_in("noor").post(reverse("api-runs"), sent, content_type="application/json")
-
-    assert (answer.status_code, answer.json()["code"]) == (403, "look_reason_needed")
 
 
 def test_the_admin_leaves_test_results_out_until_their_reader_says_why(

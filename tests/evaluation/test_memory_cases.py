@@ -117,52 +117,6 @@ def test_the_funnel_says_where_messages_were_lost(chat: Any, script: Any, finish
     ]
 
 
-def test_a_re_ranking_that_drops_nothing_is_shown_by_what_it_moved(
-    chat: Any, script: Any, finished: Any, signed_in: Any
-) -> None:
-    def reorder(case: Case) -> Output:
-        order = {"candidates": {"ids": [4, 2, 8, 1]}, "reranked": {"ids": [2, 8, 1, 4]}}
-        return answer([2], trace=order | {"selected": {"ids": [2]}})
-
-    script(reorder)
-    run = finished(release=chat())
-    client = signed_in("noor")
-    page = " ".join(client.get(f"{run.get_absolute_url()}?tab=funnel").content.decode().split())
-    case = client.get(reverse("run-case", args=[run.pk, run.cases.first().pk])).content.decode()
-
-    assert "Lost in re-ranking" not in page
-    assert "Re-ranking moved 2 expected messages up and 1 down." in page
-    assert "Median rank: 3 before, 3 after." in page
-    assert "Within the number of messages returned: 1 before, 0 after." in page
-    assert "Rank of the expected messages that were not returned" in page
-    assert "rank 4, 1 before re-ranking" in case
-
-
-@pytest.mark.parametrize("repeated", [True, False])
-def test_where_nothing_was_re_ranked_the_stage_is_left_out(
-    chat: Any, script: Any, finished: Any, signed_in: Any, repeated: bool
-) -> None:
-    def rank(case: Case) -> Output:
-        held = {"ids": [4, 8, 1]}
-        again = {"reranked": held} if repeated else {}
-        return answer([4], trace={"candidates": held, "selected": {"ids": [4]}} | again)
-
-    script(rank)
-    run = finished(release=chat())
-    noor = signed_in("noor")
-    response = noor.get(f"{run.get_absolute_url()}?tab=funnel")
-    page = response.content.decode()
-
-    ranks = [(row.title, row.n) for row in response.context["lost_ranks"]]
-    assert ranks == [("1–10", 2), ("11–20", 0), ("21–50", 0), ("51+", 0), ("never a candidate", 0)]
-    detail = aggregate(run, "evidence_recall").detail
-    assert (detail["reranking"], detail["funnel"]["not_selected"]) == (None, 2)
-    assert [band["count"] for band in detail["lost_ranks"]] == [2, 0, 0, 0, 0]
-    assert not StageTrace.objects.filter(case__run=run, checkpoint="reranked").exists()
-    assert "e-ranking" not in page
-    assert "Rank of the expected messages that were not returned" in page
-
-
 def test_the_funnel_says_what_it_leaves_out_and_why(
     chat: Any, script: Any, finished: Any, signed_in: Any
 ) -> None:

@@ -135,18 +135,6 @@ def test_all_say_the_same_of_a_pair_whose_samples_go_the_other_way(
     assert "] – undecided passed" in gate
 
 
-def test_a_sample_shows_the_arguments_of_both_runs(pair: tuple[Run, Run], signed_in: Any) -> None:
-    before, after = pair
-    case = after.cases.get(item__item_id="large1")
-    url = reverse("run-compare-case", args=[before.pk, after.pk, case.pk])
-
-    text = text_of(signed_in("noor").get(url))
-
-    argument = "Sale, Role large1-0: large1-0"
-    assert f"Gold {argument} Run {before.pk} missed Not predicted" in text
-    assert f"Run {after.pk} as in gold {argument}" in text
-
-
 def test_three_equal_runs_raise_no_alarm(pair: tuple[Run, Run], tmp_path: Any) -> None:
     baseline, path = pair[1], tmp_path / "after.jsonl"
 

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation.metrics.planning import spread_of_pair, spread_of_run
@@ -283,25 +281,3 @@ def test_estimates_of_command_and_api_say_it(runs: list[Run], signed_in: Any) ->
     assert told["planning"] == planned(release, split="dev").as_json()
     assert told["planning"]["conversations"] == 8
     assert not Run.objects.filter(split="dev").exists()
-
-
-@pytest.mark.postgres
-def test_planning_costs_no_more_with_more_cases_and_runs(
-    runs: list[Run], script: Any, finished: Any, make_release: Any
-) -> None:
-    def queries(release: GoldRelease) -> int:
-        release = GoldRelease.objects.select_related("project").get(pk=release.pk)
-        with CaptureQueriesContext(connection) as captured:
-            planned(release)
-        return len(captured)
-
-    def with_runs(name: str, size: int, *missed: int) -> GoldRelease:
-        release = make_release(size, name=name)
-        for number, each in enumerate(missed):
-            script(some(each))
-            finished(release=release, config={"confidence": 0.5 + number / 10})
-        return release
-
-    small = with_runs("small", 6, 2, 3, 5, 4)
-    large = with_runs("large", 30, 2, 3, 5, 4, 7)
-    assert queries(large) == queries(small)

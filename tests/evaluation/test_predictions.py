@@ -14,7 +14,6 @@ from django.core.management import CommandError, call_command
 from evaluation.models import Answer, CaseRun, Run, Score
 from evaluation.services.launch import predictions
 from evaluation.services.run import execution, outputs, results
-from evaluation.services.run.comparisons import NotComparable, compare_runs
 from labeling.domain.facts import Fact
 from tests.evaluation.conftest import requirement
 from tests.evaluation.events import RIGHT, SCHEMA, event, make_events_release, prediction
@@ -148,20 +147,6 @@ def test_what_no_database_can_store_in_a_reply_costs_nobody_the_run(news, write,
     assert {"violation": violation.as_json()} in details
 
 
-def test_settings_of_the_metrics_come_from_the_file_and_are_kept(news, write, tmp_path):
-    settings = tmp_path / "settings.yaml"
-    settings.write_text("metrics:\n  relaxed:\n    match_mode: span_iou\n  cot.enabled: true\n")
-    half = prediction("doc-1", event("质押", 质权方="中信"))
-
-    run = measure(write(half, *RIGHT[1:]), "--config", str(settings))
-
-    # 中信 of 中信证券: 2/(2 + 4 − 2) = 0.5 reaches the threshold
-    assert mean(run, "relaxed_recall") == 3 / 4
-    assert run.spec.metrics_config["relaxed"]["match_mode"] == "span_iou"
-    assert run.spec.metrics_config["cot"]["enabled"] is True
-    assert mean(run, "cot_coverage_rate") == 0.0  # no thought anywhere
-
-
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -289,19 +274,6 @@ def test_duee_files_become_gold_that_can_be_measured(write, people):
 
     assert mean(run, "strict_f1") == 1.0
     assert mean(run, "hallucination_entity_rate") == 1 / 2
-
-
-def test_runs_with_other_settings_of_the_metrics_are_not_compared(news, write, tmp_path):
-    settings = tmp_path / "settings.yaml"
-    settings.write_text("metrics: {schema: {mode: syntax_only}}\n")
-    path = write(*RIGHT)
-    before, after = measure(path), measure(path, "--config", str(settings))
-
-    with pytest.raises(NotComparable, match=r"compare\.other_settings"):
-        compare_runs(before, after)
-
-    rows = compare_runs(before, measure(path)).rows
-    assert "strict_f1" in [row.metric.id for row in rows]
 
 
 def test_a_case_without_a_prediction_is_no_evidence_of_a_ranking_or_an_answer(chat, write):

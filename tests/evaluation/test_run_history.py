@@ -41,9 +41,8 @@ def test_the_history_can_be_filtered(launch: Any, finished: Any, signed_in: Any)
     assert shown("?q=every") == {everything.pk}
     assert shown(f"?q={nothing.pk}") == {nothing.pk}
     assert shown("?status=finished") == {nothing.pk}
-    assert shown("?tag=paper") == set()
-    notes.write(everything, tags=["paper"], note="", by=None)
-    assert shown("?tag=paper") == shown("?q=pap") == {everything.pk}
+    notes.write(everything, "paper", by=None)
+    assert shown("?q=pap") == {everything.pk}
     assert shown(f"?before={everything.pk}") == {nothing.pk}
 
 
@@ -212,46 +211,23 @@ def test_chosen_columns_are_in_the_address_and_are_remembered(launch: Any, signe
     assert len(signed_in("rita").get(at).context["columns"]) > 2
 
 
-def test_tags_and_notes_are_written_with_their_history(launch: Any, signed_in: Any) -> None:
-    run = launch()
-    noor, at = signed_in("noor"), reverse("run-notes", args=[run.pk])
+def test_a_note_is_written_with_its_history_and_searched_for(launch: Any, signed_in: Any) -> None:
+    run, noor = launch(), signed_in("noor")
+    at = reverse("run-notes", args=[run.pk])
 
-    noor.post(at, {"tags": "paper,  paper, <b>final</b> ", "note": "First\r\nline"})
-    noor.post(at, {"tags": "paper", "note": "Second"})
-    page, listed = text(noor.get(at)), text(noor.get(reverse("runs") + "?columns=pipeline"))
+    noor.post(at, {"note": "First\r\nline <b>paper</b>"})
+    noor.post(at, {"note": "Second"})
+    refused = noor.post(at, {"note": "x" * 5001})
 
-    assert list(run.tags.values_list("tag", flat=True)) == ["paper"]
     assert Run.objects.get(pk=run.pk).note.text == "Second"
-    events = Event.objects.filter(verb__in=["run.tagged", "run.noted"]).order_by("pk")
-    assert [event.data.get("note", event.data.get("tags")) for event in events] == [
-        ["<b>final</b>", "paper"],
-        "First\nline",
-        ["paper"],
-        "Second",
-    ]
-    assert "&lt;b&gt;final&lt;/b&gt;" in page
-    assert 'class="words" dir="auto">First line' in page
-    assert 'dir="auto">paper</a>' in listed
-
-
-@pytest.mark.parametrize(
-    ("fields", "problem"),
-    [
-        ({"tags": "x" * 41}, "A tag has at most 40 characters."),
-        ({"tags": ",".join(map(str, range(13)))}, "at most 12 tags"),
-        ({"note": "x" * 5001}, "5000 characters"),
-    ],
-)
-def test_a_tag_or_note_that_is_too_long_is_refused(
-    launch: Any, signed_in: Any, fields: dict[str, str], problem: str
-) -> None:
-    run = launch()
-
-    response = signed_in("noor").post(reverse("run-notes", args=[run.pk]), fields)
-
-    assert response.status_code == 422
-    assert problem in text(response)
-    assert not Event.objects.filter(verb__startswith="run.tag").exists()
+    events = Event.objects.filter(verb="run.noted").order_by("pk")
+    assert [event.data["note"] for event in events] == ["First\nline <b>paper</b>", "Second"]
+    assert "First line &lt;b&gt;paper" in text(noor.get(at))
+    assert refused.status_code == 422
+    assert "5000 characters" in text(refused)
+    for search, found in (("second", [run]), ("first", [])):
+        rows = noor.get(reverse("runs"), {"q": search}).context["runs"]
+        assert [row.run for row in rows] == found
 
 
 def test_a_run_is_launched_from_the_form(

@@ -17,7 +17,6 @@ from evaluation.services.launch import cloning
 from evaluation.services.run import results
 from labeling.words import in_english
 from tests.evaluation import launching
-from tests.evaluation.test_config_files import config  # noqa: F401  (a fixture)
 
 pytestmark = pytest.mark.django_db
 SAID = "2 test items of demo@1 are left out."
@@ -39,25 +38,6 @@ def measured() -> tuple[str, set[str]]:
     return run.split, set(run.cases.values_list("item__split", flat=True))
 
 
-def test_the_command_measures_all_but_test_items_and_says_so(release: Any, tmp_path: Path) -> None:
-    asked = ("--gold", "demo", "--pipeline", "nothing")
-
-    assert SAID in evaluate(*asked, "--output-dir", str(tmp_path)).splitlines()
-    assert measured() == ("open", {"dev"})
-    document = json.loads((tmp_path / "results.json").read_text())
-    assert (document["split"], document["test_items_left_out"]) == ("open", 2)
-    assert SAID in evaluate(*asked, "--estimate")
-
-
-def test_the_command_measures_test_items_where_they_are_asked_for(release: Any) -> None:
-    asked = ("--gold", "demo", "--pipeline", "nothing", "--with-test")
-    with pytest.raises(CommandError, match="--reason: Say why you look at test items of demo@1"):
-        evaluate(*asked)
-
-    assert "left out" not in evaluate(*asked, "--reason", "Final figures")
-    assert measured() == ("", {"dev", "test"})
-
-
 def test_a_file_of_predictions_is_measured_without_its_test_items(
     release: Any, tmp_path: Path
 ) -> None:
@@ -70,21 +50,6 @@ def test_a_file_of_predictions_is_measured_without_its_test_items(
     assert SAID in said
     assert "2 of 2 cases are predicted." in said
     assert measured() == ("open", {"dev"})
-
-
-def test_a_configuration_file_names_a_split_or_leaves_test_items_out(
-    release: Any,
-    config: Any,  # noqa: F811
-) -> None:
-    agents = {"floor": {"pipeline": "nothing"}}
-
-    assert SAID in evaluate(
-        "--config", str(config({"datasets": {"d": {"gold": "demo"}}, "agents": agents}))
-    )
-    assert measured() == ("open", {"dev"})
-    every = {"d": {"gold": "demo", "split": "all", "reason": "Final figures"}}
-    evaluate("--config", str(config({"datasets": every, "agents": agents})))
-    assert measured() == ("", {"dev", "test"})
 
 
 def test_the_api_and_the_page_measure_all_but_test_items(release: Any, signed_in: Any) -> None:

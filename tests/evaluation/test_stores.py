@@ -16,10 +16,6 @@ def test_what_was_put_is_got_by_another_process(tmp_path: Path) -> None:
     assert FileStore(tmp_path).get("tokens of ../any text\0") == b"\x00\x01"
 
 
-def test_what_was_never_put_is_not_there(tmp_path: Path) -> None:
-    assert FileStore(tmp_path / "not made yet").get("key") is None
-
-
 def test_a_key_never_leaves_the_folder(tmp_path: Path) -> None:
     FileStore(tmp_path / "cache").put("../../outside", b"1")
 

@@ -204,7 +204,7 @@ def test_a_text_is_not_a_code(code: str) -> None:
 
 STORED = {
     *("trial.cancelled", "suggestions.stopped", "suggestions.for_layer"),
-    *("legacy.text", "budget.set_prices", "build.too_long"),
+    *("legacy.text", "budget.set_prices", "build.too_long", "gate.coverage"),
     *("certificate.probes_failed", "gold.correction_without_label"),
 }
 """Of rows of an earlier version: they are read and no longer made."""

@@ -38,13 +38,6 @@ class Command(RunCommand):
             "--baseline", type=int, metavar="RUN", help="an earlier run: fails if RUN is worse"
         )
         parser.add_argument(
-            "--min-coverage",
-            type=float,
-            metavar="SHARE",
-            help="fails if fewer cases have a value of the primary metric, for example 0.95; in "
-            "place of the project's own",
-        )
-        parser.add_argument(
             "--strict",
             action="store_true",
             help="a drop beyond its limit fails also where it is undecided",
@@ -56,12 +49,7 @@ class Command(RunCommand):
         run, earlier = self.run_numbered(options["run"]), options["baseline"]
         baseline = self.run_numbered(earlier) if earlier else None
         state_results([run, *([baseline] if baseline else [])], options["reason"], self.stderr)
-        result = gates.ask(
-            run,
-            baseline=baseline,
-            min_coverage=options["min_coverage"],
-            strict=options["strict"],
-        )
+        result = gates.ask(run, baseline=baseline, strict=options["strict"])
         if options["format"] == "json":
             self.stdout.write(json.dumps(gates.as_json(result), indent=2, allow_nan=False))
         else:

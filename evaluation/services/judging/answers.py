@@ -13,7 +13,7 @@ from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.layers.memory import Memory
 from evaluation.metrics.answers import PARSER_VERSION
 from evaluation.models import Answer, CaseRun, Judgement, Judging, Run, WorkQuerySet
-from evaluation.models.spec import ModelDescription
+from evaluation.models.spec import AnswersSpec
 from evaluation.services.language_models import endpoints
 from evaluation.services.work import leases
 from labeling.domain.errors import RuleError
@@ -47,30 +47,20 @@ def check(layer: str, model: str = DEFAULT) -> None:
     endpoints.require(Fact("task.judge_answers"), JUDGE)
 
 
-class Description(TypedDict):
-    """What a run writes down of its answers; read as ``AnswersSpec``."""
-
-    prompt: str
-    text: str
-    prompt_sha256: str
-    judge: ModelDescription | None
-    judge_prompts: dict[str, str]
-
-
-def describe(judge_prompts: Mapping[str, str]) -> Description:
+def describe(judge_prompts: Mapping[str, str]) -> AnswersSpec:
     """What a run writes down: the prompt itself, so that a later version changes nothing in it.
 
     The texts of the judge's prompts are with its first judging, which ``prepare`` makes.
     """
     prompt = judge.shipped(judge.ANSWER)
     own = _own(judge.prompts(judge_prompts))
-    return {
-        "prompt": prompt.name,
-        "text": prompt.text,
-        "prompt_sha256": prompt.sha256,
-        "judge": endpoints.describe(JUDGE),
-        "judge_prompts": {kind: prompt.sha256 for kind, prompt in own.items()},
-    }
+    return AnswersSpec(
+        prompt=prompt.name,
+        text=prompt.text,
+        prompt_sha256=prompt.sha256,
+        judge=endpoints.describe(JUDGE),
+        judge_prompts={kind: prompt.sha256 for kind, prompt in own.items()},
+    )
 
 
 def _own(prompts: Mapping[str, judge.Prompt]) -> dict[str, judge.Prompt]:
@@ -84,17 +74,11 @@ def judge_prompts_of(run: Run) -> dict[str, str]:
     return {kind: first.spec["prompts"][kind]["text"] for kind in asked} if first else {}
 
 
-class Elsewhere(TypedDict):
-    """What a run writes down of answers that came with its predictions or from its pipeline."""
-
-    elsewhere: bool
-
-
-def elsewhere(cases: Iterable[CaseRun], layer: str) -> Elsewhere | None:
+def elsewhere(cases: Iterable[CaseRun], layer: str) -> AnswersSpec | None:
     """None if no prediction has an answer, or the layer asks nothing that could be answered."""
     if not isinstance(gold_layer(layer), Memory) or not any(map(own_answer, cases)):
         return None
-    return {"elsewhere": True}
+    return AnswersSpec(elsewhere=True)
 
 
 def take_over(run: Run, cases: Iterable[CaseRun]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from django.conf import settings
 from django.db import transaction
@@ -18,12 +18,11 @@ from evaluation import adapters, judge
 from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.layers.base import WHOLE
 from evaluation.models import EVERY, OPEN, CaseRun, Run, of_split, selected
-from evaluation.models.spec import ModelDescription, PredictionsSpec
+from evaluation.models.spec import PredictionsSpec
 from evaluation.services import looks
 from evaluation.services.judging import answers
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.launch import measuring, predictions, spec, thresholds
-from evaluation.services.launch.measuring import MetricsSettings
 from evaluation.services.launch.predictions import (
     PredictionsRefused,
     Source,
@@ -130,7 +129,7 @@ class _Examined:
     asks_model: bool = False
     items: list[GoldItem] = field(default_factory=list)
     cases: list[CaseRun] = field(default_factory=list)
-    measures: MetricsSettings = field(default_factory=MetricsSettings)
+    measures: dict[str, Any] = field(default_factory=dict)
     report: PredictionsSpec | None = None
     """What the file of predictions contained."""
     faults: list[FieldFault] = field(default_factory=list)
@@ -432,22 +431,12 @@ def _open_cases(run: Run, items: list[GoldItem]) -> list[CaseRun]:
     return cases
 
 
-class Asked(TypedDict, total=False):
-    """What the run writes down of its launch, where it has it: a part of its ``RunSpec``."""
-
-    predictions: dict[str, Any]
-    model: ModelDescription | None
-    answers: answers.Description | answers.Elsewhere
-    thresholds: dict[str, float]
-    size: int
-    configuration: dict[str, str]
-
-
-def _asked(request: LaunchRequest, examined: _Examined) -> Asked:
-    asked: Asked = {}
+def _asked(request: LaunchRequest, examined: _Examined) -> dict[str, Any]:
+    """What the run writes down of its launch, where it has it: parts of its ``RunSpec``."""
+    asked: dict[str, Any] = {}
     if request.predictions is not None:
         with_answers = answers.elsewhere(examined.cases, request.release.layer)
-        asked["predictions"] = examined.report.model_dump() if examined.report else {}
+        asked["predictions"] = examined.report
         return asked | {"answers": with_answers} if with_answers else asked
     needs_model = examined.asks_model or request.evaluate_answers
     asked["model"] = endpoints.describe(request.model) if needs_model else None

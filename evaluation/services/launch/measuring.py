@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any
 
 from evaluation.layers import gold_layer
 from evaluation.metrics.event_options import (
     SPECIFICATION,
-    OptionsByGroup,
     WrongOption,
     read_options,
 )
@@ -28,14 +27,7 @@ class MetricsRefused(RuleError):
     code = "metrics_refused"
 
 
-class MetricsSettings(TypedDict, total=False):
-    """What a run's spec says in addition to the metrics, of layers that have such settings."""
-
-    metrics_config: OptionsByGroup
-    event_schema: dict[str, list[str]]
-
-
-def describe(release: GoldRelease, settings: Mapping[str, Any] | None) -> MetricsSettings:
+def describe(release: GoldRelease, settings: Mapping[str, Any] | None) -> dict[str, Any]:
     """What goes into a run's spec next to the metrics: their settings and the event schema."""
     settings = dict(settings or {})
     check_version("metrics", settings.pop("version", None))

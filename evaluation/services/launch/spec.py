@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
-from typing import Any, TypedDict
+from typing import Any
 
 from django.conf import settings
 
@@ -21,7 +21,6 @@ from evaluation.models import Run, RunSpec
 from evaluation.services.launch import thresholds
 from labeling.agreement.matching.similarity import MINILM_ID
 from labeling.domain.canonical import canonical_json
-from labeling.domain.plugins import SourceJson
 from pipelines import prompting
 from pipelines.registry import PIPELINES
 
@@ -99,26 +98,13 @@ def prompts_of(pipeline: str, config: Mapping[str, Any]) -> dict[str, str]:
     return prompting.hashes(entry.prompts)
 
 
-class OfPackage(TypedDict, total=False):
-    pipeline_source: SourceJson
-
-
-def _source_of(pipeline: str) -> OfPackage:
+def _source_of(pipeline: str) -> dict[str, Any]:
     """The package that the pipeline came from, if from any."""
     source = PIPELINES.source_of(pipeline)
     return {"pipeline_source": source.as_json()} if source else {}
 
 
-class Measures(TypedDict):
-    """The metrics in force, each with its version, and the packages that some came from."""
-
-    metrics_version: str
-    protocol_version: str
-    metrics: dict[str, int]
-    metric_sources: dict[str, SourceJson]
-
-
-def measures(layer: str, *, answered: bool) -> Measures:
+def measures(layer: str, *, answered: bool) -> dict[str, Any]:
     """The metrics in force. Scoring writes them again: it may come long after the launch."""
     metrics = metrics_in(layer, answered=answered)
     sources = {metric.id: METRICS.source_of(metric.id) for metric in metrics}
@@ -142,13 +128,8 @@ def _version(package: str) -> str | None:
         return None
 
 
-class Commit(TypedDict):
-    commit: str
-    dirty: bool
-
-
 @cache
-def _git() -> Commit | None:
+def _git() -> dict[str, Any] | None:
     """The commit and whether files differ from it, or None for an installed package.
 
     Asked once: what counts is the code that this process loaded. Only Assay's repository is

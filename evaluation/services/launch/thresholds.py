@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from typing import Any, TypedDict
+from typing import Any
 
 from evaluation.layers import gold_layer
 from evaluation.layers.memory import Memory
 from evaluation.metrics.gate import DEFAULTS, MAX_DROP
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.models import GateThresholds
+from evaluation.models.spec import GateSpec
 from labeling.core import events
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease, Project
@@ -22,36 +23,25 @@ class ThresholdRefused(RuleError):
     code = "threshold_refused"
 
 
-class GateInForce(TypedDict):
-    """What a run writes down of the gate; read as ``GateSpec``."""
-
-    thresholds: dict[str, float]
-    max_drop: float
-    min_coverage: float | None
-
-
-def describe(release: GoldRelease) -> GateInForce:
+def describe(release: GoldRelease) -> GateSpec:
     """The gate in force for this gold, as a run writes it down when it is launched."""
     gate = in_force(own_of(release.project))
     names = {metric.id for metric in metrics_of([release.layer])}
-    gate["thresholds"] = {
-        name: value for name, value in gate["thresholds"].items() if name in names
-    }
-    return gate
+    asked = {name: value for name, value in gate.thresholds.items() if name in names}
+    return gate.model_copy(update={"thresholds": asked})
 
 
 def own_of(project: Project) -> GateThresholds | None:
     return GateThresholds.objects.filter(project=project).select_related("changed_by").first()
 
 
-def in_force(own: GateThresholds | None) -> GateInForce:
+def in_force(own: GateThresholds | None) -> GateSpec:
     """The defaults with the project's changes; ``None`` lifts a default. 0 is a threshold."""
     asked: dict[str, float | None] = {**DEFAULTS, **(own.thresholds if own else {})}
-    return {
-        "thresholds": {name: value for name, value in asked.items() if value is not None},
-        "max_drop": own.max_drop if own and own.max_drop is not None else MAX_DROP,
-        "min_coverage": own.min_coverage if own else None,
-    }
+    return GateSpec(
+        thresholds={name: value for name, value in asked.items() if value is not None},
+        max_drop=own.max_drop if own and own.max_drop is not None else MAX_DROP,
+    )
 
 
 def metrics_of(layers: Collection[str]) -> list[Metric]:
@@ -63,12 +53,7 @@ def metrics_of(layers: Collection[str]) -> list[Metric]:
 
 
 def store(
-    project: Project,
-    limits: Mapping[str, float | None],
-    max_drop: float | None,
-    *,
-    min_coverage: float | None = None,
-    by: Any,
+    project: Project, limits: Mapping[str, float | None], max_drop: float | None, *, by: Any
 ) -> None:
     """Keep what differs from the defaults. Runs that were launched before keep their gate."""
     for name, value in limits.items():
@@ -76,28 +61,17 @@ def store(
             check(name, value)
     if max_drop is not None and not (math.isfinite(max_drop) and 0 <= max_drop <= 1):
         raise ThresholdRefused("threshold.drop")
-    check_floor(min_coverage)
     own = {name: value for name, value in limits.items() if value != DEFAULTS.get(name)}
     GateThresholds.objects.update_or_create(
         project=project,
         defaults={
             "thresholds": own,
             "max_drop": None if max_drop == MAX_DROP else max_drop,
-            "min_coverage": min_coverage,
             "changed_by": by,
         },
     )
-    named = [f"{name} {value}" for name, value in sorted(own.items())]
-    if min_coverage is not None:
-        named.append(f"coverage {min_coverage}")
-    listed = ", ".join(named) or "the defaults"
+    listed = ", ".join(f"{name} {value}" for name, value in sorted(own.items())) or "the defaults"
     events.record("gate.changed", project, project=project, actor=by, thresholds=listed)
-
-
-def check_floor(share: float | None) -> None:
-    """Of coverage; None asks for none."""
-    if share is not None and not 0 < share <= 1:
-        raise ThresholdRefused("threshold.coverage")
 
 
 def check(name: str, value: float) -> None:

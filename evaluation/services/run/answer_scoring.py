@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -22,41 +22,6 @@ JUDGED = ("faithfulness", "relevance", "completeness", "correctness")
 NO_ANSWER = Fact("metric.no_answer")
 NOT_JUDGED = Fact("metric.not_judged")
 JUDGE_FAILED = Fact("metric.judge_failed")
-
-
-class Claims(TypedDict):
-    """Of one answer, where a judge has looked at them."""
-
-    score: float | None
-    supported: int
-    total: int
-
-
-class CountingJudge(TypedDict):
-    """The judging whose scores count, and the prompt of this kind."""
-
-    judging: int
-    model: str
-    name: str
-    sha256: str
-    judge_sha256: str
-
-
-class AnswerCounts(TypedDict):
-    """How many answers are the pipeline's own, and how many a language model wrote."""
-
-    own: int
-    written: int
-
-
-class JudgedDetail(TypedDict):
-    """What is stored with a judged figure of a run; ``claims`` with faithfulness alone."""
-
-    answers: AnswerCounts
-    judge_failures: int
-    clamped: int
-    judge: CountingJudge
-    claims: NotRequired[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -135,18 +100,18 @@ class Judged:
         written = {"answers": self._whose()}
         return {"answer_token_f1": written, **self._of_judge(written["answers"])}
 
-    def _whose(self) -> AnswerCounts:
+    def _whose(self) -> dict[str, int]:
         done = [row for row in self.answers.values() if row.state == Answer.State.DONE]
         own = sum(not row.model for row in done)
         return {"own": own, "written": len(done) - own}
 
-    def _of_judge(self, whose: AnswerCounts) -> dict[str, JudgedDetail]:
+    def _of_judge(self, whose: dict[str, int]) -> dict[str, dict[str, Any]]:
         """How often the judge failed, and the claims."""
         if self.judging is None:
             return {}
         rows = {kind: self._of_kind(kind) for kind in (*JUDGED, "claims")}
         prompts = self.judging.spec["prompts"]
-        details_by_metric: dict[str, JudgedDetail] = {
+        details_by_metric: dict[str, dict[str, Any]] = {
             kind: {
                 "judge": {
                     "judging": self.judging.pk,
@@ -217,7 +182,7 @@ def clamped(run: Run) -> dict[int, list[str]]:
     return kinds
 
 
-def _claims(judgement: Judgement | None) -> dict[str, Claims]:
+def _claims(judgement: Judgement | None) -> dict[str, Any]:
     if judgement is None or judgement.state != Judgement.State.DONE:
         return {}
     claims = judgement.detail.get("claims", [])

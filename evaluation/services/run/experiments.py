@@ -7,7 +7,7 @@ others stay empty, because they were not run. Test figures of a run that is seal
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from django.db.models import Prefetch, Sum
 
@@ -21,54 +21,18 @@ from evaluation.services.run.exposures import Exposures
 from labeling.domain.csv_cells import csv_line
 from pipelines.types import Config
 
-
-class ExperimentColumns(TypedDict):
-    """The columns of the log, in order; the intervals are those of the whole run."""
-
-    experiment_id: int
-    date: str
-    name: str
-    gold: str
-    layer: str
-    pipeline: str
-    pipeline_version: str
-    train_exact_recall: float | None
-    train_precision: float | None
-    test_exact_recall: float | None
-    test_precision: float | None
-    dev_exact_recall: float | None
-    dev_precision: float | None
-    open_exact_recall: float | None
-    open_precision: float | None
-    all_exact_recall: float | None
-    all_precision: float | None
-    cases: int | None
-    recall_ci_low: float | None
-    recall_ci_high: float | None
-    precision_ci_low: float | None
-    precision_ci_high: float | None
-    config_summary: str
-    config_changes: str
-    config_sha256: str
-    commit: str | None
-    synthetic: bool
-    seen: int
-    left_out: int
-    unseen: int
-    sealed: bool
-
-
-class ExperimentRow(ExperimentColumns):
-    """A row as the API returns it."""
-
-    config: Config
-    baseline: bool
-    split: str
-    """The run's own: train, dev, test, open (all but test) or all."""
-
-
 SPLITS = ("train", "test", "dev", "open", "all")
-COLUMNS = tuple(ExperimentColumns.__annotations__)
+COLUMNS = (
+    *("experiment_id", "date", "name", "gold", "layer", "pipeline", "pipeline_version"),
+    *(f"{split}_{name}" for split in SPLITS for name in ("exact_recall", "precision")),
+    *("cases", "recall_ci_low", "recall_ci_high", "precision_ci_low", "precision_ci_high"),
+    *("config_summary", "config_changes", "config_sha256", "commit", "synthetic"),
+    *("seen", "left_out", "unseen", "sealed"),
+)
+"""In order; the intervals are those of the whole run."""
+
+ExperimentRow = dict[str, Any]
+"""These, and ``config``, ``baseline`` and the run's ``split``."""
 
 
 Part = tuple[int, str, str]
@@ -123,14 +87,13 @@ def _in_force(metric: str, version: int) -> bool:
 def _without_test(row: ExperimentRow) -> ExperimentRow:
     """Parts of other splits stay: they say nothing about test items."""
     closed = [name for name in COLUMNS if name.startswith(("test_", "all_")) or "_ci_" in name]
-    return {**row, "sealed": True, **dict.fromkeys(closed)}  # type: ignore[typeddict-item]
+    return {**row, "sealed": True, **dict.fromkeys(closed)}
 
 
 def csv_lines(experiments: Sequence[ExperimentRow]) -> Iterator[str]:
     yield csv_line(COLUMNS)
     for row in experiments:
-        cells: Mapping[str, object] = row
-        yield csv_line([_cell(cells[column]) for column in COLUMNS])
+        yield csv_line([_cell(row[column]) for column in COLUMNS])
 
 
 def _row(
@@ -157,7 +120,7 @@ def _row(
         "layer": run.release.layer,
         "pipeline": run.pipeline,
         "pipeline_version": run.pipeline_version,
-        **by_split,  # type: ignore[typeddict-item]
+        **by_split,
         "cases": _of(means.get(recall), "n"),
         "recall_ci_low": _of(means.get(recall), "ci_low"),
         "recall_ci_high": _of(means.get(recall), "ci_high"),

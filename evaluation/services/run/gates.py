@@ -12,7 +12,6 @@ from evaluation.metrics.gate import (
     MAX_DROP,
     Change,
     Check,
-    check_coverage,
     check_drift,
     check_threshold,
     uncertified,
@@ -20,11 +19,9 @@ from evaluation.metrics.gate import (
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.metrics.summary import by_cluster
 from evaluation.models import GateResult, Run
-from evaluation.models.spec import GateSpec
 from evaluation.services.judging import certificates
 from evaluation.services.launch import thresholds
 from evaluation.services.run import comparisons, results
-from evaluation.services.run.primary_metrics import primary_of
 from labeling.core import acting, events
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
@@ -49,7 +46,7 @@ def settings_of(run: Run) -> tuple[dict[str, float], float]:
     Those of answers hold for runs that have answers, and those of judges where one was asked.
     """
     spec = run.spec
-    gate = spec.gate or GateSpec.model_validate(thresholds.describe(run.release))
+    gate = spec.gate or thresholds.describe(run.release)
     without = set() if spec.has_answers else {metric.id for metric in metrics_for("answers")}
     if not spec.asks_for_answers and not run.judgings.exists():
         without |= JUDGED
@@ -57,31 +54,20 @@ def settings_of(run: Run) -> tuple[dict[str, float], float]:
     return {**asked, **spec.thresholds}, MAX_DROP if gate.max_drop is None else gate.max_drop
 
 
-def coverage_floor(run: Run) -> float | None:
-    """The share of cases with a value that its launch asked for; None: none."""
-    return run.spec.gate.min_coverage if run.spec.gate else None
-
-
 def ask(
     run: Run,
     *,
     baseline: Run | None = None,
-    min_coverage: float | None = None,
     strict: bool = False,
     by: Any = None,
 ) -> GateResult:
     """Look at everything and keep the answer. Needs ``with_progress()`` of both runs.
 
-    ``min_coverage`` is in place of the floor that the run was launched with; if ``strict``, a drop
-    beyond its limit that is undecided fails.
+    If ``strict``, a drop beyond its limit that is undecided fails.
     """
-    thresholds.check_floor(min_coverage)
     _check(run, baseline)
     limits, max_drop = settings_of(run)
     checks = _thresholds(run, limits)
-    floor = coverage_floor(run) if min_coverage is None else min_coverage
-    if floor is not None:
-        checks.append(_coverage(run, floor))
     if baseline is not None:
         checks += _drifts(run, baseline, max_drop, strict=strict)
     if not checks:
@@ -224,14 +210,6 @@ def _chance(run: Run, metric: Metric, limit: float) -> float | None:
     totals = by_cluster(*comparisons.shares_of(run, metric))
     above = chance_of_ratio_above(totals, limit, lower=metric.lower, upper=metric.upper)
     return 1 - above if above is not None and metric.direction == "lower" else above
-
-
-def _coverage(run: Run, floor: float) -> Check:
-    """By the primary metric; a run without its figure covers nothing."""
-    metric = primary_of(run.release.project, run.spec.layer).metric
-    rows = [row for row in results.aggregates_of(run) if row.metric == metric.id]
-    defined = sum(row.n for row in rows)
-    return check_coverage(metric, defined, sum(row.n + row.n_undefined for row in rows), floor)
 
 
 def _drifts(run: Run, baseline: Run, max_drop: float, *, strict: bool) -> list[Check]:

@@ -10,7 +10,6 @@ from django.db.models import (
     Case,
     CharField,
     Count,
-    Exists,
     F,
     FloatField,
     IntegerField,
@@ -24,7 +23,7 @@ from django.db.models.functions import Coalesce
 
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS, Metric
-from evaluation.models import Aggregate, CaseRun, PrimaryMetric, Run, RunTag
+from evaluation.models import Aggregate, CaseRun, PrimaryMetric, Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.services.run import changes
 from labeling.core.searching import containing
@@ -48,7 +47,6 @@ class Asked:
     split: str = ""
     """``all``: on every split."""
     status: str = ""
-    tag: str = ""
     search: str = ""
     mine: bool = False
     sort: str = ""
@@ -58,7 +56,7 @@ class Asked:
 
     @property
     def is_filtered(self) -> bool:
-        words = (self.pipeline, self.release, self.split, self.status, self.tag, self.search)
+        words = (self.pipeline, self.release, self.split, self.status, self.search)
         return any(words) or self.mine
 
 
@@ -147,8 +145,6 @@ def filtered(runs: RunQuerySet, asked: Asked, reader: Any) -> RunQuerySet:
         runs = runs.filter(split="" if asked.split == "all" else asked.split)
     if asked.mine:
         runs = runs.filter(requested_by=reader.pk)
-    if asked.tag:
-        runs = runs.filter(Exists(RunTag.objects.filter(run=OuterRef("pk"), tag=asked.tag)))
     if asked.search:
         runs = runs.filter(_matches(asked.search))
     return _in_state(runs, asked.status) if asked.status else runs
@@ -156,9 +152,8 @@ def filtered(runs: RunQuerySet, asked: Asked, reader: Any) -> RunQuerySet:
 
 def _matches(search: str) -> Q:
     number = whole_number(search)
-    named = containing("name", search) | Q(pipeline__icontains=search)
-    tagged = RunTag.objects.filter(containing("tag", search), run=OuterRef("pk"))
-    by_text = named | Q(Exists(tagged))
+    by_text = containing("name", search) | Q(pipeline__icontains=search)
+    by_text |= containing("note__text", search)
     return by_text | Q(pk=number) if number is not None else by_text
 
 
@@ -173,18 +168,6 @@ def _in_state(runs: RunQuerySet, status: str) -> RunQuerySet:
         return runs.filter(ended[Status(status)])
     going_on: Any = runs.filter(failure=None, scored_at=None, cancelled=False).with_state()
     return going_on.filter(state=status)
-
-
-def _by_number(reader: Any, primary: Primaries) -> Any:
-    return F("pk")
-
-
-def _by_pipeline(reader: Any, primary: Primaries) -> Any:
-    return F("pipeline")
-
-
-def _by_gold(reader: Any, primary: Primaries) -> Any:
-    return F("release__name")
 
 
 def _by_primary(reader: Any, primary: Primaries) -> Any:
@@ -204,9 +187,9 @@ def _by_failed(reader: Any, primary: Primaries) -> Any:
 
 
 SORTS: dict[str, Callable[[Any, Primaries], Any]] = {
-    "run": _by_number,
-    "pipeline": _by_pipeline,
-    "gold": _by_gold,
+    "run": lambda reader, primary: F("pk"),
+    "pipeline": lambda reader, primary: F("pipeline"),
+    "gold": lambda reader, primary: F("release__name"),
     "cases": _by_failed,
     "primary": _by_primary,
 }

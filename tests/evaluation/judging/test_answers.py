@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from io import StringIO
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.core.management import call_command
 
 from evaluation import judge
 from evaluation.models import Answer, Judgement, Run
 from evaluation.services.language_models import budgets
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.run import execution, results
-from labeling.models import Project
 from labeling.words import in_english
 from pipelines.types import Case, Output
 from tests import llm_server
@@ -186,28 +182,3 @@ def test_results_hold_the_answers_with_what_the_judge_said(
     assert case["judgements"]["faithfulness"]["score"] == 8
     assert case["judgements"]["faithfulness"]["reasoning"] == "As the messages say."
     assert [claim["supported"] for claim in case["judgements"]["claims"]["claims"]] == [True, False]
-
-
-def test_a_configuration_file_asks_for_answers_and_for_what_they_have_to_reach(
-    server: LanguageServer, start: Any, project: Project, tmp_path: Path
-) -> None:
-    start(evaluate_answers=False)  # so that there is gold
-    file = tmp_path / "config.yaml"
-    file.write_text(
-        "datasets: {chats: {gold: asked}}\n"
-        "agents:\n"
-        "  found: {pipeline: lexical}\n"
-        "  told: {pipeline: random, evaluate_answers: true}\n"
-        "metrics: {chats: [evidence_recall, faithfulness]}\n"
-    )
-    out = StringIO()
-    call_command("evaluate", config=file, estimate=True, stdout=out)
-    assert "chats-told: 3 cases" in out.getvalue()
-    assert "an answer and 5 judgments" in out.getvalue()
-
-    call_command("evaluate", config=file, stdout=out)
-
-    told = Run.objects.get(pipeline="random")
-    assert aggregate(told, "faithfulness").mean == 8.0
-    assert not Run.objects.filter(pipeline="lexical").order_by("-pk")[0].spec.has_answers
-    assert "faithfulness" in out.getvalue()

@@ -410,7 +410,6 @@ class Freeze(Record):
 
 class GateIn(TypedDict, total=False):
     baseline: int | None
-    min_coverage: float | None
     strict: bool
 
 class Gate(Record):
@@ -1151,4 +1150,3 @@ class GetRuns(TypedDict, total=False):
     search: str | None
     split: str | None
     status: str | None
-    tag: str | None

@@ -94,14 +94,13 @@ class Run(models.RunDetail):
         self,
         *,
         baseline: Run | None = None,
-        min_coverage: float | None = None,
         strict: bool = False,
     ) -> models.Gate:
         """Check the thresholds of the project, and with ``baseline`` what became worse since.
 
         With ``strict`` a drop beyond its limit fails also where it is undecided.
         """
-        body = said(baseline=baseline and baseline.id, min_coverage=min_coverage, strict=strict)
+        body = said(baseline=baseline and baseline.id, strict=strict)
         return self._part._post(models.Gate, ["runs", self.id, "gate"], body)
 
     def last_gate(self) -> models.Gate | None:
