@@ -948,8 +948,7 @@ TRIALS: dict[str, Text] = {
         "{path} is not empty and holds no results of a pipeline. Choose another folder."
     ),
     "trial.folder_of_another": _(
-        "{path} holds results of something else ({names} differ). Choose another folder, or "
-        "replace them with --force."
+        "{path} holds results of something else ({names} differ). Choose another folder."
     ),
     "trial.folder_in_use": _("Another command is writing its results into {path}."),
     "trial.id_twice": _("Another conversation of the files is called “{id}” as well."),

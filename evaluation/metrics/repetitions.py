@@ -6,7 +6,6 @@ value over all ways to draw k of the n tries that there are, which makes it unbi
 tries of the same case.
 """
 
-from collections.abc import Sequence
 from math import comb
 
 
@@ -36,35 +35,6 @@ def all_of_k(n: int, right: int, k: int) -> float | None:
     """
     _check(n, right)
     return None if not 1 <= k <= n else comb(right, k) / comb(n, k)
-
-
-def highest_of_k(values: Sequence[float], k: int) -> float | None:
-    """The expected highest of k of these values, drawn without putting one back.
-
-    Examples
-    --------
-    >>> highest_of_k([0.0, 0.5, 1.0], 2)  # (0.5 + 1 + 1) / 3
-    0.8333333333333334
-    >>> highest_of_k([0.0, 0.5, 1.0], 1)
-    0.5
-    """
-    n = len(values)
-    if not 1 <= k <= n:
-        return None
-    ordered = enumerate(sorted(values))
-    return sum(comb(below, k - 1) * value for below, value in ordered) / comb(n, k)
-
-
-def lowest_of_k(values: Sequence[float], k: int) -> float | None:
-    """The expected lowest of k of these values.
-
-    Examples
-    --------
-    >>> lowest_of_k([0.0, 0.5, 1.0], 3)
-    0.0
-    """
-    highest = highest_of_k([-value for value in values], k)
-    return None if highest is None else 0.0 - highest
 
 
 def _check(n: int, right: int) -> None:

@@ -105,10 +105,10 @@ def _repetitions(report: Report) -> Iterator[str]:
     at = present.exact(report.repetitions.right_at)
     yield f"{plain(report.primary.metric.title)} of k tries of a case; right is {at}:"
     yield ""
-    yield "| k | Best of k | Worst of k | One of k right | All k right | Cases |"
+    yield "| k | One of k right | All k right | Cases |"
     yield "| ---: | ---: | ---: | ---: | ---: | ---: |"
     for row in report.repetitions.rows:
-        reached = map(present.with_interval, (row.best, row.worst, row.one_right, row.all_right))
+        reached = map(present.with_interval, (row.one_right, row.all_right))
         yield _table_row([str(row.k), *reached, str(row.n)])
     yield ""
 

@@ -8,7 +8,6 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 
-from evaluation.layers import MalformedOutput, gold_layer
 from evaluation.models import Rating, Run
 from evaluation.services.run import execution, results
 from evaluation.services.run.comparisons import NotComparable, compare_runs
@@ -157,28 +156,6 @@ def test_a_judge_who_is_not_done_does_not_count_yet(
     assert (result.mean, result.n, result.n_undefined) == (1.0, 1, 1)
 
 
-def test_a_failed_case_has_the_worst_of_both(project: Project, script: Any, finished: Any) -> None:
-    def fail(case: Case) -> Output:
-        raise RuntimeError("no")
-
-    script(fail)
-    run = finished(
-        release=make_release(project, "inference", {"inferred_requirements": [inferred("A")]})
-    )
-
-    assert (mean(run, "inference_relevance"), mean(run, "false_inference_rate")) == (0.0, 1.0)
-    assert aggregate(run, "inference_relevance").detail["micro"]["gold"] == 1
-
-
-@pytest.mark.parametrize(
-    ("layer", "label"), [("inference", inferred("A")), ("validation", issue())]
-)
-def test_sources_that_are_no_positions_are_refused(layer: str, label: Any) -> None:
-    given = gold_layer(layer)
-    with pytest.raises(MalformedOutput, match=r"output\.no_list_of_integers"):
-        given.check({given.key: [label | {"source_messages": [[1]]}]}, message_count=2)
-
-
 def test_the_page_says_who_judges_and_shows_both_sides(inference_run: Run, signed_in: Any) -> None:
     client = signed_in("noor")
 
@@ -268,24 +245,3 @@ def test_figures_by_difficulty_and_domain(validation_run: Run) -> None:
     difficulties = [(row["group"], row["mean"], row["n"]) for row in groups["Difficulty"]]
     assert difficulties == [("medium", pytest.approx(2 / 3), 1), ("hard", pytest.approx(2 / 3), 1)]
     assert [row["group"] for row in groups["Domain"]] == ["clinic", "shop"]
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {"issues": "none"},
-        {"issues": [1]},
-        {"issues": [issue(severity=3)]},
-        {"issues": [issue(span={"start": 3, "end": 1, "text": "x"})]},
-        {"issues": [issue(span={"start": 0, "end": 1})]},
-    ],
-)
-def test_an_output_that_cannot_be_compared_fails_its_case(
-    project: Project, script: Any, finished: Any, broken: Any
-) -> None:
-    script(lambda case: broken)
-
-    run = finished(release=make_release(project, "validation", {"issues": [issue()]}))
-
-    case = run.cases.get()
-    assert (case.state, case.error_class) in {("failed", "parse"), ("queued", "parse")}

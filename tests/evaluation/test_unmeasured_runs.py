@@ -191,16 +191,11 @@ def test_results_of_something_else_are_not_overwritten(script, tmp_path, talks):
     talks.write_text(native("d"))
     with pytest.raises(CommandError, match="files differ"):
         run_pipeline(talks, into=into)
-    run_pipeline(talks, into=into, force=True)
-
-    assert [line["case_id"] for line in read(into / "predictions.jsonl")] == ["d"]
-    assert not (into / "documents" / "a.md").exists()
     foreign = tmp_path / "foreign"
     (foreign / "documents").mkdir(parents=True)
     (foreign / "documents" / "thesis.md").write_text("mine")
     with pytest.raises(CommandError, match="not empty"):
         run_pipeline(talks, into=foreign)
-    run_pipeline(talks, into=foreign, force=True)
     assert (foreign / "documents" / "thesis.md").read_text() == "mine"
 
 
@@ -209,10 +204,10 @@ def test_a_folder_goes_on_with_the_model_it_was_begun_with(script, tmp_path, tal
     model = {"id": "local/small", "temperature": 0, "input_price": None, "output_price": None}
     asked = dict.fromkeys(folder.ASKED) | {"model": model}
     with into.alone():
-        into.open(asked, force=False)
-        into.open(asked | {"model": model | {"input_price": 1.0}}, force=False)
+        into.open(asked)
+        into.open(asked | {"model": model | {"input_price": 1.0}})
         with refused(predicting.TrialRefused, match="model"):
-            into.open(asked | {"model": model | {"id": "local/large"}}, force=False)
+            into.open(asked | {"model": model | {"id": "local/large"}})
         with pytest.raises(CommandError, match="Another command"):
             run_pipeline(talks, into=into.path)
 

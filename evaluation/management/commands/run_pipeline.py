@@ -116,9 +116,6 @@ class Command(RunCommand):
         parser.add_argument(
             "--budget-tokens", type=int, metavar="N", help="tokens that language models may use"
         )
-        parser.add_argument(
-            "--force", action="store_true", help="replace the results that lie in the folder"
-        )
 
     def handle(self, **options: Any) -> None:
         try:
@@ -147,7 +144,7 @@ class Command(RunCommand):
         asked = folder.asked_report(task, pipeline, read, how_read)
         into = Folder(options["output_dir"])
         with into.alone():
-            done = into.open(asked, force=options["force"])
+            done = into.open(asked)
             if done:
                 self.stderr.write(f"Continuing: {len(done)} done already.")
             try:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from evaluation.metrics.metric import Metric, Value
-from evaluation.metrics.repetitions import all_of_k, highest_of_k, lowest_of_k, pass_at_k
+from evaluation.metrics.repetitions import all_of_k, pass_at_k
 from evaluation.metrics.summary import summarize
 from evaluation.models import Run, Score
 from labeling.domain.facts import Fact
@@ -36,8 +36,6 @@ class ReachedByTries(NamedTuple):
     """What k tries of a case reach."""
 
     k: int
-    best: Reduced
-    worst: Reduced
     one_right: Reduced
     all_right: Reduced
     n: int
@@ -85,34 +83,23 @@ def _tries(run: Run, metric: Metric) -> list[Tries]:
     return list(by_case.values())
 
 
+SHARE = Metric("share_of_tries", 1, frozenset(), "", "")
+
+
 def _row(repeated: Repetitions, k: int) -> ReachedByTries:
-    metric, tries, right = repeated.metric, repeated.tries, repeated.right
-    best, worst = highest_of_k, lowest_of_k
-    if metric.direction == "lower":
-        best, worst = worst, best
-    scale = replace(metric, scope="case", compute=None)
-    share = Metric("share_of_tries", 1, frozenset(), "", "")
-
-    def of(reduced: Callable[[Tries], float | None], on: Metric) -> Reduced:
-        return _mean(tries, reduced, on)
-
+    tries, right = repeated.tries, repeated.right
     return ReachedByTries(
         k=k,
-        best=of(lambda case: best(case.values, k), scale),
-        worst=of(lambda case: worst(case.values, k), scale),
-        one_right=of(lambda case: pass_at_k(len(case.values), right(case), k), share),
-        all_right=of(lambda case: all_of_k(len(case.values), right(case), k), share),
+        one_right=_mean(tries, [pass_at_k(len(case.values), right(case), k) for case in tries]),
+        all_right=_mean(tries, [all_of_k(len(case.values), right(case), k) for case in tries]),
         n=sum(len(case.values) >= k for case in tries),
     )
 
 
-def _mean(
-    tries: Sequence[Tries], reduced: Callable[[Tries], float | None], metric: Metric
-) -> Reduced:
+def _mean(tries: Sequence[Tries], values: Sequence[float | None]) -> Reduced:
     """Over the cases, with the interval that every figure of a run has."""
-    values = [reduced(case) for case in tries]
     summary = summarize(
-        metric,
+        SHARE,
         [Value(value, None if value is not None else TOO_FEW) for value in values],
         clusters=[case.conversation for case in tries],
         failed=[False] * len(tries),  # a failed try has the worst value already

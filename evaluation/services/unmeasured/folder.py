@@ -118,12 +118,10 @@ class Folder:
         self.path = path
         self._spent: Mapping[str, Any] = {}
 
-    def open(self, asked: Report, *, force: bool) -> set[str]:
+    def open(self, asked: Report) -> set[str]:
         """The ids of the cases that are done already. Refused where other results lie."""
         known = self._known()
-        if force:
-            self._clear()
-        elif known is not None:
+        if known is not None:
             differing = [name for name in ASKED if known.get(name) != asked[name]]
             if _who_replies(known.get("model")) != _who_replies(asked["model"]):
                 differing.append("model")
@@ -131,9 +129,9 @@ class Folder:
                 raise TrialRefused("trial.folder_of_another", path=str(self.path), names=differing)
         elif {*self.path.iterdir()} - {self.path / LOCK, building.partial_of(self.path / REPORT)}:
             raise TrialRefused("trial.folder_not_empty", path=str(self.path))
-        self._spent = {} if force else (known or {}).get("usage") or {}
+        self._spent = (known or {}).get("usage") or {}
         self.write_report({**asked, "usage": self.spent(None)})
-        return set() if force else self._done()
+        return self._done()
 
     def spent(self, now: Spent | None) -> Any:
         """On language models by all calls that have written into the folder."""
@@ -156,14 +154,6 @@ class Folder:
         except (FileNotFoundError, NotADirectoryError, ValueError):
             return None
         return known if isinstance(known, dict) else None
-
-    def _clear(self) -> None:
-        """What a trial has written, and nothing else that lies there."""
-        for case_id in self._done():
-            for ending in files.DOCUMENTS:
-                self._document(case_id, ending).unlink(missing_ok=True)
-        for name in (PREDICTIONS, LABELS, FAILURES, REPORT):
-            (self.path / name).unlink(missing_ok=True)
 
     def _done(self) -> set[str]:
         """By whole lines: one that was cut off when a process was killed goes."""

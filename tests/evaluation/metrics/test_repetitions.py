@@ -1,4 +1,4 @@
-"""Best, worst, one and all of k tries, against every way to draw them."""
+"""One and all of k tries, against every way to draw them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from statistics import mean
 
 import pytest
 
-from evaluation.metrics.repetitions import all_of_k, highest_of_k, lowest_of_k, pass_at_k
+from evaluation.metrics.repetitions import all_of_k, pass_at_k
 
 VALUES = [0.25, 1.0, 0.0, 0.5, 1.0, 0.75]
 
@@ -17,8 +17,6 @@ def test_each_is_the_mean_over_every_way_to_draw_k(k: int) -> None:
     draws = list(combinations(VALUES, k))
     n, right = len(VALUES), sum(value >= 0.75 for value in VALUES)
 
-    assert highest_of_k(VALUES, k) == pytest.approx(mean(map(max, draws)))
-    assert lowest_of_k(VALUES, k) == pytest.approx(mean(map(min, draws)))
     one = mean(float(any(value >= 0.75 for value in draw)) for draw in draws)
     every = mean(float(all(value >= 0.75 for value in draw)) for draw in draws)
     assert pass_at_k(n, right, k) == pytest.approx(one)
@@ -37,7 +35,5 @@ def test_pass_at_k_is_the_published_product() -> None:
 def test_fewer_tries_than_k_are_undefined_and_nonsense_is_refused() -> None:
     assert pass_at_k(2, 1, 3) is None
     assert all_of_k(2, 1, 3) is None
-    assert highest_of_k([1.0, 0.0], 3) is None
-    assert lowest_of_k([], 1) is None
     with pytest.raises(ValueError, match="cannot be right"):
         pass_at_k(2, 3, 1)
