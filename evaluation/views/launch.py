@@ -12,8 +12,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evaluation.access import require_reader
 from evaluation.forms import ConversationsForm, LaunchForm, PredictionsForm
+from evaluation.metrics.registry import METRICS
 from evaluation.models import Run, selected
-from evaluation.services import plugins
 from evaluation.services.language_models import bills
 from evaluation.services.language_models.budgets import Estimate
 from evaluation.services.launch import cloning, launch
@@ -26,6 +26,7 @@ from labeling.domain.errors import FileFault, RuleError
 from labeling.gold.views.gold import release_of
 from labeling.translation import translated
 from labeling.words import words
+from pipelines.registry import PIPELINES
 
 FORMS: dict[str, type[LaunchForm | PredictionsForm | ConversationsForm]] = {
     "gold": LaunchForm,
@@ -51,7 +52,7 @@ def run_new(request: HttpRequest, on: str) -> HttpResponse:
     context = {
         "form": form,
         "query": f"?{request.GET.urlencode()}" if request.GET else "",  # stays on another tab
-        "plugin_faults": plugins.faults(),
+        "plugin_faults": [*PIPELINES.faults, *METRICS.faults],
         **_foreseen(form, on),
     }
     return render(request, "evaluation/run_new.html", context, status=422 if form.errors else 200)

@@ -216,15 +216,11 @@ class _Scorer:
         all_scored: list[Scored] = []
         columns = {metric.id: Column(len(self._pks)) for metric in self._metrics}
         places = {pk: place for place, pk in enumerate(self._pks)}
-        equal: dict[Value, Value] = {}
         for pks in batches(self._pks, AT_ONCE):
             values: dict[int, dict[str, Value]] = {pk: {} for pk in pks}
             stored = self._current_scores().filter(case__in=pks)
             for case_id, metric, people, *rest in stored.values_list(*OF_VALUE):
-                value = _value_of(*rest)
-                if not value.detail:  # most of them are alike
-                    value = equal.setdefault(value, value)
-                values[case_id][metric] = value
+                values[case_id][metric] = _value_of(*rest)
                 columns[metric].fill(places[case_id], None, people)
             contents: dict[int, GoldContent] = {}
             for case, example in self._examples(pks):

@@ -34,31 +34,22 @@ NOBODY: ByPerson = {}
 
 
 class Column:
-    """What one metric has of every case: ``None`` and nobody, until a case is filled in.
-
-    Equal values are one object, because most cases of a large run are alike.
-    """
+    """What one metric has of every case: ``None`` and nobody, until a case is filled in."""
 
     def __init__(self, n: int) -> None:
         self.shares: list[Share | None] = [None] * n
         self.by_person: list[ByPerson] = [NOBODY] * n
-        self._equal: dict[object, Any] = {}
 
     def fill(
         self, place: int, share: StoredShare | None, by_person: Mapping[str, StoredShare]
     ) -> None:
         if share is not None:
-            self.shares[place] = self._share(share)
+            self.shares[place] = Share(*share)
         if by_person:
-            of_people = {person: self._share(each) for person, each in by_person.items()}
-            self.by_person[place] = self._equal.setdefault(tuple(of_people.items()), of_people)
+            self.by_person[place] = {person: Share(*each) for person, each in by_person.items()}
 
     def measured(self) -> Measured:
         return Measured(self.shares, self.by_person)
-
-    def _share(self, stored: StoredShare) -> Share:
-        share = Share(*stored)
-        return self._equal.setdefault(share, share)
 
 
 class Standing:
