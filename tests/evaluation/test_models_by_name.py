@@ -70,18 +70,34 @@ def test_lists_comparisons_and_reports_name_the_model_of_a_run(
     assert second.spec.model_label == second.spec.model_id
 
 
-def test_what_a_command_prints_to_repeat_the_run_names_its_model(
-    launch: Any, server: LanguageServer, other: LanguageServer
+def test_a_command_names_its_model(
+    release: Any, server: LanguageServer, other: LanguageServer
 ) -> None:
-    from evaluation.report.command import to_repeat
+    given = {"gold": str(release), "pipeline": "asking", "model": "small"}
 
-    run = launch(pipeline="asking", model="small")
+    call_command("evaluate", stdout=StringIO(), **given)
 
-    assert "--model small" in to_repeat(run)
-    out = StringIO()
-    release = f"{run.release.name}@{run.release.version}"
-    call_command("evaluate", gold=release, pipeline="asking", model="small", stdout=out)
-    assert Run.objects.latest("pk").spec.model_name == "small"
+    assert Run.objects.get().spec.model_name == "small"
+
+
+def test_a_pipeline_on_files_asks_the_named_model(
+    server: LanguageServer, other: LanguageServer, tmp_path: Path
+) -> None:
+    file, out = tmp_path / "talks.jsonl", tmp_path / "out"
+    said = [{"role": "user", "content": "Hello."}, {"role": "analyst", "content": "Hi."}]
+    file.write_text(json.dumps({"id": "a", "domain": "shop", "messages": said}))
+
+    call_command(
+        "run_pipeline",
+        str(file),
+        pipeline="asking",
+        output_dir=out,
+        model="small",
+        stdout=StringIO(),
+    )
+
+    assert (server.requests, len(other.requests)) == ([], 2)
+    assert json.loads((out / "run.json").read_text())["model"]["name"] == "small"
 
 
 def test_a_name_that_nothing_declares_is_refused_with_those_there_are(

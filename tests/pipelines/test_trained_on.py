@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks import train_memory
+from benchmarks import train_vectors as gold
 from pipelines import registry, trained_on
-from pipelines.memory import gold
-from pipelines.memory import train as train_memory
 from pipelines.memory.retrieval import adapter, ranker
 from pipelines.requirements import train
 from pipelines.requirements.extraction import wanted

@@ -17,7 +17,7 @@ from django.core.management.base import CommandError
 from evaluation.management.bars import bar
 from evaluation.management.base import RunCommand
 from evaluation.management.settings import NOT_USABLE, read_settings
-from evaluation.services.language_models import bills
+from evaluation.services.language_models import bills, endpoints
 from evaluation.services.language_models.metering import CountedModel
 from evaluation.services.language_models.usage import Spent
 from evaluation.services.launch import launch
@@ -30,6 +30,7 @@ from labeling.conversations.rules.importing import Problem
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 from pipelines import registry
+from pipelines.chat.endpoint import DEFAULT
 from pipelines.encoder import MemoryCache, MiniLM
 from pipelines.errors import PipelineError
 from pipelines.types import Pipeline
@@ -111,6 +112,12 @@ class Command(RunCommand):
             help="in which forms documents are written (default: all)",
         )
         parser.add_argument(
+            "--model",
+            default=DEFAULT,
+            metavar="NAME",
+            help="which of the declared language models is asked (default: that of LLM_MODEL)",
+        )
+        parser.add_argument(
             "--budget", type=float, metavar="MONEY", help="what language models may cost"
         )
         parser.add_argument(
@@ -141,7 +148,7 @@ class Command(RunCommand):
         how_read = {"format": options["format"], "columns": how.columns, "roles": how.roles}
         if how.encoding:
             how_read["encoding"] = how.encoding
-        asked = folder.asked_report(task, pipeline, read, how_read)
+        asked = folder.asked_report(task, pipeline, read, how_read, options["model"])
         into = Folder(options["output_dir"])
         with into.alone():
             done = into.open(asked)
@@ -295,7 +302,10 @@ def _entry_of(path: Path) -> FileEntry:
 def _model(task: Task, options: dict[str, Any]) -> CountedModel | None:
     if not task.asks_model:
         return None
-    return CountedModel.named(budget_cost=options["budget"], budget_tokens=options["budget_tokens"])
+    endpoints.check_name(options["model"])
+    return CountedModel.named(
+        options["model"], budget_cost=options["budget"], budget_tokens=options["budget_tokens"]
+    )
 
 
 def _built(task: Task, model: CountedModel | None) -> Pipeline:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, FloatField, Sum
+from django.db.models import Count, FloatField, QuerySet, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 
@@ -127,10 +127,6 @@ def _run_of(work: Any) -> int | None:
     return None
 
 
-def _sum(name: str) -> Sum:
-    return Sum(Cast(KT(f"usage__{name}"), FloatField()))
-
-
 def check(run_id: int) -> None:
     """Refuse the next request if the run has used up its budget."""
     run = Run.objects.only("budget_cost", "budget_tokens", "spec").get(pk=run_id)
@@ -220,40 +216,31 @@ def estimate(
     size: int | None = None,
     model: str = DEFAULT,
 ) -> Estimate:
-    """From the newest run of this kind with the same model, else from the length of the texts.
-
-    Of a pipeline that may ask several times for a case, the most that it may ask is counted.
-    """
+    """From the newest run of this kind with the same model, else from the length of the texts."""
     calls = entry_for(pipeline).calls(config, release.layer)
-    items = of_split(GoldItem.objects.filter(release=release), split)
-    sizes = list(_case_sizes(release, items.order_by("position")[:size]))
-    cases = len(sizes) * repetitions
-    known = _of_earlier_run(release, pipeline, config, model)
-    if known:
-        run, prompt, reply = known
-        basis = Fact("estimate.earlier_run", run=run)
-        return _estimate(cases, prompt * cases, reply * cases, basis, model)
-    return estimate_of(sizes * repetitions, calls, model)
+    sizes = _case_sizes(release, split, size) * repetitions
+    same = Run.objects.filter(
+        release__layer=release.layer, release__project=release.project_id, pipeline=pipeline
+    )
+    same = same.filter(config=config, scored_at__isnull=False).order_by("-pk")
+    endpoint, cases = endpoints.named(model), len(sizes)
+    for run, asked in same.values_list("pk", "spec__model__id")[:5]:
+        mean = _mean_tokens(CaseRun.objects.filter(run=run))
+        if mean and endpoint and asked == endpoint.id:
+            basis = Fact("estimate.earlier_run", run=run)
+            return _estimate(cases, mean[0] * cases, mean[1] * cases, basis, model)
+    return estimate_of(sizes, calls, model)
 
 
 def estimate_of(sizes: Sequence[int], calls: Calls, model: str = DEFAULT) -> Estimate:
     """By the characters that each case reads: of several calls, the most that may be made."""
     prompts = sum(tokens_in(size) + PROMPT_TOKENS for size in sizes) * calls.most
-    return _estimate(
-        len(sizes), prompts, REPLY_TOKENS * len(sizes) * calls.most, _basis(calls), model
-    )
-
-
-def _basis(calls: Calls) -> Fact:
-    """What is counted of a pipeline that has not been run yet."""
-    if calls.most == 1:
-        return Fact("estimate.one_reading", tokens=REPLY_TOKENS)
-    return Fact(
-        "estimate.most_calls",
-        most=calls.most,
-        least=calls.least,
-        tokens=REPLY_TOKENS,
-    )
+    replies = REPLY_TOKENS * len(sizes) * calls.most
+    basis = Fact("estimate.one_reading", tokens=REPLY_TOKENS)
+    if calls.most > 1:
+        named = {"most": calls.most, "least": calls.least}
+        basis = Fact("estimate.most_calls", tokens=REPLY_TOKENS, **named)
+    return _estimate(len(sizes), prompts, replies, basis, model)
 
 
 def estimate_answers(
@@ -265,32 +252,22 @@ def estimate_answers(
     model: str = DEFAULT,
 ) -> Estimate:
     """One answer for each case, and one call of the judge for each kind of judgement."""
-    items = of_split(GoldItem.objects.filter(release=release), split)
-    layer, chosen = gold_layer(release.layer), items.order_by("position")[:size]
-    cases = sum(len(layer.parts(item.content)) for item in chosen.iterator(chunk_size=50))
-    kinds = len(judge.KINDS)
+    cases, kinds = len(_case_sizes(release, split, size)), len(judge.KINDS)
     endpoint = endpoints.named(JUDGE)
-    judged_by = endpoint.id if endpoint else ""
-    asked = Judgement.objects.filter(judging__model=judged_by, usage__cached=0, usage__calls__gt=0)
-    asked = asked.filter(judging__run__release__layer=release.layer)
-    asked = asked.filter(judging__run__release__project=release.project_id)
-    row = asked.aggregate(n=Count("pk"), p=_sum("prompt_tokens"), c=_sum("completion_tokens"))
+    before = Judgement.objects.filter(judging__model=endpoint.id if endpoint else "")
+    before = before.filter(judging__run__release__layer=release.layer)
+    before = before.filter(judging__run__release__project=release.project_id)
     basis = Fact("estimate.answers", kinds=kinds)
-    if row["n"]:
-        prompt, reply = row["p"] / row["n"], row["c"] / row["n"]
+    if mean := _mean_tokens(before):
         basis = Fact("estimate.as_before", basis=basis)
     else:
-        prompt, reply = ANSWER_PROMPT_TOKENS, ANSWER_REPLY_TOKENS
-        basis = Fact(
-            "estimate.tokens_each",
-            basis=basis,
-            prompt=ANSWER_PROMPT_TOKENS,
-            reply=ANSWER_REPLY_TOKENS,
-        )
-    times = cases * repetitions
-    written = _estimate(cases, prompt * times, reply * times, basis, model)
-    judged = _estimate(cases, prompt * kinds * times, reply * kinds * times, basis, JUDGE)
-    return replace(written + judged, basis=basis)
+        mean = (ANSWER_PROMPT_TOKENS, ANSWER_REPLY_TOKENS)
+        basis = Fact("estimate.tokens_each", basis=basis, prompt=mean[0], reply=mean[1])
+    prompt, reply = (tokens * cases * repetitions for tokens in mean)
+    written = _estimate(cases, prompt, reply, basis, model)
+    return replace(
+        written + _estimate(cases, prompt * kinds, reply * kinds, basis, JUDGE), basis=basis
+    )
 
 
 def _estimate(cases: int, prompt: float, reply: float, basis: Fact, model: str) -> Estimate:
@@ -300,28 +277,24 @@ def _estimate(cases: int, prompt: float, reply: float, basis: Fact, model: str) 
     return Estimate(cases, usage.prompt_tokens, usage.completion_tokens, cost, basis)
 
 
-def _case_sizes(release: GoldRelease, items: Iterable[GoldItem]) -> Iterable[int]:
+def _case_sizes(release: GoldRelease, split: str, most: int | None) -> list[int]:
     """Characters of the conversation, once for each case."""
     layer = gold_layer(release.layer)
-    for item in items:
+    items = of_split(GoldItem.objects.filter(release=release), split).order_by("position")[:most]
+    sizes: list[int] = []
+    for item in items.iterator(chunk_size=50):
         content = item.content
         characters = sum(len(message["content"]) for message in content["conversation"])
-        yield from [characters] * len(layer.parts(content))
+        sizes += [characters] * len(layer.parts(content))
+    return sizes
 
 
-def _of_earlier_run(
-    release: GoldRelease, pipeline: str, config: Config, model: str
-) -> tuple[int, float, float] | None:
-    """Its number and its mean tokens a case, of those that took nothing from the cache."""
-    endpoint = endpoints.named(model)
-    same = Run.objects.filter(
-        release__layer=release.layer, release__project=release.project_id, pipeline=pipeline
-    )
-    same = same.filter(config=config, scored_at__isnull=False).order_by("-pk")
-    for run_id in same.values_list("pk", flat=True)[:5]:
-        cases = CaseRun.objects.filter(run=run_id, usage__cached=0, usage__calls__gt=0)
-        asked = Run.objects.values_list("spec__model__id", flat=True).get(pk=run_id)
-        row = cases.aggregate(n=Count("pk"), p=_sum("prompt_tokens"), c=_sum("completion_tokens"))
-        if row["n"] and endpoint and asked == endpoint.id:
-            return run_id, row["p"] / row["n"], row["c"] / row["n"]
-    return None
+def _mean_tokens(asked: QuerySet[Any]) -> tuple[float, float] | None:
+    """Of prompt and reply, where nothing came from the cache."""
+    asked = asked.filter(usage__cached=0, usage__calls__gt=0)
+    row = asked.aggregate(n=Count("pk"), p=_sum("prompt_tokens"), c=_sum("completion_tokens"))
+    return (row["p"] / row["n"], row["c"] / row["n"]) if row["n"] else None
+
+
+def _sum(name: str) -> Sum:
+    return Sum(Cast(KT(f"usage__{name}"), FloatField()))

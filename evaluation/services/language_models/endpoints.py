@@ -23,7 +23,6 @@ from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import DEFAULT, JUDGE, OPENAI, Endpoint
 from pipelines.chat.receiving import MEGABYTE
 from pipelines.chat.redaction import redacted
-from pipelines.registry import Entry
 
 MOST = 64
 """Cases of one run at a time."""
@@ -69,10 +68,6 @@ def require(what: Fact, name: str = DEFAULT) -> None:
     missing = missing_setting(name)
     if missing:
         raise ModelMissing("model.missing", what=what, name=missing, details={"setting": missing})
-
-
-def uses_model(entry: Entry, config: Mapping[str, Any]) -> bool:
-    return entry.asks_model(config)
 
 
 def named(name: str = DEFAULT) -> Endpoint | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from time import monotonic, perf_counter
 from typing import Any
 
@@ -31,45 +30,21 @@ STOPS = (OverBudget, NoQuota, WrongKey, UnknownModel)
 MOST_REPETITIONS = 1000  # within one case
 
 
-def counted(ask: Callable[[], Reply], tell: Callable[[Spent], object]) -> Reply:
-    """The reply; what it cost is told. So is a failure, unless nobody was asked."""
-    started = perf_counter()
-    try:
-        reply = ask()
-    except OverBudget:
-        raise
-    except ModelError as error:
-        tell(Spent.of_call(error.usage, perf_counter() - started))
-        raise
-    tell(Spent.of_call(reply.usage, perf_counter() - started, reply))
-    return reply
+class _Counting:
+    """A model whose calls are counted: so are failures, unless nobody was asked."""
 
-
-class CountedModel:
-    """The model of a command that stores nothing, with its budget and what it cost in memory."""
-
-    def __init__(self, model: endpoints.CachedModel | None = None) -> None:
-        self._model: Any = model
-        self.spent = Spent()
+    def __init__(self, model: endpoints.CachedModel) -> None:
+        self._model = model
         self.stopped: ModelError | None = None
         """Why nothing can continue, even if the pipeline ignored it."""
 
-    @classmethod
-    def named(
-        cls, name: str = DEFAULT, *, budget_cost: float | None, budget_tokens: int | None
-    ) -> CountedModel | None:
-        model = cls()
-        model._model = endpoints.model_named(
-            name, before_asking=lambda: budgets.hold(budget_cost, budget_tokens, model.spent, name)
-        )
-        return model if model._model else None
-
     @property
     def id(self) -> str:
-        return str(self._model.id)
+        return self._model.id
 
-    def _add(self, spent: Spent) -> None:
-        self.spent = self.spent + spent
+    @property
+    def context_tokens(self) -> int:
+        return self._model.endpoint.context_tokens
 
     def complete(
         self,
@@ -78,15 +53,46 @@ class CountedModel:
         schema: JsonSchema | None = None,
         repetition: int = 0,
     ) -> Reply:
-        ask = partial(self._model.complete, messages, schema=schema, repetition=repetition)
+        started = perf_counter()
         try:
-            return counted(ask, self._add)
-        except STOPS as error:
-            self.stopped = error
+            reply = self._model.complete(messages, schema=schema, repetition=repetition)
+        except ModelError as error:
+            if not isinstance(error, OverBudget):
+                self._count(Spent.of_call(error.usage, perf_counter() - started))
+            if isinstance(error, STOPS):
+                self.stopped = error
             raise
+        self._count(Spent.of_call(reply.usage, perf_counter() - started, reply))
+        return reply
+
+    def _count(self, call: Spent) -> None:
+        raise NotImplementedError
 
 
-class PaidModel:
+class CountedModel(_Counting):
+    """The model of a command that stores nothing, with its budget and what it cost in memory."""
+
+    def __init__(self, model: endpoints.CachedModel) -> None:
+        super().__init__(model)
+        self.spent = Spent()
+
+    @classmethod
+    def named(
+        cls, name: str = DEFAULT, *, budget_cost: float | None, budget_tokens: int | None
+    ) -> CountedModel | None:
+        def check() -> None:
+            assert counting is not None  # nobody asks before
+            budgets.hold(budget_cost, budget_tokens, counting.spent, name)
+
+        model = endpoints.model_named(name, before_asking=check)
+        counting = cls(model) if model else None
+        return counting
+
+    def _count(self, call: Spent) -> None:
+        self.spent = self.spent + call
+
+
+class PaidModel(_Counting):
     """The model as one budget sees it: from the cache or within the budget, and every call counted.
 
     The cost of a call is stored immediately with the work it was for. So it counts no matter what
@@ -94,14 +100,12 @@ class PaidModel:
     """
 
     def __init__(self, model: endpoints.CachedModel) -> None:
-        self._model = model
+        super().__init__(model)
         self._work: Any = None
         self._repetition = 1
         self._end = float("inf")
         self.asked = False
         """Whether the current work has called the model."""
-        self.stopped: ModelError | None = None
-        """Why nothing can continue, even if the pipeline ignored it."""
         self.late: ModelError | None = None
         """Why this piece of work can no longer be done."""
 
@@ -113,14 +117,6 @@ class PaidModel:
             return None
         model.prepare()
         return cls(model)
-
-    @property
-    def id(self) -> str:
-        return self._model.id
-
-    @property
-    def context_tokens(self) -> int:
-        return self._model.endpoint.context_tokens
 
     def begin(self, work: Any, repetition: int = 1) -> None:
         """``work`` is the row that holds the ``usage``; repetitions get separate replies."""
@@ -142,23 +138,14 @@ class PaidModel:
         schema: JsonSchema | None = None,
         repetition: int = 0,
     ) -> Reply:
-        self._check_time()
-        copy = (self._repetition - 1) * MOST_REPETITIONS + repetition
-        ask = partial(self._model.complete, messages, schema=schema, repetition=copy)
-        try:
-            return counted(ask, self._write_down)
-        except STOPS as error:
-            self.stopped = error
-            raise
-
-    def _check_time(self) -> None:
-        """Before each request; one that is under way has its own limit."""
-        if monotonic() > self._end:
+        if monotonic() > self._end:  # a request that is under way has its own limit
             self.late = too_long()
             raise self.late
+        copy = (self._repetition - 1) * MOST_REPETITIONS + repetition
+        return super().complete(messages, schema=schema, repetition=copy)
 
     @transaction.atomic
-    def _write_down(self, call: Spent) -> None:
+    def _count(self, call: Spent) -> None:
         """A pipeline may ask from several threads, and two workers may think they hold a case."""
         self.asked = True
         row = type(self._work)._default_manager.filter(pk=self._work.pk)

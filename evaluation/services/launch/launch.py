@@ -330,7 +330,7 @@ def _check_pipeline(request: LaunchRequest, examined: _Examined) -> None:
         endpoints.check_name(request.model)
     with examined.at("pipeline"):
         examined.entry, run.config = checked_pipeline(request.pipeline, request.config, layer)
-        examined.asks_model = endpoints.uses_model(examined.entry, run.config)
+        examined.asks_model = examined.entry.asks_model(run.config)
         if not examined.faults_at("model"):
             check_model(examined.entry, request.model, asks_model=examined.asks_model)
     if request.concurrency is None and (examined.asks_model or request.evaluate_answers):

@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks import train_vectors as adapters
+from benchmarks.train_vectors import GoldTalk, note_training, published
 from labeling.domain.encoding.network import Network, packaged_folder
 from pipelines.encoder import MiniLM
-from pipelines.memory import train_vectors as adapters
 from pipelines.memory.conversations import key_of
-from pipelines.memory.gold import GoldTalk, note_training
 from pipelines.memory.retrieval import adapter, late, question
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapted, Adapter, Change
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.speakers import learn
-from pipelines.memory.train_vectors import published
 from pipelines.types import Message, Vectors
 
 LINES = (

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.memory import text, train
+from benchmarks import train_memory as train
+from benchmarks.train_vectors import GoldTalk
+from pipelines.memory import text
 from pipelines.memory.conversations import key_of
-from pipelines.memory.gold import GoldTalk
 from pipelines.memory.retrieval import late, question, ranker, speakers
 from pipelines.memory.retrieval.index import METHODS, ConversationIndex
 from pipelines.memory.retrieval.lexical import Lexical

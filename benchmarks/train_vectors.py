@@ -1,11 +1,13 @@
-"""Teaches MiniLM what answers to a question look like: the adapters of ``pipelines.memory.train``.
+"""Teaches MiniLM what answers to a question look like: the adapters of ``train_memory.py``.
 
 Each conversation teaches all adapters but its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass
@@ -15,15 +17,21 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import pipelines  # noqa: F401 - one thread, which must be said before numpy comes
+
+# isort: split
 import numpy as np
 from numpy.typing import NDArray
 
 from labeling.domain.encoding.network import packaged_folder
+from pipelines import trained_on
 from pipelines.encoder import MiniLM, check_weights
-from pipelines.memory.gold import GoldTalk, key_of
+from pipelines.memory.conversations import key_of
 from pipelines.memory.retrieval import lexical
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapter, Change
 from pipelines.memory.retrieval.index import ConversationIndex
+from pipelines.testing import TEST, TestItems, TrainingText, refuse_test_items
+from pipelines.types import Message
 
 RANK = 8
 SCALE = 2.0
@@ -36,6 +44,64 @@ MESSAGE_PIECES, QUESTION_PIECES = 96, 40
 TEXTS_AT_ONCE = 24
 
 Places = NDArray[np.int64]
+
+
+# --- what is read -------------------------------------------------------------------------------
+
+
+@dataclass
+class GoldTalk:
+    """One conversation of the gold, with its questions and their evidence."""
+
+    name: str
+    messages: tuple[Message, ...]
+    questions: list[tuple[str, frozenset[int]]]
+    split: str = ""
+
+    @property
+    def texts(self) -> list[str]:
+        return [message.content for message in self.messages]
+
+
+def read(files: Iterable[Path]) -> list[GoldTalk]:
+    lines = (line for file in files for line in file.read_text(encoding="utf-8").split("\n"))
+    return [_gold_talk(json.loads(line)) for line in lines if line.strip()]
+
+
+def read_for_training(files: Sequence[Path], *, kept_back: Sequence[Path] = ()) -> list[GoldTalk]:
+    """The conversations with questions; ends the program if one is kept for testing."""
+    gold_talks = read(files)
+    try:
+        refuse_test_items(
+            [TrainingText(gold.name, gold.split, gold.texts) for gold in gold_talks],
+            kept_back=[TrainingText(gold.name, TEST, gold.texts) for gold in read(kept_back)],
+        )
+    except TestItems as refused:
+        sys.exit(str(refused))
+    return [gold for gold in gold_talks if gold.questions]
+
+
+def note_training(weights: Path, gold_talks: Iterable[GoldTalk]) -> None:
+    """Write next to the weights what they have read."""
+    talks = {key_of(gold.messages): gold.texts for gold in gold_talks}
+    trained_on.write(weights, talks, leaves_out=True)
+
+
+def _gold_talk(item: Mapping[str, Any]) -> GoldTalk:
+    said = ("index", "role", "content", "time")
+    messages = tuple(
+        Message(**{name: line[name] for name in said}, speaker=line["speaker"] or line["role"])
+        for line in item["conversation"]
+    )
+    asked = [
+        (label["question"], frozenset(label["evidence"]))
+        for label in item["gold"]["questions"]
+        if label["evidence"]
+    ]
+    return GoldTalk(item["item_id"], messages, asked, item.get("split") or "")
+
+
+# --- what is learned from -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Trains the weights of memory, and says how well they answer conversations that did not teach.
 
-    python -m pipelines.memory.train ITEMS.jsonl… [--not ITEMS.jsonl…] [--other 1,…] [--write]
+    .venv/bin/python -m benchmarks.train_memory ITEMS.jsonl… [--not ITEMS.jsonl…]
+        [--other 1,…] [--write]
 
 ITEMS.jsonl are the items of gold releases of the layer ``qa`` as ``export_gold --format native``
 writes them; those of the split test, and copies of what ``--not`` names, are refused. Each
@@ -18,11 +19,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pipelines  # noqa: F401 - one thread, which must be said before numpy comes
+
+# isort: split
 import numpy as np
 
-from pipelines.memory import train_vectors
+from benchmarks import train_vectors
+from benchmarks.train_vectors import GoldTalk, note_training, read_for_training
 from pipelines.memory.config import MemoryConfig
-from pipelines.memory.gold import GoldTalk, key_of, note_training, read_for_training
+from pipelines.memory.conversations import key_of
 from pipelines.memory.query.steps import Deps, State, chosen_of, plan, retrieve
 from pipelines.memory.retrieval import adapter, ranker
 from pipelines.memory.retrieval.adapter import ADAPTERS, EVERY, Adapted, Adapter
