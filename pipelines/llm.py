@@ -109,12 +109,8 @@ class Metered:
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
-        self._calls = 0
-        self._cached = 0
-        self._retries = 0
+        self._replies: list[Reply] = []
         self._seconds = 0.0
-        self._spent = NO_USAGE
-        self._schema_by: set[str] = set()
 
     @property
     def id(self) -> str:
@@ -134,25 +130,22 @@ class Metered:
         started = perf_counter()
         reply = self._model.complete(messages, schema=schema, repetition=repetition)
         self._seconds += perf_counter() - started
-        self._calls += 1
-        self._cached += reply.cached
-        self._retries += reply.retries
-        self._spent = self._spent + reply.usage
-        self._schema_by |= {reply.schema_by} if reply.schema_by else set()
+        self._replies.append(reply)
         return reply
 
     def as_json(self) -> Spending:
+        spent = sum((reply.usage for reply in self._replies), NO_USAGE)
         return {
-            "calls": self._calls,
-            "cached": self._cached,
-            "retries": self._retries,
-            "prompt_tokens": self._spent.prompt_tokens,
-            "completion_tokens": self._spent.completion_tokens,
-            "cached_tokens": self._spent.cached_tokens,
-            "reasoning_tokens": self._spent.reasoning_tokens,
-            "cost": self._spent.cost,
+            "calls": len(self._replies),
+            "cached": sum(reply.cached for reply in self._replies),
+            "retries": sum(reply.retries for reply in self._replies),
+            "prompt_tokens": spent.prompt_tokens,
+            "completion_tokens": spent.completion_tokens,
+            "cached_tokens": spent.cached_tokens,
+            "reasoning_tokens": spent.reasoning_tokens,
+            "cost": spent.cost,
             "seconds": round(self._seconds, 3),
-            "schema_by": sorted(self._schema_by),
+            "schema_by": sorted({reply.schema_by for reply in self._replies} - {""}),
         }
 
 

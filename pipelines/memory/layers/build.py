@@ -19,9 +19,6 @@ VERSION = 2
 """Increased whenever the same conversation and settings may give other layers."""
 
 Kind = Literal["topics", "signals", "threads"]
-KINDS: tuple[Kind, ...] = ("topics", "signals", "threads")
-Progress = Callable[[Kind, int, int], None]
-"""Called with the current layer, how much of it is done, and how much there is."""
 
 
 class Rows(Protocol):
@@ -51,7 +48,6 @@ def build_layers(
     encoder: Encoder,
     rows: Rows,
     config: LayersConfig,
-    progress: Progress = lambda kind, done, total: None,
 ) -> Layers:
     """The layers of a conversation: stored ones, and the others built now.
 
@@ -61,7 +57,6 @@ def build_layers(
     def kept(kind: Kind, build: Callable[[], Topics | Signals | Threads]) -> Mapping[str, Any]:
         if (known := rows.get(kind)) is not None:
             return known
-        progress(kind, 0, 0)
         started = perf_counter()
         # Through JSON: a layer read from its row must equal the layer as just built.
         built: Mapping[str, Any] = json.loads(json.dumps(build().as_json(), allow_nan=False))

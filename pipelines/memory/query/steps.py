@@ -14,7 +14,7 @@ from pipelines.llm import ChatMessage, ChatModel
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.query.intent import Intent, read_intent
 from pipelines.memory.query.phases import Phase, one_phase, story_phases
-from pipelines.memory.query.selection import Worth, choose
+from pipelines.memory.query.selection import choose
 from pipelines.memory.talks import Talk, local_ids
 
 LENGTHS = {"narrative": (9, 45), "fact": (1, 5), "summary": (2, 5)}
@@ -100,13 +100,15 @@ def chosen_of(state: State, config: MemoryConfig) -> Sequence[int]:
     least, most = LENGTHS[state["intent"].output_mode]
     likely = [at for at in state["ranked"] if state["chances"][at] >= config.threshold]
     chances = [state["chances"][at] for at in likely]
-    worth = Worth(
+    number = choose(
+        chances,
+        expected=sum(chances),
         precision=config.precision_weight,
         price=config.story_price if story else config.price,
         least=least,
         most=most,
     )
-    return likely[: choose(chances, worth, expected=sum(chances))]
+    return likely[:number]
 
 
 def described(added: State) -> Mapping[str, object]:

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from pipelines.memory.layers.build import KeptInMemory, build_layers, key_for
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import Topics
@@ -22,14 +20,9 @@ TALK = talk(
 LOCAL = LayersConfig()
 
 
-def build(*, rows=None, progress=lambda kind, done, total: None):
-    return build_layers(
-        TALK,
-        encoder=WordOverlap(),
-        rows=rows if rows is not None else KeptInMemory(),
-        config=LOCAL,
-        progress=progress,
-    )
+def build(*, rows=None):
+    kept = rows if rows is not None else KeptInMemory()
+    return build_layers(TALK, encoder=WordOverlap(), rows=kept, config=LOCAL)
 
 
 def test_what_is_kept_is_read_and_equals_what_was_built():
@@ -55,19 +48,6 @@ def test_a_build_that_stopped_goes_on_with_what_is_missing():
 
     assert build(rows=rows) == whole
     assert stored == ["threads"]
-
-
-def test_each_layer_is_kept_as_soon_as_it_is_ready():
-    rows = KeptInMemory()
-
-    def stop(kind: str, done: int, total: int) -> None:
-        if kind == "threads":
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        build(rows=rows, progress=stop)
-
-    assert list(rows.payloads) == ["topics", "signals"]
 
 
 def test_a_thread_ties_the_topic_that_returned():
