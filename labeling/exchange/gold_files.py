@@ -21,7 +21,6 @@ from labeling.conversations.formats.answers import LineFault
 from labeling.conversations.published.cases import (
     ArcCase,
     ChatLabels,
-    EvidenceCounts,
     arc_labels,
     evidence_counts,
     question_labels,
@@ -85,7 +84,6 @@ class GoldFileCounts(TypedDict):
     items: NotRequired[int]
     labels: NotRequired[int]
     faults: dict[str, int]
-    strict: NotRequired[dict[str, int]]
     tolerant: NotRequired[dict[str, int]]
 
 
@@ -238,9 +236,8 @@ class _GoldImport:
         self._add(file.source.file, Imported(chat.id, file.source, gold, labeled.origins))
         faults = [*odd, *labeled.faults]
         self.outcome.faults += chats.rows_of(file.source.file, faults)
-        self._count(
-            file.source, chat.id, len(labeled.labels), faults, evidence_counts(chat, questions)
-        )
+        found = evidence_counts(chat, questions)
+        self._count(file.source, chat.id, len(labeled.labels), faults, found)
 
     def _labeled(
         self, file: _File, kind: str
@@ -376,7 +373,7 @@ class _GoldImport:
         name: str,
         labels: int,
         faults: Sequence[ChatFault],
-        evidence: EvidenceCounts | None = None,
+        evidence: dict[str, int] | None = None,
         **counted: int,
     ) -> None:
         asks = self._is_published("question cases", "arc cases")
@@ -388,7 +385,7 @@ class _GoldImport:
             **counted,
         }
         if evidence:
-            row |= {"strict": evidence["strict"], "tolerant": evidence["tolerant"]}
+            row["tolerant"] = evidence
         self.outcome.counts.append(cast(GoldFileCounts, row))
 
 

@@ -21,7 +21,7 @@ MEMBERS = (
 )
 WIDTH = 160
 PLAIN = ("split", "messages", "sessions", "items", "labels", "questions")
-EVIDENCE = {"tolerant": "fully/partly/none/no evidence", "strict": "by the strict rule"}
+EVIDENCE = "fully/partly/none/no evidence"
 
 
 def project_message(slug: str, *, dry_run: bool) -> str:
@@ -49,15 +49,15 @@ def _files(counts: Sequence[Mapping[str, Any]]) -> Table:
     or none of the evidence was found."""
     categories = sorted({name for row in counts for name in row.get("categories", {})})
     plain = [name for name in PLAIN if any(name in row for row in counts)]
-    rules = [rule for rule in EVIDENCE if any(rule in row for row in counts)]
+    has_evidence = any("tolerant" in row for row in counts)
     table = Table()
     table.add_column("file", no_wrap=True)
     for name in plain:
         table.add_column(name, justify="left" if name == "split" else "right")
     for name in categories:
         table.add_column(name, justify="right")
-    for rule in rules:
-        table.add_column(EVIDENCE[rule], justify="right")
+    if has_evidence:
+        table.add_column(EVIDENCE, justify="right")
     for row in counts:
         table.add_row(
             escape(row["file"]),
@@ -66,7 +66,7 @@ def _files(counts: Sequence[Mapping[str, Any]]) -> Table:
                 for name in plain
             ),
             *(_number(row.get("categories", {}), name) for name in categories),
-            *("/".join(map(str, row.get(rule, {}).values())) for rule in rules),
+            *(["/".join(map(str, row.get("tolerant", {}).values()))] if has_evidence else []),
         )
     return table
 

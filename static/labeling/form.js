@@ -1,9 +1,9 @@
 // The form of the open label, drawn from the fields of its layer.
 
-import { el, setText, showIf } from "./dom.js";
+import { el, setText } from "./dom.js";
 import { takesDigits } from "./layers.js";
 import { drawPhases } from "./phases.js";
-import { isOpen, tinyButton } from "./rows.js";
+import { isOpen } from "./rows.js";
 import { drawArguments, drawSpan } from "./spanfields.js";
 import { t } from "./texts.js";
 import { drawWidget } from "./widgets.js";
@@ -25,8 +25,7 @@ export class LabelForm {
     this.fields = layer.fields;
     this.handlers = handlers;
     this.left = new Set(); // fields that were left once: only these say that they are open
-    this.hints = new Map(); // what is shown at which field
-    this.notes = new Map(); // where
+    this.notes = new Map(); // where hints are shown, by field
     this.widgets = new Map(this.fields.map((field) => [field.name, this.draw(field, label)]));
     const widgets = [...this.widgets.values()].map((widget) => widget.root);
     this.root = el("div", { class: "label-form", role: "group", "aria-label": name }, ...widgets);
@@ -36,7 +35,7 @@ export class LabelForm {
   }
 
   draw(field, label) {
-    const { edit, endEdit, unlink, target, dismissHint, ...others } = this.handlers;
+    const { edit, endEdit, unlink, target, hasHints, ...others } = this.handlers;
     const draw = OWN[field.widget] ?? drawWidget;
     const widget = draw(field, `${field.name}-${label.uid}`, {
       ...others,
@@ -50,42 +49,23 @@ export class LabelForm {
       onTarget: target,
       referenceField: this.fields.find((other) => other.widget === "references")?.name,
     });
-    if (dismissHint && HINTED.has(field.widget)) this.addNote(field.name, widget, dismissHint);
+    if (hasHints && HINTED.has(field.widget)) this.addNote(field.name, widget);
     return widget;
   }
 
-  // Its room is always there, so that nothing moves when a hint comes or goes; the button is no stop
-  // of Tab, which goes from field to field.
-  addNote(name, widget, dismiss) {
-    const text = el("span", {});
-    const button = tinyButton("×", t("Dismiss this hint"), () => {
-      dismiss(this.hints.get(name));
-      widget.focus();
-    });
-    button.tabIndex = -1;
-    const root = el("p", { class: "field-note", "aria-live": "polite" }, text, button);
-    widget.root.querySelector(".field-control").append(root);
-    this.notes.set(name, { text, button });
-    this.drawNote(name);
+  // Its room is always there, so that nothing moves when a hint comes or goes.
+  addNote(name, widget) {
+    const note = el("p", { class: "field-note", "aria-live": "polite" });
+    widget.root.querySelector(".field-control").append(note);
+    this.notes.set(name, note);
   }
 
   showHints(hints) {
-    this.hints = hints;
-    for (const name of this.notes.keys()) this.drawNote(name);
-  }
-
-  drawNote(name) {
-    const { text, button } = this.notes.get(name);
-    const hint = this.hints.get(name);
-    setText(text, hint?.text ?? "");
-    text.title = hint?.text ?? "";
-    showIf(button, Boolean(hint));
-  }
-
-  // The hint at the field with the focus, else the first one.
-  hintInFocus() {
-    const inFocus = [...this.widgets].find(([, { root }]) => root.contains(document.activeElement))?.[0];
-    return this.hints.get(inFocus) ?? this.fields.map(({ name }) => this.hints.get(name)).find(Boolean);
+    for (const [name, note] of this.notes) {
+      const text = hints.get(name)?.text ?? "";
+      setText(note, text);
+      note.title = text;
+    }
   }
 
   remember(target) {

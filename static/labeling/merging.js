@@ -36,19 +36,15 @@ export function compared(layers, mine, theirs) {
 const canonical = (label) =>
   JSON.stringify(Object.entries(label ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-// `choices` says for each uid "mine", "theirs", "both" or "none".
-export function mergedWork(layers, pairs, choices) {
+// The labels of both; one that differs is there twice.
+export function unitedWork(layers, pairs) {
   const payload = Object.fromEntries(layers.map((layer) => [layer.key, []]));
-  for (const { layer, uid, mine, theirs, isSame } of pairs) {
-    const choice = isSame ? "mine" : choices[uid];
-    const both = choice === "both";
-    if (mine && (both || choice === "mine")) payload[layer.key].push(mine);
-    if (theirs && (both || choice === "theirs")) {
-      payload[layer.key].push(both && mine ? { ...theirs, uid: newUid() } : theirs);
-    }
+  for (const { layer, mine, theirs, isSame } of pairs) {
+    if (mine) payload[layer.key].push(mine);
+    if (theirs && !isSame) payload[layer.key].push(mine ? { ...theirs, uid: newUid() } : theirs);
   }
   for (const layer of layers) if (layer.stores_id) renumber(payload[layer.key], layer.prefix);
-  return withoutLostReferences(layers, payload);
+  return payload;
 }
 
 // Two pages that began at the same time both have a REQ-001: the later one gets the next number.
@@ -59,17 +55,6 @@ function renumber(labels, prefix) {
     if (used.has(label.id)) labels[at] = { ...label, id: idOf(prefix, ++highest) };
     used.add(labels[at].id);
   }
-}
-
-function withoutLostReferences(layers, payload) {
-  const kept = new Set(Object.values(payload).flat().map(({ uid }) => uid));
-  const named = layers.flatMap((layer) =>
-    layer.fields
-      .filter(({ widget }) => widget === "references")
-      .flatMap(({ name }) => payload[layer.key].flatMap((label) => label[name] ?? [])),
-  );
-  const lost = [...new Set(named)].filter((uid) => !kept.has(uid));
-  return lost.reduce((labels, uid) => withoutReferences(layers, labels, uid), payload);
 }
 
 export const numberOf = (id) => Number.parseInt(id?.split("-")[1], 10) || 0;

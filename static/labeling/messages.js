@@ -1,7 +1,6 @@
 // The conversation: where the reader is, which messages are linked, and which labels cite them.
 
 import { all, el, setAttribute, setText } from "./dom.js";
-import { Paint } from "./paint.js";
 import { rangeOf } from "./spans.js";
 
 /** @import { MessageHandlers } from "./types.d.ts" */
@@ -33,7 +32,7 @@ export class MessageList {
     this.items = all(".message", root);
     this.texts = this.items.map((item) => textNode(item.querySelector(".message-text")));
     this.drawn = new Map(); // message -> what its labels look like
-    this.painted = new Paint(this.items, signal);
+    signal?.addEventListener("abort", () => CSS.highlights?.clear());
     this.related = new Set();
     this.currentIndex = 0;
     this.readOnly = readOnly;
@@ -143,8 +142,8 @@ export class MessageList {
   // Words that labels cite are painted over the text: every one, and those of the label in hand.
   paint(name, spans) {
     const placed = spans.filter((span) => this.texts[span.message]);
-    const marks = placed.map((span) => ({ index: span.message, range: rangeOf(this.texts[span.message], span) }));
-    this.painted.show(name, marks);
+    const ranges = placed.map((span) => rangeOf(this.texts[span.message], span));
+    CSS.highlights?.set(name, new Highlight(...ranges)); // a browser without them shows the text as it is
   }
 
   quote(index) {

@@ -135,8 +135,8 @@ export class Saving {
     this.status.dismiss("conflict");
     if (sameWork(this.work(), theirs)) return this.takeTheirs(theirs, details.current_version);
     const { choice, work } = await askWhichVersion({ store: this.store, mine: this.work(), theirs });
-    if (choice === "merge") this.store.replace(work);
-    if (["mine", "merge"].includes(choice)) await this.autosave.continueFrom(details.current_version);
+    if (choice === "both") this.store.replace(work);
+    if (["mine", "both"].includes(choice)) await this.autosave.continueFrom(details.current_version);
     else if (choice === "theirs") this.takeTheirs(theirs, details.current_version);
     else this.askAgain(details);
   }

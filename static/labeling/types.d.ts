@@ -213,14 +213,14 @@ export interface FormHandlers {
   labelsOf(layers: string[]): Offer[];
   labelOf(uid: string): Label | undefined;
   askWords(within: "message" | "field", put: (span: Span) => void): void;
-  /** Takes a note away for good; without it the form has no room for notes. */
-  dismissHint?(hint: Hint): void;
+  /** Whether there is room for notes on the wording. */
+  hasHints?: boolean;
   /** Another phase is the one that messages are linked to. */
   target(): void;
 }
 
 /** What one control asks of its form. */
-export interface WidgetHandlers extends Omit<FormHandlers, "edit" | "endEdit" | "unlink" | "target" | "dismissHint"> {
+export interface WidgetHandlers extends Omit<FormHandlers, "edit" | "endEdit" | "unlink" | "target" | "hasHints"> {
   onEdit(value: any): void;
   onEnd(): void;
   onUnlink(index: number): void;

@@ -109,7 +109,7 @@ class Workspace {
       labelOf: (uid) => store.label(uid),
       askWords: (within, put) => this.words.ask(within, put),
       target: () => this.render(),
-      ...(this.hints.isOn && { dismissHint: (hint) => this.dismissHint(hint) }),
+      hasHints: this.hints.isOn,
     };
     const handlers = {
       open: (uid) => this.open(uid),
@@ -172,7 +172,6 @@ class Workspace {
       "label-delete": () => labeling.remove(this.openUid ?? this.currentUid),
       choose: (digit) => labeling.chooseByDigit(digit),
       write: () => this.form?.focus(),
-      "hint-dismiss": () => this.dismissHint(this.form?.hintInFocus()),
       "first-pass": () => this.suggestions.ask(),
       "suggestion-next": () => this.suggestions.step(1),
       "suggestion-previous": () => this.suggestions.step(-1),
@@ -205,13 +204,6 @@ class Workspace {
     if (!label) return this.status.say(t("No label lacks a field."));
     this.open(label.uid, { focus: false });
     return this.form?.focus(this.labels.openFieldOf(label));
-  }
-
-  // The next one may follow in its place.
-  dismissHint(hint) {
-    if (!hint) return this.status.say(t("There is no hint at this field."));
-    this.hints.dismiss(hint);
-    return this.render();
   }
 
   // A change after which a label is opened, which draws the page.

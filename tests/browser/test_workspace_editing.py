@@ -111,7 +111,7 @@ def test_a_skip_is_undone_by_key_on_the_page_that_follows(
 # --- two versions -------------------------------------------------------------------------------
 
 
-def test_two_versions_are_merged_label_by_label(
+def test_the_labels_of_two_versions_are_kept(
     workspace: Workspace, live_server: LiveServer, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("409")
@@ -127,11 +127,7 @@ def test_two_versions_are_merged_label_by_label(
 
     dialog = workspace.page.locator("#conflict-dialog")
     expect(dialog).to_be_visible()
-    choices = dialog.locator("fieldset")
-    expect(choices).to_have_count(4)  # changed, deleted there, new here, new there
-    choices.nth(0).get_by_text("Both").click()
-    choices.filter(has_text="Order Tracking 2").get_by_text("Leave out").click()
-    dialog.get_by_role("button", name="Merge as chosen").click()
+    dialog.get_by_role("button", name="Keep the labels of both").click()
 
     expect(dialog).to_be_hidden()
     save(workspace)
@@ -140,9 +136,10 @@ def test_two_versions_are_merged_label_by_label(
         "Only theirs",
         "Order Tracking 1 MINE",
         "Order Tracking 1 THEIRS",
+        "Order Tracking 2",
         "Order Tracking 3",
     ]
     ids = [requirement["id"] for requirement in workspace.requirements]
-    assert len(set(ids)) == 5
-    assert len({requirement["uid"] for requirement in workspace.requirements}) == 5
+    assert len(set(ids)) == 6
+    assert len({requirement["uid"] for requirement in workspace.requirements}) == 6
     assert all(re.fullmatch(r"REQ-\d{3}", id) for id in ids)

@@ -253,15 +253,6 @@ def test_the_report_shows_each_fault_with_file_and_place(imported, signed_in, no
     assert "Several ids in one text" in text
 
 
-def test_faults_can_be_narrowed_to_a_kind(imported, signed_in, noor):
-    url = reverse("import-report", args=["talks", imported.pk])
-
-    faults = page(signed_in(noor), f"{url}?kind=list").split("Text", 1)[1]
-
-    assert "Chat_3_A_B.json qa[0] Several ids in one text D1:1; D1:3" in faults
-    assert "only a picture" not in faults
-
-
 def test_imports_are_linked_from_the_conversations(imported, signed_in, rita):
     html = signed_in(rita).get(reverse("conversations", args=["talks"])).content.decode()
 

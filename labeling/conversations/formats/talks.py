@@ -322,8 +322,7 @@ def with_roles(
         elif tuple(turns) == record.turns:
             yield entry
         else:
-            changed = replace(record, turns=tuple(turns), left_out=tuple(left_out))
-            yield line, replace(changed, written_sha256="")
+            yield line, replace(record, turns=tuple(turns), left_out=tuple(left_out))
 
 
 # --- files ----------------------------------------------------------------------------------------

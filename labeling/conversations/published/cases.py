@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from labeling.conversations.published.chats import (
     Chat,
@@ -15,7 +15,7 @@ from labeling.conversations.published.chats import (
     texts_of,
 )
 from labeling.conversations.published.faults import KINDS, ChatFault
-from labeling.conversations.rules.evidence import Evidence, MessageId, Oddity, resolve, strict_ids
+from labeling.conversations.rules.evidence import Evidence, MessageId, Oddity, resolve
 from labeling.domain.msgids import msgid
 from labeling.gold.rules.content import LabelOrigin
 from labeling.schema.labels import StoredLabel
@@ -230,19 +230,8 @@ def _arc_origin(case: ArcCase, phases: Sequence[tuple[str, ArcPhase, Evidence]])
 OUTCOMES = ("fully", "partly", "none", "no_evidence")
 
 
-class EvidenceCounts(TypedDict):
-    """Questions by whether their evidence is found, by the strict and the tolerant rule."""
-
-    strict: dict[str, int]
-    tolerant: dict[str, int]
-
-
 def count_of(chat: Chat) -> dict[str, Any]:
-    """Messages, sessions, questions by category, and questions by whether evidence is found.
-
-    ``strict`` counts by the rule with which these data were first scored (split at ``;``, no full
-    stop at the end, exact ids), ``tolerant`` by this import's reading.
-    """
+    """Messages, sessions, questions by category, and questions by whether evidence is found."""
     return {
         "conversation": chat.id,
         "messages": len(chat.lines),
@@ -251,26 +240,18 @@ def count_of(chat: Chat) -> dict[str, Any]:
         "categories": dict(
             sorted(Counter(question.category for question in chat.questions).items())
         ),
-        **evidence_counts(chat, chat.questions),
+        "tolerant": evidence_counts(chat, chat.questions),
     }
 
 
-def evidence_counts(chat: Chat, questions: Sequence[Question]) -> EvidenceCounts:
-    """Questions by whether their evidence is found, by both rules."""
-    known = set(chat.dia_ids)
-    strict: Counter[str] = Counter()
-    tolerant: Counter[str] = Counter()
+def evidence_counts(chat: Chat, questions: Sequence[Question]) -> dict[str, int]:
+    """Questions by whether their evidence is found."""
+    counts: Counter[str] = Counter()
     for question in questions:
-        ids = strict_ids(question.evidence)
-        n_found = sum(name in known for name in ids)
-        strict[_outcome(question, n_found, len(ids) - n_found)] += 1
         evidence = resolve(question.evidence, chat.positions)
         lost = [oddity for oddity in evidence.lost if oddity.kind != "empty"]  # it cites nothing
-        tolerant[_outcome(question, len(evidence.positions), len(lost))] += 1
-    return {
-        "strict": {name: strict[name] for name in OUTCOMES},
-        "tolerant": {name: tolerant[name] for name in OUTCOMES},
-    }
+        counts[_outcome(question, len(evidence.positions), len(lost))] += 1
+    return {name: counts[name] for name in OUTCOMES}
 
 
 def _outcome(question: Question, n_resolved: int, n_lost: int) -> str:

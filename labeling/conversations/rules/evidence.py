@@ -87,15 +87,6 @@ def resolve(elements: Sequence[str], known: Mapping[MessageId, int]) -> Evidence
     return Evidence(tuple(sorted(positions)), tuple(odd), tuple(lost))
 
 
-def strict_ids(elements: Sequence[str]) -> list[str]:
-    """The rule of the system that these data were first scored with.
-
-    Elements are split at ``;`` and lose a full stop at the end; nothing else is repaired.
-    """
-    parts = [part.strip().rstrip(".") for element in elements for part in element.split(";")]
-    return [part for part in parts if part]
-
-
 def _spelling(match: re.Match[str]) -> Iterator[str]:
     if match[6] or match[9]:
         yield "range"

@@ -68,17 +68,12 @@ class LeftOut(NamedTuple):
 
 
 class Fingerprint(NamedTuple):
-    """What must stay the same when a conversation is imported again. Empty text says nothing.
-
-    ``written_sha256`` is the hash of the text with the line ends of the file, by which a
-    conversation is known that was stored before line ends were normalized.
-    """
+    """What must stay the same when a conversation is imported again. Empty text says nothing."""
 
     sha256: str
     domain: str
     difficulty: str
     split: str
-    written_sha256: str = ""
     origin: str = ""
 
 
@@ -92,7 +87,6 @@ class Record:
     difficulty: str = ""
     split: str = ""
     priority: int = 0
-    written_sha256: str = ""
     origin: str = ""
     """``collected`` or ``synthetic``; where nothing is said, it is collected."""
     generator: str = ""
@@ -102,7 +96,7 @@ class Record:
     @property
     def fingerprint(self) -> Fingerprint:
         named = (self.domain, self.difficulty, self.split)
-        return Fingerprint(content_sha256(self.turns), *named, self.written_sha256, self.origin)
+        return Fingerprint(content_sha256(self.turns), *named, self.origin)
 
     @property
     def speakers(self) -> list[str]:
@@ -192,7 +186,7 @@ def conflict(known: Fingerprint, new: Fingerprint) -> Fact | None:
     >>> print(why)
     import.known_otherwise key=split known=test wanted=train
     """
-    if known.sha256 not in (new.sha256, new.written_sha256):
+    if known.sha256 != new.sha256:
         return Fact("import.known_with_other_text")
     for name in ("domain", "difficulty", "split", "origin"):
         old, wanted = getattr(known, name), getattr(new, name)
@@ -268,8 +262,7 @@ def _not_an_object(document: Any) -> Fact:
 def _record(document: Mapping[str, Any]) -> Record:
     keys = [key for key in document if key not in PASSED_OVER]
     _check_keys(keys, CONVERSATION_KEYS, where="")
-    written = _turns(document)
-    turns = tuple(turn._replace(content=with_line_feeds(turn.content)) for turn in written)
+    turns = _turns(document)
     return Record(
         id=_id(document),
         domain=_text(document, "domain", "domain"),
@@ -278,8 +271,7 @@ def _record(document: Mapping[str, Any]) -> Record:
         origin=_choice(document, "origin", ORIGINS),
         generator=_text(document, "generator", "generator"),
         priority=_priority(document),
-        turns=turns,
-        written_sha256="" if turns == written else content_sha256(written),
+        turns=tuple(turn._replace(content=with_line_feeds(turn.content)) for turn in turns),
     )
 
 

@@ -12,12 +12,12 @@ from django.views.decorators.http import require_GET
 
 from labeling.conversations.published.faults import KINDS, FaultKind
 from labeling.core import access
-from labeling.core.views.paging import part_of, query_of
 from labeling.gold.views.gold_items import ListLength
 from labeling.models import ImportReport
 from labeling.translation import lazy as _
 
 NEWEST = 50
+MOST_FAULTS = 5000
 EFFECTS = ("lost", "read", "noted")
 UNKNOWN = FaultKind("noted", _("Something odd"))
 
@@ -25,7 +25,6 @@ UNKNOWN = FaultKind("noted", _("Something odd"))
 class KindRow(NamedTuple):
     """One kind of fault: how often by file, and in all."""
 
-    name: str
     kind: FaultKind
     by_file: list[int]
     total: int
@@ -46,21 +45,18 @@ def imports(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def import_report(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """One import; its faults can be narrowed to a kind."""
+    """One import."""
     project = access.readable(request.user, slug)
     reports = project.import_reports.defer("dia_ids").select_related("created_by")
     report = get_object_or_404(reports, pk=pk)
-    kind = request.GET.get("kind", "")
-    shown = [fault for fault in report.faults if kind in ("", fault["kind"])]
     context = {
         "project": project,
         "report": report,
         "files": [row["file"] for row in report.counts],
         "counts": report.counts,
         "kinds": _kinds(report),
-        "kind": kind,
-        "page": part_of(_rows(shown), start=request.GET.get("after")),
-        "query": query_of(request),
+        "faults": _rows(report.faults)[:MOST_FAULTS],
+        "more": max(0, len(report.faults) - MOST_FAULTS),
     }
     return render(request, "labeling/import_report.html", context)
 
@@ -72,7 +68,7 @@ def _kinds(report: ImportReport) -> list[KindRow]:
     names = {name for name, _count in counted}
     order = [*KINDS, *sorted(names - set(KINDS))]
     rows = [
-        KindRow(name, KINDS.get(name, UNKNOWN), by_file, sum(by_file))
+        KindRow(KINDS.get(name, UNKNOWN), by_file, sum(by_file))
         for name in order
         if name in names
         for by_file in [[counted[name, file] for file in files]]

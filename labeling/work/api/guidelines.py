@@ -13,9 +13,8 @@ from labeling.core import access
 from labeling.core.api.base import ApiView, reading_and
 from labeling.core.api.described import extend_schema
 from labeling.core.api.paging import ORDERED, ordered_page, page_of
-from labeling.core.api.records import row_of, serializer_of, username
-from labeling.core.api.requests import asked, sent, user_of
-from labeling.core.rules.line_diffs import DiffLine, compare
+from labeling.core.api.records import row_of, username
+from labeling.core.api.requests import sent, user_of
 from labeling.core.rules.scopes import Scope
 from labeling.models import Guideline
 from labeling.work import guidelines
@@ -39,15 +38,6 @@ class GuidelineIn(serializers.Serializer[Any]):
     )
 
 
-class AgainstIn(serializers.Serializer[Any]):
-    against = serializers.IntegerField(
-        min_value=1,
-        max_value=2**31 - 1,
-        required=False,
-        help_text="The version to compare with; by default the one before",
-    )
-
-
 GuidelineOut = row_of(
     "GuidelineOut",
     Guideline,
@@ -59,10 +49,6 @@ GuidelineDetailOut = row_of(
     Guideline,
     base=GuidelineOut,
     body=serializers.CharField(help_text="Markdown"),
-    against=serializers.IntegerField(
-        allow_null=True, help_text="The version that `changes` compares with; null: there is none"
-    ),
-    changes=serializer_of(DiffLine)(many=True, help_text="Changed lines with three around them"),
 )
 
 
@@ -99,20 +85,9 @@ class GuidelinesView(ApiView):
 class GuidelineView(ApiView):
     scopes = READ_BY_MEMBERS
 
-    @extend_schema(parameters=[AgainstIn], responses=GuidelineDetailOut)
+    @extend_schema(responses=GuidelineDetailOut)
     def get(self, request: Request, slug: str, version: int) -> Response:
-        """One version with its text, and what it changed (members)."""
+        """One version with its text (members)."""
         project = access.any_role(request.user, slug)
         versions = project.guidelines.select_related("created_by")
-        guideline: Any = get_object_or_404(versions, version=version)
-        number = asked(request, AgainstIn).get("against")
-        if number is None:
-            other = project.guidelines.filter(version__lt=version).first()
-        else:
-            other = get_object_or_404(project.guidelines, version=number)
-        guideline.against = other.version if other else None
-        guideline.changes = []
-        if other:
-            older, newer = sorted((other, guideline), key=lambda row: row.version)
-            guideline.changes = compare(older.body, newer.body)
-        return Response(GuidelineDetailOut(guideline).data)
+        return Response(GuidelineDetailOut(get_object_or_404(versions, version=version)).data)

@@ -57,7 +57,6 @@ KEYS = (
         "Open label",
     ),
     Key("t", "write", "Write in the first field", "Open label"),
-    Key("Alt+X", "hint-dismiss", "Dismiss the hint at the field", "Open label", typing=True),
     Key("h", "first-pass", "My first pass is done: show suggestions", "Suggestions"),
     Key(".", "suggestion-next", "Next suggestion", "Suggestions"),
     Key(",", "suggestion-previous", "Previous suggestion", "Suggestions"),

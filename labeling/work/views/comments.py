@@ -102,9 +102,9 @@ def comment_add(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """A lead begins a thread on a conversation's page."""
     project = access.led(request.user, slug)
     conversation: Conversation = get_object_or_404(project.conversations, pk=pk)
-    form = CommentForm(conversation, request.POST)
+    form = CommentForm(request.POST)
     if _is_valid(request, form):
-        place, pin = form.cleaned_data["about"]
+        place, pin = comments.place_for_lead(conversation), comments.Pin(form.cleaned_data["about"])
         with refusals_told(request):
             comments.post(place, body=form.cleaned_data["body"], author=person(request), pin=pin)
     return redirect(reverse("conversation", args=[slug, pk]) + "#comments")

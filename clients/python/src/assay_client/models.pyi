@@ -299,12 +299,6 @@ class Decision(Record):
     reason_code: str | None
     payload: Any
 
-class DiffLine(Record):
-    kind: str
-    old: int | None
-    new: int | None
-    text: str
-
 class Difference(Record):
     labels: list[LabelChange]
     reordered: list[str]
@@ -456,8 +450,6 @@ class GuidelineDetail(Record):
     created_at: datetime
     created_by: str | None
     body: str
-    against: int | None
-    changes: list[DiffLine]
 
 class GuidelineIn(TypedDict, total=False):
     body: str

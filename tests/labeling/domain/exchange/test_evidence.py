@@ -2,7 +2,7 @@
 
 import pytest
 
-from labeling.conversations.rules.evidence import MessageId, resolve, strict_ids
+from labeling.conversations.rules.evidence import MessageId, resolve
 
 
 def known(*ids: str) -> dict[MessageId, int]:
@@ -91,9 +91,3 @@ def test_a_message_counts_once():
 
     assert evidence.positions == (0, 1)
     assert [one.kind for one in evidence.odd] == ["repeated"]
-
-
-def test_the_strict_rule_splits_at_semicolons_and_repairs_nothing_else():
-    cited = ["D1:1; D1:2.", "D1:3,D1:4", "D17;39", ""]
-
-    assert strict_ids(cited) == ["D1:1", "D1:2", "D1:3,D1:4", "D17", "39"]
