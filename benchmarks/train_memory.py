@@ -57,7 +57,7 @@ class Pupil:
 
 
 def make_ready(gold: GoldTalk, encoder: Encoder) -> Pupil:
-    index = ConversationIndex.build(gold.messages, encoder=encoder, adapted=False)
+    index = ConversationIndex(gold.messages, encoder)
     lessons = []
     for question, expected in gold.questions:
         evidence = index.evidence(question)

@@ -124,7 +124,7 @@ class Lesson:
 
 def lesson(gold: GoldTalk) -> Lesson:
     """Hard messages are those that unadapted MiniLM takes for evidence."""
-    index = ConversationIndex.build(gold.messages, encoder=MiniLM(), adapted=False)
+    index = ConversationIndex(gold.messages, MiniLM())
     questions = [_question(index, text, expected) for text, expected in gold.questions]
     return Lesson(_pieces(lexical.texts_of(gold.messages), MESSAGE_PIECES), questions)
 

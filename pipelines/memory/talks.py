@@ -14,7 +14,7 @@ from pipelines.memory.dates import Days
 from pipelines.memory.layers.build import KeptInMemory, Rows, build_layers
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import Layers, TopicNode
-from pipelines.memory.retrieval import ranker
+from pipelines.memory.retrieval import adapter, ranker
 from pipelines.memory.retrieval.index import ConversationIndex, Ranking
 from pipelines.memory.times import days_of, span_of
 from pipelines.types import Case, Encoder, Message, Store
@@ -89,10 +89,9 @@ class Talks:
         if self._config.layers:
             rows = self._rows_for(case) if self._rows_for else KeptInMemory()
             layers = build_layers(messages, encoder=encoder, rows=rows, config=LayersConfig())
-        adapted = self._config.encoder == "adapted"
-        index = ConversationIndex.build(
-            messages, encoder=encoder, store=self._store, adapted=adapted
-        )
+        if self._config.encoder == "adapted":
+            encoder = adapter.suited(encoder, messages)
+        index = ConversationIndex(messages, encoder, self._store)
         return Talk(messages, index, layers, bool(left_out(ranker.WEIGHTS, messages)))
 
 

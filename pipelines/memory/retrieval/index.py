@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.memory.conversations import left_out
-from pipelines.memory.retrieval import adapter, late, lexical, question, ranker, speakers
+from pipelines.memory.retrieval import late, lexical, question, ranker, speakers
 from pipelines.memory.retrieval.late import Encoded
 from pipelines.memory.retrieval.lexical import Lexical
 from pipelines.memory.retrieval.question import Asked
@@ -67,9 +67,8 @@ class ConversationIndex:
     def __init__(
         self, messages: Sequence[Message], encoder: Encoder, store: Store | None = None
     ) -> None:
-        """Vectors, which are expensive to compute, are taken from ``store`` if it has them."""
-        if not messages:
-            raise ValueError("ConversationIndex: there is no message to find")
+        """Of at least one message; vectors, which are expensive, are taken from ``store`` if it has
+        them."""
         texts = lexical.texts_of(messages)
         self.messages = tuple(messages)
         self.speakers = speakers.learn(messages)
@@ -86,18 +85,6 @@ class ConversationIndex:
         self._left_out = left_out(ranker.WEIGHTS, messages)
         self._ranker: Ranker | None = None
 
-    @classmethod
-    def build(
-        cls,
-        messages: Sequence[Message],
-        *,
-        encoder: Encoder,
-        store: Store | None = None,
-        adapted: bool = True,
-    ) -> ConversationIndex:
-        """By the encoder as it is, or ``adapted`` without this conversation."""
-        return cls(messages, adapter.suited(encoder, messages) if adapted else encoder, store)
-
     def with_ranker(self, learned: Ranker) -> ConversationIndex:
         """Ranked by it, and not by the shipped weights that were fitted without this talk."""
         other = copy(self)
@@ -105,8 +92,6 @@ class ConversationIndex:
         return other
 
     def rank_by(self, method: str, text: str) -> Ranking:
-        if method not in METHODS:
-            raise ValueError(f"There is no method “{method}”. Known are: {', '.join(METHODS)}.")
         evidence = self.evidence(text)
         if method == "learned":
             learned = self._ranker or ranker.shipped(self._left_out)

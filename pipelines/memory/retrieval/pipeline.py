@@ -12,6 +12,7 @@ from pydantic import Field
 from labeling.domain.encoding import network
 from pipelines.fingerprint import fingerprint
 from pipelines.memory.conversations import LastUsed
+from pipelines.memory.retrieval import adapter
 from pipelines.memory.retrieval.floors import BudgetConfig, answer_of, by_words
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.trained_on import SOURCES
@@ -61,7 +62,8 @@ class Retrieval:
         return answer_of(order[: self._budget], ranked=order[:most], scores=scores[:most])
 
     def _index(self, messages: Sequence[Message]) -> ConversationIndex:
-        encoder, store = self._encoder, self._store
-        return self._open.get(
-            messages, lambda: ConversationIndex.build(messages, encoder=encoder, store=store)
-        )
+        def build() -> ConversationIndex:
+            encoder = adapter.suited(self._encoder, messages)
+            return ConversationIndex(messages, encoder, self._store)
+
+        return self._open.get(messages, build)

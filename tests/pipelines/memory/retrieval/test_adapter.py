@@ -114,7 +114,7 @@ def test_a_talk_that_taught_is_read_by_what_was_taught_without_it(shipped_from: 
 
     assert own.id == copied.id == Adapted(without).id
     assert other.id == Adapted(every).id
-    assert ConversationIndex.build(TALK, encoder=MiniLM()).rank_by("late", "Snow?").indexes
+    assert ConversationIndex(TALK, own).rank_by("late", "Snow?").indexes
 
 
 def test_talks_that_taught_nothing_share_one_model() -> None:

@@ -48,7 +48,7 @@ def encoder() -> WordOverlap:
 
 @pytest.fixture
 def index(encoder: WordOverlap) -> ConversationIndex:
-    return ConversationIndex.build(TALK, encoder=encoder)
+    return ConversationIndex(TALK, encoder)
 
 
 # --- words and people ---------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def test_who_is_asked_about_comes_before_who_says_the_same_words(
 ) -> None:
     same = "I ski in Aspen"
     talk = said(("Emi", same), ("Elise", same), ("Emi", "It rains"), ("Elise", "We eat noodles"))
-    index = ConversationIndex.build(talk, encoder=encoder)
+    index = ConversationIndex(talk, encoder)
 
     assert index.rank_by(method, "Where does Emi ski?").indexes[0] == 0
     assert index.rank_by(method, "Where does Elise ski?").indexes[0] == 1
@@ -153,7 +153,7 @@ def test_pictures_are_searched(index: ConversationIndex) -> None:
 def test_odd_questions_and_talks_give_finite_scores(
     encoder: WordOverlap, asked: str, lines: Sequence[tuple[str, str]]
 ) -> None:
-    index = ConversationIndex.build(said(*lines, start="no time"), encoder=encoder)
+    index = ConversationIndex(said(*lines, start="no time"), encoder)
 
     result = index.rank_by("learned", asked)
 
@@ -164,10 +164,10 @@ def test_odd_questions_and_talks_give_finite_scores(
 
 def test_what_is_stored_is_not_computed_again_and_ranks_the_same(encoder: WordOverlap) -> None:
     store = Kept()
-    first = ConversationIndex.build(TALK, encoder=encoder, store=store)
+    first = ConversationIndex(TALK, encoder, store)
     encoder.batches.clear()
 
-    again = ConversationIndex.build(TALK, encoder=encoder, store=store)
+    again = ConversationIndex(TALK, encoder, store)
 
     assert encoder.batches == []
     assert again.rank_by("learned", "Aspen") == first.rank_by("learned", "Aspen")
@@ -177,7 +177,7 @@ def test_what_is_stored_is_not_computed_again_and_ranks_the_same(encoder: WordOv
 def test_what_is_said_to_the_one_asked_about_is_told_apart(
     encoder: WordOverlap, says: str, said_to: list[float]
 ) -> None:
-    index = ConversationIndex.build(said(("Emi", "You ski"), ("Elise", says)), encoder=encoder)
+    index = ConversationIndex(said(("Emi", "You ski"), ("Elise", says)), encoder)
 
     columns = index.columns(index.evidence("Does Emi ski?"))
 
