@@ -808,9 +808,6 @@ EVENTS: dict[str, Text] = {
     "assignment.handed_on": _(
         "open work of {user} was handed on: to {to}; {pool} back to the pool, {left_open} to nobody"
     ),
-    "assignment.moved": _(
-        "moved {moved} open assignments of {user} to {to}, took {taken_back} back"
-    ),
     "conversation.answered": _("Everybody has answered {conversation}: it can be settled"),
     "conversations.imported": _("imported conversations from {files}: {new} new"),
     "disagreement.decided": _("decided on {conversation}, message {message}: {outcome}"),
@@ -819,11 +816,6 @@ EVENTS: dict[str, Text] = {
     "gate.asked": _("checked the thresholds of run {run}: {result}"),
     "gate.failed": _("run {run} did not reach its thresholds"),
     "gate.changed": _("changed the run thresholds: {thresholds}"),
-    "dispute.corrected": _("dispute {dispute} was decided: gold of {item} is corrected"),
-    "dispute.judged": _("judged dispute {dispute}"),
-    "dispute.kept": _("dispute {dispute} was decided: gold of {item} stays"),
-    "dispute.opened": _("opened dispute {dispute} about {item} in {release}"),
-    "dispute.withdrawn": _("withdrew dispute {dispute}"),
     "reopening.asked": _("doubted {item} in {release}"),
     "reopening.corrected": _("gold of {item} is corrected"),
     "reopening.declined": _("declined to reopen {item}"),
@@ -833,7 +825,6 @@ EVENTS: dict[str, Text] = {
     "gold.corrected": _("froze {release} with {corrections} corrections of {parent}"),
     "gold.freeze_refused": _("was refused a gold release: {message}"),
     "gold.freeze_requested": _("asked for a gold release of {layer}"),
-    "audit.chain_closed": _("closed the chain of links that events had before 0.4"),
     "gold.looked_at": _("looked at the test items of {release}: {reason}"),
     "gold.imported": _("imported {release} with {items} items from {files}"),
     "gold.lint_refused": _("asked for lint, which could not look: {message}"),
@@ -857,8 +848,6 @@ EVENTS: dict[str, Text] = {
     "layer.stated_empty": _("stated for round {round} that nothing was to be found on {layer}"),
     "layer.statement_withdrawn": _("took back that nothing was to be found on {layer}"),
     "layer.taken_off": _("took {layer} off after round {round}"),
-    "layers.failed": _("the layers of conversation {object_id} could not be built"),
-    "layers.requested": _("asked for the layers of {conversations} conversations"),
     "member.added": _("gave {user} the role of {role}"),
     "member.changed": _("changed the role of {user} from {before} to {role}"),
     "member.removed": _("took the role of {role} from {user}"),
@@ -919,25 +908,16 @@ EVENTS: dict[str, Text] = {
     "run.retry_called_off": _("canceled the retry of run {object_id}"),
     "run.retried": _("had tried again what failed in run {object_id}"),
     "run.tagged": _("tagged run {object_id}: {tags}"),
-    "suggestions.broke_off": _("The suggestions of {pipeline} could not be made: {reason}"),
     "suggestions.adopted": _(
         "{made} suggestions of {pipeline} came from a run without gold; {conversations} "
         "conversations are new"
     ),
-    "suggestions.made": _("The suggestions of {pipeline} are ready: {conversations} conversations"),
-    "suggestions.requested": _(
-        "asked {pipeline} for suggestions for {conversations} conversations"
-    ),
     "suggestions.switched_off": _("switched suggestions off"),
     "suggestions.switched_on": _("switched suggestions on"),
     "webhook.added": _("made a webhook to {host}"),
-    "webhook.changed": _("changed the webhook to {host}: {fields}"),
     "webhook.gone": _("The receiver of the webhook to {host} is gone: it was paused"),
-    "webhook.paused": _("paused the webhook to {host}"),
     "webhook.removed": _("removed the webhook to {host}"),
     "webhook.resumed": _("resumed the webhook to {host}"),
-    "webhook.secret_rotated": _("replaced the secret of the webhook to {host}"),
-    "webhook.sent_again": _("had {delivery} sent to {host} again"),
     "webhook.tested": _("tested the webhook to {host}"),
 }
 """What happened, by its verb, as the audit log tells it after the name of its actor."""

@@ -36,13 +36,12 @@ from labeling.core.models import guards
 from labeling.gold import signing, verification
 from labeling.models import GoldRelease, Project
 
-FORMAT, READ = 2, (1, 2)  # the first, of 0.3.0, had a hash of each member, too
+FORMAT = 2
 MANIFEST = "manifest.json"
 MEMBER = {"sqlite": "database.sqlite3", "postgresql": "database.dump"}
 NAME, NAMES = "assay-{at:%Y%m%d-%H%M%S}.zip", "assay-????????-??????.zip"
 DRAFT = ".assay-backup-"
 """How names of files begin that are not a backup yet."""
-LONGEST = 24 * 3600  # seconds after which nobody writes a draft any more
 LOCK_SECONDS = 10
 
 
@@ -63,7 +62,7 @@ Findings = Iterator[Finding]
 
 
 def take(place: Path) -> Path:
-    """A backup in this file, or in a new file of this folder; one of a killed try goes."""
+    """A backup in this file, or in a new file of this folder."""
     migrations = MigrationRecorder(connection).applied_migrations()
     if not migrations:
         raise BackupRefused("There is nothing to back up: the database has no tables yet.")
@@ -71,9 +70,6 @@ def take(place: Path) -> Path:
     path = place / NAME.format(at=at) if place.is_dir() else place
     if path.exists():
         raise BackupRefused(f"{path} is there already: name another file.")
-    for left in path.parent.glob(f"{DRAFT}*"):
-        if time.time() - left.stat().st_mtime > LONGEST:
-            shutil.rmtree(left)
     manifest = {
         "format": FORMAT,
         "assay": VERSION,
@@ -146,7 +142,7 @@ def opened(path: Path) -> Iterator[Archive]:
 
 def _require_readable(manifest: dict[str, Any]) -> None:
     version, vendor = manifest["assay"], manifest["vendor"]
-    if manifest["format"] not in READ:
+    if manifest["format"] != FORMAT:
         raise BackupRefused(
             f"The backup has format {manifest['format']}, which this version does not know."
         )

@@ -202,14 +202,14 @@ def once_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(members, "follow", follow_once_ended)
 
 
-def test_a_role_that_is_changed_again_after_an_ended_transaction_is_changed(
+def test_a_role_that_is_taken_again_after_an_ended_transaction_is_taken_once(
     project: Project, rita: User, once_ended: None
 ) -> None:
     membership = project.memberships.get(user__username="ana")
-    members.change_role(membership=membership, role="researcher", by=rita)
+    members.remove_member(membership=membership, by=rita)
 
-    assert Membership.objects.get(pk=membership.pk).role == membership.role == "researcher"
-    assert Event.objects.filter(verb="member.changed").count() == 1
+    assert not Membership.objects.filter(pk=membership.pk).exists()
+    assert Event.objects.filter(verb="member.removed").count() == 1
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")

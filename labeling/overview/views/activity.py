@@ -37,8 +37,9 @@ def lines(events: Iterable[Event]) -> list[Line]:
 
 
 def words(event: Event) -> str:
-    """A sentence for the verbs of this application; the verb itself for one it does not know."""
-    return EVENTS.get(event.verb, event.verb).format_map(
+    """A sentence for what this version records; for what only older ones did, the verb in words."""
+    plain = event.verb.replace(".", " ").replace("_", " ")
+    return EVENTS.get(event.verb, plain).format_map(
         _Known({**event.data, **_values_in_words(event), "object_id": event.object_id})
     )
 
