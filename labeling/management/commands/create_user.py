@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import getpass
-import sys
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -21,8 +18,8 @@ from labeling.models import Membership
 
 class Command(AssayCommand):
     help = (
-        "Make an account, with a role in a project if you name one. The password is asked for, "
-        "read from a file, or set by the person with a link that works once."
+        "Make an account, with a role in a project if you name one, and print a link by which the "
+        "person sets a password; it works once, for a day."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -34,15 +31,6 @@ class Command(AssayCommand):
         rights = parser.add_mutually_exclusive_group()
         rights.add_argument("--staff", action="store_true", help="may open the administration")
         rights.add_argument("--admin", action="store_true", help="may do everything")
-        password = parser.add_mutually_exclusive_group()
-        password.add_argument(
-            "--password-file", metavar="FILE", help="its first line is the password; - is stdin"
-        )
-        password.add_argument(
-            "--link",
-            action="store_true",
-            help="print a link by which the person sets a password; it works once, for a day",
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["project"]) != bool(options["role"]):
@@ -50,7 +38,7 @@ class Command(AssayCommand):
         project = self.project_named(options["project"]) if options["project"] else None
         account = NewAccount(
             options["username"],
-            _password(options),
+            None,
             options["name"],
             options["email"],
             is_staff=options["staff"],
@@ -62,40 +50,15 @@ class Command(AssayCommand):
                 user = accounts.create_at_console(
                     account, project=project, role=role, by=acting.person()
                 )
-                link = self._link(user) if options["link"] else ""
+                link = self._link(user)
             except ValidationError as error:
                 raise CommandError(" ".join(error.messages)) from None
         place = f", {role} of {project.slug}" if project else ""
         self.stderr.write(f"The account {user.username} is ready{place}.")
-        if link:
-            self.stdout.write(link)
+        self.stdout.write(link)
 
     def _link(self, user: User) -> str:
         path = reverse("password-set", args=passwords.make_link(user, by=acting.chosen()))
         if not settings.PUBLIC_URL:
             self.stderr.write("ASSAY_PUBLIC_URL is not set: put the server's address before this.")
         return f"{settings.PUBLIC_URL}{path}"
-
-
-def _password(options: dict[str, Any]) -> str | None:
-    if options["link"]:
-        return None
-    if options["password_file"]:
-        return _first_line(options["password_file"])
-    if not sys.stdin.isatty():
-        raise CommandError("Nobody can be asked for a password: use --password-file or --link.")
-    password = getpass.getpass("Password: ")
-    if getpass.getpass("Again: ") != password:
-        raise CommandError("These are two different passwords: no account was made.")
-    return password
-
-
-def _first_line(name: str) -> str:
-    try:
-        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{name} cannot be read ({error}).") from None
-    lines = text.splitlines()
-    if not lines or not lines[0]:
-        raise CommandError(f"{name}: its first line, the password, is empty.")
-    return lines[0]
