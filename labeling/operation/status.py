@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -19,8 +18,6 @@ class Worker(NamedTuple):
     started_at: datetime
     seen_at: datetime
     is_alive: bool
-    jobs: tuple[Job, ...]
-    """What it is known to be at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +52,18 @@ class Status:
 
 def of(scope: Scope) -> Status:
     open_jobs = jobs.open_jobs(scope)
-    return Status(clock.now(), open_jobs, jobs.failures(scope), _workers(open_jobs))
+    return Status(clock.now(), open_jobs, jobs.failures(scope), _workers())
 
 
-def _workers(open_jobs: Iterable[Job]) -> list[Worker]:
+def _workers() -> list[Worker]:
     """Those seen within a day."""
-    now, at_work = clock.now(), list(open_jobs)
+    now = clock.now()
     return [
         Worker(
             pulse.name,
             pulse.started_at,
             pulse.seen_at,
             now - pulse.seen_at < health.SILENT_AFTER,
-            tuple(job for job in at_work if pulse.name in job.workers),
         )
         for pulse in WorkerPulse.objects.order_by("-seen_at")
     ]

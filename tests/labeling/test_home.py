@@ -5,7 +5,7 @@ import pytest
 from labeling.models import Assignment
 from labeling.work import annotations, assignments, rounds
 from tests import factories
-from tests.pages import page, text_of
+from tests.pages import page
 
 pytestmark = pytest.mark.django_db
 
@@ -135,19 +135,6 @@ def test_a_long_queue_is_turned_page_by_page_without_gaps(signed_in, project, an
 
     expected = Assignment.objects.filter(annotator=ana).order_by("round__number", "position")
     assert seen == [assignment.pk for assignment in expected]
-
-
-@pytest.mark.parametrize("after", ["0", "x", "-1", "99999999999999999999999", "²"])
-def test_an_unknown_place_in_the_list_shows_its_beginning(signed_in, ana, round_, after):
-    response = signed_in(ana).get("/", {"after": after})
-
-    assert of(ana)[0].conversation.external_id in text_of(response)
-
-
-def test_nobody_turns_pages_from_somebody_elses_assignment(signed_in, ana, ben, round_):
-    response = signed_in(ana).get("/", {"after": of(ben)[-1].pk})
-
-    assert len(response.context["page"].rows) == 4  # from the start
 
 
 def test_what_was_returned_is_listed_with_what_has_to_change(signed_in, ana, rita, project):

@@ -10,10 +10,8 @@ from django.core import mail
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
-from gunicorn.config import Config
 
 from config.logs import KeylessFormatter
-from config.serve import web_command
 from labeling.accounts import invitations, mails
 from labeling.core import members
 from labeling.domain.facts import Fact
@@ -90,17 +88,6 @@ def test_a_link_ends_with_the_role_of_the_lead_who_made_it(
         invitations.accept(invited.invitation, user=olga)
     shown = page(signed_in(people["cleo"]), "/projects/orders/members/")
     assert "opens nothing: rita does not lead any more" in shown
-
-
-def test_an_invitation_of_the_staff_and_of_a_lead_who_is_back_opens(project, rita, admin, olga):
-    invitations.accept(invite(project, admin).invitation, user=olga)
-    again = invite(project, rita)
-    project.memberships.filter(user=rita).delete()
-    assert invitations.why_over(again.invitation)
-
-    project.memberships.create(user=rita, role="lead")
-
-    assert not invitations.why_over(again.invitation)
 
 
 def test_a_day_is_written_in_the_language_of_the_page(client, project, rita):
@@ -248,22 +235,6 @@ def test_of_many_who_open_a_link_at_once_only_as_many_get_in_as_it_was_made_for(
     assert sum(got_in) == 3
     assert project.memberships.filter(user__in=many).count() == 3
     assert Invitation.objects.get().uses_left == 0
-
-
-def test_the_web_server_writes_no_link_that_opens_either(capsys):
-    command = web_command("127.0.0.1", 8000)
-    config = Config()
-    config.set("accesslog", "-")
-    if "--logger-class" in command:
-        config.set("logger_class", command[command.index("--logger-class") + 1])
-
-    log = config.logger_class(config)
-    log.access_log.info('"GET /join/abc_def-123/ HTTP/1.1" 200 "https://here/join/abc_def-123/"')
-    log.error_log.error("GET /join/abc_def-123/")
-
-    written = "".join(capsys.readouterr())
-    assert written.count("/join/") == 3
-    assert "abc_def-123" not in written
 
 
 def test_links_for_addresses_are_mailed_where_there_is_a_mail_server(

@@ -1,17 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
-from django.utils.formats import localize
-from django.utils.html import conditional_escape, format_html, format_html_join
-from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from labeling.conversations.forms.conversations import ConversationFilter
@@ -20,7 +13,6 @@ from labeling.core import access
 from labeling.core.views.paging import page_of, query_of
 from labeling.gold import looks
 from labeling.models import Assignment, Conversation, Project, Round
-from labeling.translation import translated
 from labeling.work import blindness, comments
 from labeling.work.listing import answers_on, with_answers
 from labeling.work.views.comments import threads_on
@@ -37,13 +29,7 @@ class Answer(NamedTuple):
     labels: list[Label]
 
 
-# A hundred rows through the template engine are half of the work of the page.
-ROW = (
-    '<tr><th scope="row"><a href="{}">{}</a>{}</th><td>{}</td><td>{}</td><td>{}</td>'
-    '<td class="num">{}</td><td class="num">{}</td></tr>'
-)
 SHOWN = ("pk", "external_id", "domain", "difficulty", "split", "origin")
-SYNTHETIC = ' <span class="badge warn">{}</span>'
 
 
 class RoundTab(NamedTuple):
@@ -70,7 +56,6 @@ def conversations(request: HttpRequest, slug: str) -> HttpResponse:
         "project": project,
         "form": form,
         "page": page,
-        "rows": _table_rows(project, page.rows),
         "total": project.conversations.count(),
         "query": query_of(request),
     }
@@ -112,29 +97,6 @@ def _rows(project: Project) -> QuerySet[Conversation, Any]:
     return with_answers(project.conversations.all()).values_list(
         *SHOWN, "n_messages", "n_answers", named=True
     )
-
-
-def _table_rows(project: Project, rows: Iterable[Any]) -> SafeString:
-    """The rows of the table. Addresses and words are looked up once, not once a row."""
-    start, end = reverse("conversation", args=[project.slug, 0]).rsplit("0", 1)
-    written = cache(lambda text: conditional_escape(text or "–"))
-    words = cache(lambda text: written(translated(text)))
-    number = cache(lambda value: conditional_escape(localize(value)))
-    synthetic = format_html(SYNTHETIC, _("synthetic"))
-    cells = (
-        (
-            f"{start}{row.pk}{end}",
-            row.external_id,
-            synthetic if row.origin == Conversation.Origin.SYNTHETIC else "",
-            written(row.domain),
-            words(row.difficulty),
-            words(row.split),
-            number(row.n_messages),
-            number(row.n_answers),
-        )
-        for row in rows
-    )
-    return format_html_join("\n", ROW, cells)
 
 
 def _rounds(conversation: Conversation) -> list[RoundTab]:
