@@ -25,7 +25,7 @@ from evaluation.metrics.judges import Requirements, disagreements, judge_agreeme
 from evaluation.metrics.metric import Metric, Share, Value
 from evaluation.metrics.planning import spread_of_pair
 from evaluation.metrics.summary import summarize
-from labeling.agreement.rules.agreement import pair_agreement
+from labeling.agreement.rules.agreement import agreement
 from labeling.domain.uncertainty import skill
 
 Array = NDArray[np.float64]
@@ -114,7 +114,8 @@ def kappa_coverage(sets: int) -> None:
             random = np.random.default_rng([count, int(kappa * 100)])
             hits = 0
             for _ in range(sets):
-                pair = pair_agreement("a", "b", *two_raters(random, kappa, count))
+                first, second = two_raters(random, kappa, count)
+                [pair] = agreement({"a": first, "b": second}).pairs
                 assert pair.ci_low is not None
                 assert pair.ci_high is not None
                 assert pair.ci_low < pair.ci_high

@@ -37,7 +37,7 @@ from labeling.settling.models.merges import Merge
 from labeling.settling.models.reviews import Review
 from labeling.work.models.annotations import Annotation, AnnotationRevision
 from labeling.work.models.assignments import Assignment
-from labeling.work.models.rounds import EmptyLayer, Round, RoundConversation
+from labeling.work.models.rounds import Round, RoundConversation
 from labeling.work.models.suggestions import FirstPass, Suggestion
 
 __all__ = [
@@ -54,7 +54,6 @@ __all__ = [
     "ConversationAgreement",
     "ConversationFingerprint",
     "Disagreement",
-    "EmptyLayer",
     "Event",
     "FingerprintKey",
     "FirstPass",

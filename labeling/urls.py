@@ -20,7 +20,6 @@ from labeling.accounts.views.tokens import token_revoke, tokens
 from labeling.agreement.views.agreement import (
     agreement,
     agreement_csv,
-    agreement_pair,
 )
 from labeling.agreement.views.calibration import calibration
 from labeling.agreement.views.disagreements import (
@@ -29,7 +28,6 @@ from labeling.agreement.views.disagreements import (
     disagreement_names,
     disagreements,
 )
-from labeling.agreement.views.unused_layers import layer_empty_withdraw, layer_unused
 from labeling.conversations.views.conversation_files import (
     conversations_import,
     conversations_preview,
@@ -115,26 +113,8 @@ of_a_project = [
     path("rounds/<int:number>/batch/", round_batch, name="round-batch"),
     path("people/<int:pk>/move/", work_move, name="work-move"),
     path("rounds/<int:number>/agreement/", agreement, name="agreement"),
-    path("rounds/<int:number>/agreement/pair/", agreement_pair, name="agreement-pair"),
     path("rounds/<int:number>/agreement.csv", agreement_csv, name="agreement-csv"),
     path("calibration/", calibration, name="calibration"),
-    path(
-        "rounds/<int:number>/layers/<slug:layer>/empty/",
-        layer_unused,
-        {"action": "empty"},
-        name="layer-empty",
-    ),
-    path(
-        "rounds/<int:number>/layers/<slug:layer>/empty/withdraw/",
-        layer_empty_withdraw,
-        name="layer-empty-withdraw",
-    ),
-    path(
-        "rounds/<int:number>/layers/<slug:layer>/off/",
-        layer_unused,
-        {"action": "off"},
-        name="layer-off",
-    ),
     path("rounds/<int:number>/disagreements/", disagreements, name="disagreements"),
     path(
         "rounds/<int:number>/disagreements/comment/",

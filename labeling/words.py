@@ -166,9 +166,6 @@ WORDS: dict[str, Text] = {
     "check.no_conversations": _(
         "Choose conversations with gold for it first: there is nothing to check people by."
     ),
-    "check.without_gold": _(
-        "These have no gold in this project: {names}. Choose conversations of a release."
-    ),
     "comment.empty": _("Write something first."),
     "decision.accepted": _("accepted as agreed"),
     "decision.ambiguous": _("ambiguous text"),
@@ -563,12 +560,6 @@ WORDS: dict[str, Text] = {
     "schema.no_message": _("There is no message {index}."),
     "schema.no_message_linked": _("Link at least one message."),
     "schema.no_role": _("{name} has no role {role}."),
-    "layer_stays.needed": _("{title} refer to this layer: take that one off first."),
-    "layer_stays.only_one": _(
-        "It is the only layer of the project. Say in the guidelines what to look for, then open "
-        "the next round."
-    ),
-    "layer_stays.was_used": _("Somebody used this layer, so agreement was measured on it."),
     "schema.no_such_layer": _("This project has no such layer."),
     "schema.not_a_list": _("A list of labels is expected."),
     "schema.not_valid": "{said}.",

@@ -173,7 +173,7 @@ def answer(assignment: Assignment, sources: Sequence[int] = (0,)) -> Annotation:
 
 def answer_with(assignment: Assignment, payload: dict[str, Any]) -> Annotation:
     """Submit an answer. Of calibration, the worker has done its part then."""
-    known = Annotation.with_checks.filter(assignment=assignment).first()
+    known = Annotation.of(assignment).first()
     version = known.version if known else 0
     annotation = annotations.submit(assignment, save_of(payload, base_version=version))
     if assignment.round.kind == Round.Kind.CALIBRATION:
@@ -187,7 +187,7 @@ def with_names(item: GoldItem) -> GoldContent:
 
 
 def skip(assignment: Assignment, reason: str = "Not in English.") -> Annotation:
-    known = Annotation.with_checks.filter(assignment=assignment).first()
+    known = Annotation.of(assignment).first()
     save = save_of({"requirements": []}, base_version=known.version if known else 0)
     annotation = annotations.skip(assignment, save, reason=reason)
     if assignment.round.kind == Round.Kind.CALIBRATION:

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 
 from django.db.models import Q
 
-from labeling.agreement import answers, conversations
-from labeling.agreement.answers import EVERYTHING, Selection
+from labeling.agreement import conversations
 from labeling.agreement.conversations import Added
 from labeling.agreement.rules.agreement import (
     Agreement,
@@ -49,17 +48,19 @@ class LayerAgreement(NamedTuple):
     records: list[Stored] | None
 
 
-def measure(measured: Round, layer: str, *, selection: Selection = EVERYTHING) -> LayerAgreement:
+def measure(measured: Round, layer: str) -> LayerAgreement:
     """Agreement of a round on one layer, from what each conversation adds.
 
     Where annotators have seen suggestions, the figures of typed and of assisted labels are given
-    separately, too. What conversations add must be up to date, see :func:`parts_of`.
+    separately, too. What conversations add must be up to date, see :func:`origins_in`.
     """
-    added = conversations.each(measured, layer, selection)
-    figures = _figures(measured, layer, added, selection)
+    added = conversations.each(measured, layer)
+    figures = _figures(measured, layer, added)
     figures, records = _judged(layer, added, figures, measured.label_f1_threshold)
-    if not selection.origin and is_assisted(measured):
-        figures = replace(figures, by_origin=_by_origin(measured, layer, selection))
+    origins = [origin for origin in origins_in(measured) if origin]
+    figures = replace(
+        figures, by_origin={origin: _of_origin(measured, layer, origin) for origin in origins}
+    )
     return LayerAgreement(
         figures, None if records is None else [pair.as_json() for pair in records]
     )
@@ -88,11 +89,9 @@ def _judged(
     return figures, records
 
 
-def parts_of(measured: Round, selection: Selection) -> list[Selection]:
-    """The selections whose conversations the figures of a selection are made from."""
-    if selection.origin or not is_assisted(measured):
-        return [selection]
-    return [selection, *(replace(selection, origin=origin) for origin in ORIGINS)]
+def origins_in(measured: Round) -> list[str]:
+    """Whose labels are compared: all, and those of each origin where people saw suggestions."""
+    return ["", *(ORIGINS if is_assisted(measured) else ())]
 
 
 def _is_used(added: Sequence[Added]) -> bool:
@@ -101,15 +100,11 @@ def _is_used(added: Sequence[Added]) -> bool:
     return not several or any(each.is_used for each in added)
 
 
-def _by_origin(measured: Round, layer: str, selection: Selection) -> dict[str, Stored]:
-    """The figures of typed and of assisted labels; the gate looks at neither."""
-    figures_of: dict[str, Stored] = {}
-    for origin in ORIGINS:
-        part = replace(selection, origin=origin)
-        added = conversations.each(measured, layer, part)
-        figures = _figures(measured, layer, added, part).as_json()
-        figures_of[origin] = {name: figures[name] for name in OF_ORIGIN}
-    return figures_of
+def _of_origin(measured: Round, layer: str, origin: str) -> Stored:
+    """The figures of typed or of assisted labels; the gate looks at neither."""
+    added = conversations.each(measured, layer, origin)
+    figures = _figures(measured, layer, added, origin).as_json()
+    return {name: figures[name] for name in OF_ORIGIN}
 
 
 def is_assisted(measured: Round) -> bool:
@@ -120,13 +115,11 @@ def is_assisted(measured: Round) -> bool:
     return seen.filter(assignment__annotation__status=Annotation.Status.SUBMITTED).exists()
 
 
-def _figures(
-    measured: Round, layer: str, added: Sequence[Added], selection: Selection
-) -> Agreement:
-    result = _compared(layer, added, bar(measured), excluded_answers(measured, selection))
-    if not LAYERS[layer].has_units:
-        return result
-    return replace(result, excluded=[*result.excluded, *_missing(added, layer, selection)])
+def _figures(measured: Round, layer: str, added: Sequence[Added], origin: str = "") -> Agreement:
+    result = _compared(layer, added, bar(measured), excluded_answers(measured, origin))
+    if not LAYERS[layer].has_units or origin == "typed":
+        return result  # what is missing was taken over; the figures of all labels have it
+    return replace(result, excluded=[*result.excluded, *_missing(added, layer)])
 
 
 def _compared(
@@ -135,7 +128,11 @@ def _compared(
     if not LAYERS[layer].has_units:
         submitted = _conversations_of(added)
         return summed_events(submitted, _counts(added), excluded=excluded, **rules)
-    return compute(_ratings(added), level=LAYERS[layer].level, excluded=excluded, **rules)
+    ratings: dict[str, dict[str, Sequence[Hashable]]] = defaultdict(dict)
+    for each in added:
+        for who, labels in each.labels.items():
+            ratings[who][each.name] = labels
+    return compute(ratings, level=LAYERS[layer].level, excluded=excluded, **rules)
 
 
 def _records(layer: str, added: Sequence[Added]) -> list[RecordAgreement]:
@@ -163,14 +160,6 @@ def _conversations_of(added: Iterable[Added]) -> dict[str, list[str]]:
         for who in each.annotators:
             submitted[who].append(each.name)
     return submitted
-
-
-def _ratings(added: Iterable[Added]) -> dict[str, dict[str, Sequence[Hashable]]]:
-    ratings: dict[str, dict[str, Sequence[Hashable]]] = defaultdict(dict)
-    for each in added:
-        for who, labels in each.labels.items():
-            ratings[who][each.name] = labels
-    return ratings
 
 
 class Bar(TypedDict):
@@ -229,51 +218,34 @@ def first_layer(project: Project) -> str:
     return str(project.layers[0])
 
 
-def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[str, Fact]]:
-    """Why an assignment does not count: skipped with a reason, unfinished, or not selected."""
+def excluded_answers(measured: Round, origin: str) -> dict[str, dict[str, Fact]]:
+    """Why an assignment does not count: skipped with a reason, unfinished, of another origin."""
     reasons: dict[str, dict[str, Fact]] = defaultdict(dict)
     out = ~Q(annotation__status=Annotation.Status.SUBMITTED)
-    if selection.origin == "assisted":
+    if origin == "assisted":
         out |= Q(first_pass=None)
-    rows = (
-        answers.assignments_of(measured)
-        .filter(out)
-        .values_list(
-            "annotator__username",
-            "conversation__external_id",
-            "annotation__status",
-            "annotation__skip_reason",
-            "first_pass",
-        )
-    )
-    for annotator, conversation, status, skip_reason, first_pass in rows:
-        if status != Annotation.Status.SUBMITTED:
-            reasons[annotator][conversation] = (
-                Fact("agreement.skipped", why=skip_reason)
-                if skip_reason
-                else Fact("agreement.not_submitted")
-            )
-        elif selection.origin == "assisted" and first_pass is None:
-            reasons[annotator][conversation] = Fact("agreement.no_suggestions_seen")
+    rows = conversations.assignments_of(measured).filter(out)
+    for annotator, conversation, status, why in rows.values_list(
+        *("annotator__username", "conversation__external_id"),
+        *("annotation__status", "annotation__skip_reason"),
+    ):
+        if status == Annotation.Status.SUBMITTED:
+            reason = Fact("agreement.no_suggestions_seen")
+        else:
+            reason = Fact("agreement.skipped", why=why) if why else Fact("agreement.not_submitted")
+        reasons[annotator][conversation] = reason
     return dict(reasons)
 
 
-def _missing(added: Sequence[Added], layer: str, selection: Selection) -> list[Excluded]:
+def _missing(added: Sequence[Added], layer: str) -> list[Excluded]:
     """The units that somebody did not judge, mostly because they lack that requirement."""
-    if selection.origin == "typed":
-        return []  # what is missing was taken over; the figures of all labels have it
+    unit = LAYERS[layer].units
+    is_rated = isinstance(unit, Judged) and bool(unit.value)
+    code = "agreement.label_not_rated" if is_rated else "agreement.requirement_missing"
     return [
-        Excluded(each.name, annotator, _why_missing(layer, name))
+        Excluded(each.name, annotator, Fact(code, name=name))
         for each in added
         for annotator, labels in each.labels.items()
-        if not isinstance(labels, bytes) and None in labels
         for name, label in zip(each.unit_names, labels, strict=True)
         if label is None
     ]
-
-
-def _why_missing(layer: str, name: str) -> Fact:
-    unit = LAYERS[layer].units
-    if isinstance(unit, Judged) and unit.value:
-        return Fact("agreement.label_not_rated", name=name)
-    return Fact("agreement.requirement_missing", name=name)

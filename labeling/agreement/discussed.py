@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from django.core.exceptions import PermissionDenied
@@ -11,11 +15,11 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
-from labeling.agreement.discussions import UnitPlace, letters_of
+from labeling.agreement.discussions import UnitPlace, found_in, letters_of
 from labeling.agreement.rules.disagreements import Split
 from labeling.agreement.rules.units import sources_of
 from labeling.core import access
-from labeling.models import Assignment, Comment, Disagreement, Project, Round
+from labeling.models import Assignment, Comment, Disagreement, GuidelineReason, Project, Round
 from labeling.schema import LAYERS
 from labeling.work import blindness
 
@@ -60,13 +64,6 @@ def labeled(round_: Round, user: Any) -> bool:
     return round_.assignments.answered_by(user).exists()
 
 
-def stored_rows(round_: Round, layer: str) -> dict[UnitPlace, Disagreement]:
-    """Of the disagreements that somebody has spoken of or decided; ``n_remarks`` counted."""
-    stored = round_.disagreements.filter(layer=layer).select_related("decided_by")
-    stored = stored.annotate(n_remarks=Count("comments"))
-    return {UnitPlace(row.conversation_id, int(row.unit), layer): row for row in stored}
-
-
 class People(NamedTuple):
     """What the annotators of a round are called in its discussion: by name or by letter."""
 
@@ -92,37 +89,159 @@ class People(NamedTuple):
         return self.shown.get(username, username)
 
 
-def payloads_of(discussed: Round, conversation: int) -> dict[str, Payload]:
-    """What everybody submitted, by annotator."""
-    rows = Assignment.objects.filter(
-        round=discussed, conversation=conversation, annotation__status="submitted"
-    )
-    return dict(rows.values_list("annotator__username", "annotation__payload"))
+class Side(NamedTuple):
+    """One annotator's choice, and the labels because of which they made it."""
+
+    annotator: str
+    choice: Any
+    labels: Sequence[Mapping[str, Any]]
+    username: str
 
 
-def labels_behind(
-    split: Split, name: str, payload: Payload, place: UnitPlace
-) -> list[Mapping[str, Any]]:
-    """The labels because of which somebody marked the unit."""
-    labels = payload.get(LAYERS[place.layer].key, [])
-    uids = {pair.a_uid for pair in split.candidates if pair.a == name}
-    uids |= {pair.b_uid for pair in split.candidates if pair.b == name}
-    if split.name:
-        uids.update(split.uids.get(name, []))
-        return [label for label in labels if label["uid"] in uids]
-    return [
-        label
-        for label in labels
-        if label["uid"] in uids or split.message in sources_of(place.layer, label)
-    ]
+class Remark(NamedTuple):
+    author: str
+    body: str
+    created_at: datetime
 
 
-def thread_of(row: Disagreement) -> list[Comment]:
-    comments = Comment.objects.filter(disagreement=row).select_related("author")
-    return list(comments.order_by("pk"))
+@dataclass(frozen=True)
+class Entry:
+    """One disagreement; ``row`` is not stored before somebody has spoken of it."""
+
+    place: UnitPlace
+    split: Split
+    row: Disagreement
+    people: People
+
+    @cached_property
+    def payloads(self) -> dict[str, Payload]:
+        """What everybody submitted, by annotator."""
+        rows = Assignment.objects.filter(
+            round=self.row.round_id,
+            conversation=self.place.conversation,
+            annotation__status="submitted",
+        )
+        return dict(rows.values_list("annotator__username", "annotation__payload"))
+
+    @property
+    def choices(self) -> list[Side]:
+        """Without labels, for which the answers must be read."""
+        sides = [
+            Side(self.people.name(name), choice, (), name)
+            for name, choice in self.split.labels.items()
+        ]
+        return sorted(sides, key=lambda side: side.annotator)
+
+    @cached_property
+    def sides(self) -> list[Side]:
+        return [side._replace(labels=self._labels(side.username)) for side in self.choices]
+
+    def _labels(self, name: str) -> list[Mapping[str, Any]]:
+        """The labels because of which somebody marked the unit."""
+        split, layer = self.split, self.place.layer
+        labels = self.payloads.get(name, {}).get(LAYERS[layer].key, [])
+        uids = {pair.a_uid for pair in split.candidates if pair.a == name}
+        uids |= {pair.b_uid for pair in split.candidates if pair.b == name}
+        if split.name:
+            uids.update(split.uids.get(name, []))
+        return [
+            label
+            for label in labels
+            if label["uid"] in uids
+            or (not split.name and split.message in sources_of(layer, label))
+        ]
+
+    @property
+    def in_short(self) -> str:
+        """“ana ≠ ben, cleo”: those who say the same are next to each other."""
+        by_choice: dict[Any, list[str]] = defaultdict(list)
+        for side in self.choices:
+            by_choice[side.choice].append(side.annotator)
+        groups = sorted(map(", ".join, by_choice.values()))
+        if len(groups) == 1:  # they wrote different labels about it
+            pairs = self.split.candidates
+            groups = sorted({self.people.name(who) for pair in pairs for who in (pair.a, pair.b)})
+        return " ≠ ".join(groups)
+
+    @property
+    def thread(self) -> list[Remark]:
+        said = Comment.objects.filter(disagreement=self.row.pk, disagreement__isnull=False)
+        return [
+            Remark(self.people.name(one.author.get_username()), one.body, one.created_at)
+            for one in said.select_related("author").order_by("pk")
+        ]
+
+    @property
+    def n_remarks(self) -> int:
+        return getattr(self.row, "n_remarks", 0)
+
+    @property
+    def answered_in(self) -> list[int]:
+        """The versions of the guidelines that were written because of it."""
+        answers = GuidelineReason.objects.filter(disagreement=self.row.pk)
+        versions = answers.order_by("guideline__version")
+        return list(versions.values_list("guideline__version", flat=True))
 
 
-def answered_in(row: Disagreement) -> list[int]:
-    """The versions of the guidelines that were written because of it."""
-    versions = row.answers.order_by("guideline__version")
-    return list(versions.values_list("guideline__version", flat=True))
+@dataclass(frozen=True)
+class Discussion:
+    """The disagreements of a closed round on one layer, as a reader sees them."""
+
+    round: Round
+    layer: str
+    reader: Any
+
+    @cached_property
+    def found(self) -> dict[UnitPlace, Split]:
+        return found_in(self.round, self.layer)
+
+    @cached_property
+    def rows(self) -> dict[UnitPlace, Disagreement]:
+        """Those that somebody has spoken of or decided; ``n_remarks`` counted."""
+        stored = self.round.disagreements.filter(layer=self.layer).select_related("decided_by")
+        return {
+            UnitPlace(row.conversation_id, int(row.unit), self.layer): row
+            for row in stored.annotate(n_remarks=Count("comments"))
+        }
+
+    @property
+    def progress(self) -> dict[str, int]:
+        """How many there are, and have been spoken of and decided."""
+        known = [self.rows[place] for place in self.found if place in self.rows]
+        decided = sum(bool(row.outcome) for row in known)
+        return {"total": len(self.found), "discussed": len(known), "decided": decided}
+
+    @cached_property
+    def people(self) -> People:
+        return People.of(self.round, self.reader)
+
+    def entry(self, place: UnitPlace) -> Entry:
+        """404 where nobody disagrees."""
+        split = self.found.get(place)
+        if split is None:
+            raise Http404
+        row = self.rows.get(place) or Disagreement(
+            round=self.round, conversation_id=place.conversation, layer=place.layer
+        )
+        return Entry(place, split, row, self.people)
+
+    def fitting(self, state: str = "") -> list[UnitPlace]:
+        """Those that are ``open`` or ``decided``; without a state all."""
+        return [
+            place
+            for place in self.found
+            if not state or state == ("decided" if self._is_decided(place) else "open")
+        ]
+
+    def _is_decided(self, place: UnitPlace) -> bool:
+        return place in self.rows and bool(self.rows[place].outcome)
+
+    def behind(self, place: UnitPlace | None, state: str = "") -> list[UnitPlace]:
+        """Those behind a place, if it is one of a conversation of the round."""
+        fitting = self.fitting(state)
+        order = list(dict.fromkeys(each.conversation for each in self.found))
+        if place is None or place.conversation not in order:
+            return fitting
+        at = (order.index(place.conversation), place.unit)
+        numbers = {pk: number for number, pk in enumerate(order)}
+        return [each for each in fitting if (numbers[each.conversation], each.unit) > at]

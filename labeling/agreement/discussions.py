@@ -6,21 +6,21 @@ the first remark or decision on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from itertools import dropwhile
-from typing import NamedTuple, NotRequired, TypedDict
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from labeling.agreement import agreement, answers, conversations, measurements
+from labeling.agreement import agreement, conversations, measurements
 from labeling.agreement.rules.disagreements import Split, letters
 from labeling.core import events
 from labeling.core.rules.reasons import reason_in
 from labeling.domain.errors import RuleError
-from labeling.models import Comment, Conversation, Disagreement, Round
+from labeling.models import Assignment, Comment, Disagreement, Round
 from labeling.schema import DEFAULT_LAYER, LAYERS
 from labeling.work.comments import EmptyComment
 
@@ -71,72 +71,14 @@ def found_in(
     In the order in which the round handed out its conversations; ``among`` narrows it to these.
     Raises ``NotMeasured`` if a worker has to find them first.
     """
-    return dict(walk(discussed, layer, among=among))
-
-
-def walk(
-    discussed: Round,
-    layer: str = "",
-    *,
-    after: UnitPlace | None = None,
-    among: Collection[int] | None = None,
-) -> Iterator[tuple[UnitPlace, Split]]:
-    """The same one by one: the first ones cost the same in any round.
-
-    Those behind ``after``, if it is one of the round.
-    """
     if discussed.state == Round.State.OPEN:
         raise RoundOpen("discussion.round_open")
     layer = layer or agreement.first_layer(discussed.project)
     if layer not in discussed.project.layers:
-        return iter(())
+        return {}
     measurements.refuse_unmeasured(discussed, layer)
-    place = conversations.place_of(discussed, layer, after.conversation) if after else None
-    splits = conversations.splits_in(
-        discussed, layer, among=among, since=place or conversations.START
-    )
-    everything = ((UnitPlace(pk, split.unit, layer), split) for pk, split in splits)
-    if after is None or place is None:
-        return everything
-    return dropwhile(lambda each: _is_not_behind(each[0], after), everything)
-
-
-def _is_not_behind(place: UnitPlace, after: UnitPlace) -> bool:
-    return place.conversation == after.conversation and place.unit <= after.unit
-
-
-def number_of(discussed: Round, place: UnitPlace) -> int:
-    """Which of the disagreements on its layer it is, counted from 1."""
-    at = conversations.place_of(discussed, place.layer, place.conversation)
-    own = found_in(discussed, place.layer, among=[place.conversation])
-    earlier = conversations.number_before(discussed, place.layer, at) if at else 0
-    return earlier + sum(other.unit <= place.unit for other in own)
-
-
-class Progress(TypedDict):
-    """The disagreements of a round, and how many of them have been spoken of and decided."""
-
-    total: int
-    discussed: int
-    decided: int
-
-
-def progress_on(discussed: Round, layer: str) -> Progress:
-    """On one layer; ``NotMeasured`` if a worker has to find them first."""
-    measured = measurements.read(discussed, layer)
-    if measured is None:
-        raise measurements.NotMeasured("agreement.not_measured")
-    rows = discussed.disagreements.filter(layer=layer)
-    outcomes = {
-        UnitPlace(pk, int(unit), layer): outcome
-        for pk, unit, outcome in rows.values_list("conversation", "unit", "outcome")
-    }
-    known = found_in(discussed, layer, among={place.conversation for place in outcomes})
-    return {
-        "total": measured.n_splits,
-        "discussed": sum(place in known for place in outcomes),
-        "decided": sum(bool(outcome) and place in known for place, outcome in outcomes.items()),
-    }
+    splits = conversations.splits_in(discussed, layer, among=among)
+    return {UnitPlace(pk, split.unit, layer): split for pk, split in splits}
 
 
 def split_at(discussed: Round, place: UnitPlace) -> Split | None:
@@ -150,12 +92,13 @@ def split_of(row: Disagreement) -> Split | None:
 
 def letters_of(discussed: Round) -> dict[str, str]:
     """A letter for each annotator that does not reveal who it is, and stays the same."""
-    names = answers.annotators_of(discussed)
-    return letters({name: _secret(discussed, name) for name in names})
-
-
-def _secret(discussed: Round, name: str) -> str:
-    return salted_hmac("labeling.discussions", f"{discussed.pk}:{name}").hexdigest()
+    own = Assignment.objects.filter(round=discussed, annotator=OuterRef("pk"))
+    people = User.objects.filter(Exists(own)).order_by("username")
+    secrets = {
+        name: salted_hmac("labeling.discussions", f"{discussed.pk}:{name}").hexdigest()
+        for name in people.values_list("username", flat=True)
+    }
+    return letters(secrets)
 
 
 @transaction.atomic
@@ -192,17 +135,8 @@ def decide(
     row.outcome, row.note = outcome, reason_in(note)
     row.decided_by, row.decided_at = (by, timezone.now()) if outcome else (None, None)
     row.save(update_fields=["outcome", "note", "decided_by", "decided_at"])
-    if outcome:
-        events.record(
-            "disagreement.decided",
-            row,
-            project=discussed.project,
-            actor=by,
-            outcome=outcome,
-            **named,
-        )
-    else:
-        events.record("disagreement.reopened", row, project=discussed.project, actor=by, **named)
+    verb, said = ("decided", {"outcome": outcome}) if outcome else ("reopened", {})
+    events.record(f"disagreement.{verb}", row, project=discussed.project, actor=by, **said, **named)
     return row
 
 
@@ -210,10 +144,9 @@ def decide(
 def hide_names(discussed: Round, *, hidden: bool, by: User) -> None:
     """Show letters instead of names to everybody who reads the discussion."""
     changed = Round.objects.filter(pk=discussed.pk, anonymous=not hidden).update(anonymous=hidden)
-    if changed and hidden:
-        events.record("round.names_hidden", discussed, project=discussed.project, actor=by)
-    elif changed:
-        events.record("round.names_shown", discussed, project=discussed.project, actor=by)
+    if changed:
+        verb = "round.names_hidden" if hidden else "round.names_shown"
+        events.record(verb, discussed, project=discussed.project, actor=by)
 
 
 def _row(discussed: Round, place: UnitPlace) -> tuple[Disagreement, Split]:
@@ -231,22 +164,7 @@ def _row(discussed: Round, place: UnitPlace) -> tuple[Disagreement, Split]:
     return stored.get(pk=row.pk), split
 
 
-class NamedSplit(TypedDict):
+def _named(row: Disagreement, split: Split) -> dict[str, Any]:
     """How an event names what people disagreed on."""
-
-    conversation: str
-    message: int | None
-    layer: str
-    about: NotRequired[str]
-
-
-def _named(row: Disagreement, split: Split) -> NamedSplit:
-    conversation: Conversation = row.conversation
-    named: NamedSplit = {
-        "conversation": conversation.external_id,
-        "message": split.message,
-        "layer": row.layer,
-    }
-    if split.name:
-        named["about"] = split.name
-    return named
+    where = {"conversation": row.conversation.external_id, "message": split.message}
+    return {**where, "layer": row.layer, **({"about": split.name} if split.name else {})}

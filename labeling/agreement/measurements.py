@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 
 from django.utils import timezone
 
 from labeling.agreement import agreement, conversations
-from labeling.agreement.answers import EVERYTHING, Selection
 from labeling.agreement.matching.similarity import Ruler
-from labeling.agreement.rules.units import Units
 from labeling.core import transactions
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
@@ -32,13 +30,8 @@ class NotMeasured(RuleError):
 # --- measuring, by a worker ---------------------------------------------------------------------
 
 
-def measure(
-    measured: Round,
-    *,
-    ruler: Callable[[], Ruler],
-    selections: Collection[tuple[str, Selection]] = (),
-) -> None:
-    """Measure every layer that is out of date, and the selections that somebody asked for.
+def measure(measured: Round, *, ruler: Callable[[], Ruler]) -> None:
+    """Measure every layer that is out of date.
 
     An open calibration round is blind: nothing of it is measured until its last answer is in, and
     then it closes with the figures.
@@ -46,17 +39,11 @@ def measure(
     if measured.is_blind and not rounds.is_complete(measured):
         return
     started = timezone.now()
-    layers = [(layer, EVERYTHING) for layer in measured.project.layers]
-    wanted = dict.fromkeys([*layers, *_asked(measured), *selections])
-    parts = [
-        (layer, part) for layer, chosen in wanted for part in agreement.parts_of(measured, chosen)
-    ]
+    layers = measured.project.layers
+    parts = [(layer, origin) for layer in layers for origin in agreement.origins_in(measured)]
     digest = _named(measured, conversations.catch_up(measured, parts, ruler=ruler))
-    current = set(
-        measured.measurements.filter(answers_sha256=digest).values_list("layer", "selection")
-    )
-    due = [(layer, chosen) for layer, chosen in wanted if (layer, chosen.key) not in current]
-    rows = [_measured(measured, layer, chosen) for layer, chosen in due]
+    current = measured.measurements.filter(answers_sha256=digest).values_list("layer", flat=True)
+    rows = [_measured(measured, layer) for layer in layers if layer not in set(current)]
     for row in rows:
         row.answers_sha256 = digest
         row.measured_at = started  # an answer that came in meanwhile is not in it
@@ -65,7 +52,7 @@ def measure(
 
 def answers_sha256(measured: Round) -> str:
     """Names the answers of a round and the rules that its agreement is measured by."""
-    return _named(measured, conversations.digest_of(measured))
+    return _named(measured, conversations.digest_of(conversations.digests(measured)))
 
 
 def _named(measured: Round, answers: str) -> str:
@@ -73,20 +60,14 @@ def _named(measured: Round, answers: str) -> str:
     return hashlib.sha256(canonical_json(rules).encode()).hexdigest()
 
 
-def _asked(measured: Round) -> list[tuple[str, Selection]]:
-    rows = measured.measurements.exclude(asked_at=None).values_list("layer", "selection")
-    return [(layer, Selection.parse(key)) for layer, key in rows]
-
-
-def _measured(measured: Round, layer: str, selection: Selection) -> Measurement:
-    measurement = agreement.measure(measured, layer, selection=selection)
+def _measured(measured: Round, layer: str) -> Measurement:
+    measurement = agreement.measure(measured, layer)
     return Measurement(
         round=measured,
         layer=layer,
-        selection=selection.key,
         figures=measurement.figures.as_json(),
         records=measurement.records,
-        **conversations.sums_of(measured, layer, selection)._asdict(),
+        **conversations.sums_of(measured, layer),
     )
 
 
@@ -98,15 +79,11 @@ def _publish(measured: Round, rows: Iterable[Measurement], digest: str) -> None:
         return
     for row in rows:
         values = {name: getattr(row, name) for name in _MEASURED}
-        Measurement.objects.update_or_create(
-            round=locked, layer=row.layer, selection=row.selection, defaults=values
-        )
-        answered = locked.measurements.filter(layer=row.layer, selection=row.selection)
-        answered.filter(asked_at__lte=row.measured_at).update(asked_at=None)
+        Measurement.objects.update_or_create(round=locked, layer=row.layer, defaults=values)
     is_open = locked.state == Round.State.OPEN
     if (locked.kind == Round.Kind.CALIBRATION) != is_open:
         return  # what calibration closed with never changes, and full labeling is not over yet
-    stored = locked.measurements.filter(selection="", answers_sha256=digest)
+    stored = locked.measurements.filter(answers_sha256=digest)
     by_layer = dict(stored.values_list("layer", "figures"))
     figures = agreement.summary(
         {layer: by_layer[layer] for layer in locked.project.layers if layer in by_layer}
@@ -119,50 +96,33 @@ def _publish(measured: Round, rows: Iterable[Measurement], digest: str) -> None:
 
 _MEASURED = (
     *("answers_sha256", "measured_at", "figures", "records"),
-    *conversations.Sums._fields,
+    *("n_conversations", "n_compared", "n_splits"),
 )
 
 
 # --- reading ------------------------------------------------------------------------------------
 
 
-def ask(measured: Round, layer: str = "", selection: Selection = EVERYTHING) -> None:
-    """Have a worker measure what is out of date, and this selection."""
-    layer = layer or agreement.first_layer(measured.project)
-    if not measured.is_blind:
-        Measurement.objects.update_or_create(
-            round=measured,
-            layer=layer,
-            selection=selection.key,
-            defaults={"asked_at": timezone.now()},
-        )
+def ask(measured: Round) -> None:
+    """Have a worker measure what is out of date."""
     pending.request(measured.project, measure=measured)
 
 
-def read(measured: Round, layer: str = "", selection: Selection = EVERYTHING) -> Measurement | None:
+def read(measured: Round, layer: str = "") -> Measurement | None:
     """What was measured last; None if a worker has to measure it first."""
     layer = layer or agreement.first_layer(measured.project)
-    rows = measured.measurements.filter(layer=layer, selection=selection.key)
-    return rows.exclude(measured_at=None).first()
+    return measured.measurements.filter(layer=layer).first()
 
 
-def figures_of(
-    measured: Round, layer: str = "", selection: Selection = EVERYTHING
-) -> Stored | None:
+def figures_of(measured: Round, layer: str = "") -> Stored | None:
     """The stored agreement on a layer; of a closed calibration round what it closed with."""
     layer = layer or agreement.first_layer(measured.project)
-    closed_with = closing_figures(measured, layer)
-    if closed_with and not selection.key:
-        return closed_with
-    row = read(measured, layer, selection)
+    if measured.kind == Round.Kind.CALIBRATION and measured.agreement:
+        closed_with: Stored | None = measured.agreement.get("layers", {}).get(layer)
+        if closed_with:
+            return closed_with
+    row = read(measured, layer)
     return row.figures if row else None
-
-
-def closing_figures(measured: Round, layer: str) -> Stored | None:
-    if measured.kind != Round.Kind.CALIBRATION or not measured.agreement:
-        return None
-    layers: dict[str, Stored] = measured.agreement.get("layers", {})
-    return layers.get(layer)
 
 
 def is_outdated(row: Measurement) -> bool:
@@ -172,13 +132,6 @@ def is_outdated(row: Measurement) -> bool:
     return answers_sha256(row.round) != row.answers_sha256
 
 
-def units_of(measured: Round, layer: str, selection: Selection = EVERYTHING) -> dict[str, Units]:
-    """The units behind the figures, as annotators labeled them; none for events."""
-    refuse_unmeasured(measured, layer, selection)
-    return conversations.units_of(measured, layer, selection)
-
-
-def refuse_unmeasured(measured: Round, layer: str, selection: Selection = EVERYTHING) -> None:
-    rows = measured.measurements.filter(layer=layer, selection=selection.key)
-    if not rows.exclude(measured_at=None).exists():
+def refuse_unmeasured(measured: Round, layer: str) -> None:
+    if not measured.measurements.filter(layer=layer).exists():
         raise NotMeasured("agreement.not_measured")

@@ -165,9 +165,7 @@ def _discussions(failed: Any) -> list[Discussion]:
     rounds = list(failed.order_by("-closed_at"))
     if not rounds:
         return []
-    measured = Measurement.objects.filter(
-        round__in=rounds, selection="", measured_at__isnull=False
-    ).order_by()
+    measured = Measurement.objects.filter(round__in=rounds).order_by()
     totals: dict[int, dict[str, int]] = defaultdict(dict)
     for pk, layer, number in measured.values_list("round", "layer", "n_splits"):
         totals[pk][layer] = number

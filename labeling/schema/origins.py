@@ -12,6 +12,7 @@ from typing import Any
 from labeling.schema import LAYERS, form_fields
 from labeling.schema.labels import Payload as StoredLabels
 from labeling.schema.labels import StoredLabel
+from labeling.schema.sameness import bare
 
 TYPED, ACCEPTED, EDITED = "typed", "accepted", "edited"
 FIELDS = ("origin", "suggestion")
@@ -113,22 +114,15 @@ def is_same(layer: str, label: Label, other: Label) -> bool:
     >>> is_same("extraction", label, {**label, "title": "Log out"})
     False
     """
-    return all(_bare(label.get(name)) == _bare(other.get(name)) for name in _compared_fields(layer))
+    return all(
+        bare(name, label.get(name)) == bare(name, other.get(name))
+        for name in _compared_fields(layer)
+    )
 
 
 @cache
 def _compared_fields(layer: str) -> tuple[str, ...]:
     return tuple(field["name"] for field in form_fields(layer) if field["widget"] != "references")
-
-
-def _bare(value: Any) -> Any:
-    """Null, empty text and an empty list are one value; nested names are dropped."""
-    if isinstance(value, Mapping):
-        return {name: _bare(item) for name, item in value.items() if name != "uid"}
-    if isinstance(value, list):
-        items = [_bare(item) for item in value]
-        return (sorted(items) if all(type(item) is int for item in items) else items) or None
-    return None if value == "" else value
 
 
 def of_origin(layer: str, payload: Payload, *, assisted: bool) -> StoredLabels:

@@ -42,12 +42,10 @@ def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
 
     None while it is unanswered, and for a hidden check that was skipped.
     """
-    assignment = (
-        Assignment.with_checks.exclude(purpose=Purpose.LABELING)
-        .select_related("round__project", "conversation", "annotator")
-        .get(pk=assignment_pk)
-    )
-    answer = Annotation.with_checks.filter(assignment=assignment).exclude(status="draft").first()
+    assignment = Assignment.checks.select_related(
+        "round__project", "conversation", "annotator"
+    ).get(pk=assignment_pk)
+    answer = Annotation.of(assignment).exclude(status="draft").first()
     if answer is None:
         return None
     if answer.status == Annotation.Status.SKIPPED and assignment.purpose == Purpose.HONEYPOT:
@@ -192,7 +190,7 @@ def newest_checks(project: Project, purpose: str = Purpose.HONEYPOT) -> QuerySet
     same = GoldCheck.objects.filter(assignment=OuterRef("assignment")).order_by("-version")
     rounds = list(project.rounds(manager="with_checks").values_list("pk", flat=True))
     # by an index that holds both; of a join SQLite would read every assignment
-    given = Assignment.with_checks.filter(round__in=rounds, purpose=purpose)
+    given = Assignment.checks.filter(round__in=rounds, purpose=purpose)
     return GoldCheck.objects.filter(
         assignment__in=given.order_by().values("pk"),
         pk=Subquery(same.values("pk")[:1]),

@@ -50,7 +50,7 @@ def take_turn(pool: Round, user: User, every: int) -> int | None:
 
     One in every n conversations taken, at a place that nobody can foresee.
     """
-    taken = pool.assignments(manager="with_checks").filter(annotator=user).count()
+    taken = pool.handed_out.filter(annotator=user).count()
     if not _is_turn(pool, user.pk, taken, every):
         return None
     return next(candidates(pool, user), None)
@@ -96,7 +96,7 @@ def reads_gold(user: User, project: Project) -> bool:
 
 def unknown_to(user: User, conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
     """Without conversations that the user ever had, decided or reviewed."""
-    had = Assignment.with_checks.given_to(user).order_by().values("conversation")
+    had = Assignment.given_to(user).order_by().values("conversation")
     decided = Adjudication.objects.filter(decided_by=user).order_by().values("conversation")
     reviewed = Review.objects.filter(reviewer=user).order_by()
     return (
@@ -139,7 +139,7 @@ def mix_in(round_: Round, planned: Sequence[Assignment]) -> list[Assignment]:
     queues: dict[int, list[Assignment]] = defaultdict(list)
     for assignment in sorted(planned, key=attrgetter("position")):
         queues[assignment.annotator_id].append(assignment)
-    had = Counter(round_.assignments(manager="with_checks").values_list("annotator", flat=True))
+    had = Counter(round_.handed_out.values_list("annotator", flat=True))
     people = User.objects.in_bulk(queues)
     mixed: list[Assignment] = []
     for person, queue in queues.items():
@@ -173,13 +173,13 @@ def _mixed(
 
 def given_in(round_: Round) -> set[int]:
     """The conversations that somebody got as a hidden check in the round."""
-    hidden = round_.assignments(manager="with_checks").filter(purpose=HONEYPOT).order_by()
+    hidden = round_.handed_out.filter(purpose=HONEYPOT).order_by()
     return set(hidden.values_list("conversation", flat=True))
 
 
 def open_honeypots(round_: Round, person: User) -> list[Assignment]:
     """Hidden checks that go back with a person's open work."""
-    checks = Assignment.with_checks.given_to(person).filter(purpose=HONEYPOT, round=round_)
+    checks = Assignment.given_to(person).filter(purpose=HONEYPOT, round=round_)
     unanswered = checks.exclude(annotation__status__in=["submitted", "skipped"])
     return list(unanswered.filter(slot__isnull=False))
 
@@ -192,7 +192,7 @@ def unscored() -> QuerySet[Assignment]:
     tested = Q(purpose__in=FIRST, annotation__status__in=["submitted", "skipped"])
     hidden = Q(purpose=HONEYPOT, annotation__status="submitted")
     # this purpose, not others: it is what the index of checks holds
-    checks = Assignment.with_checks.exclude(purpose=Assignment.Purpose.LABELING)
+    checks = Assignment.checks
     return checks.filter(tested | hidden).exclude(Exists(scored)).order_by()
 
 

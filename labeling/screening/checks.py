@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -54,42 +53,19 @@ def set_plan(project: Project, *, by: User, **fields: Any) -> CheckPlan:
 
 
 @transaction.atomic
-def choose(
-    project: Project,
-    *,
-    purpose: str,
-    by: User,
-    names: Collection[str] = (),
-    number: int = 0,
-) -> int:
-    """Add conversations by name, and ``number`` others at random; returns how many were new."""
+def choose(project: Project, *, purpose: str, number: int, by: User) -> int:
+    """Add so many conversations with gold, drawn at random; returns how many were there to add."""
     projects.lock(project)  # or two at once would choose the same
     known = project.check_conversations.filter(purpose=purpose).values("conversation")
-    free = with_gold(project).exclude(pk__in=known)
-    named = dict(free.filter(external_id__in=names).values_list("external_id", "pk"))
-    _refuse_unknown(project, set(names) - named.keys())
-    rest = free.exclude(pk__in=named.values()).values_list("pk", flat=True)
-    drawn = sorted(rest, key=lambda pk: draw("choose", project.pk, purpose, pk))[:number]
-    chosen = [*named.values(), *drawn]
+    free = with_gold(project).exclude(pk__in=known).values_list("pk", flat=True)
+    chosen = sorted(free, key=lambda pk: draw("choose", project.pk, purpose, pk))[:number]
     CheckConversation.objects.bulk_create(
         CheckConversation(project=project, conversation_id=pk, purpose=purpose) for pk in chosen
     )
     if chosen:
-        events.record(
-            "checks.chosen",
-            project,
-            project=project,
-            actor=by,
-            conversations=len(chosen),
-            purpose=purpose,
-        )
+        said = {"conversations": len(chosen), "purpose": purpose}
+        events.record("checks.chosen", project, project=project, actor=by, **said)
     return len(chosen)
-
-
-def _refuse_unknown(project: Project, names: Collection[str]) -> None:
-    without = sorted(set(names) - set(with_gold(project).values_list("external_id", flat=True)))
-    if without:
-        raise CheckImpossible("check.without_gold", names=without[:5])
 
 
 @transaction.atomic

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
@@ -45,9 +43,6 @@ class PlanForm(forms.ModelForm):
         help_text=_("It counts for tests that end from now on."),
     )
     tries = forms.IntegerField(label=_("Tries"), min_value=1, max_value=100)
-    show_labels = forms.BooleanField(
-        label=_("Show what was missed once the test is over"), required=False
-    )
     calibrate_on = forms.IntegerField(
         label=_("Conversations that newcomers calibrate on"),
         min_value=1,
@@ -64,7 +59,6 @@ class PlanForm(forms.ModelForm):
             "test",
             "pass_at",
             "tries",
-            "show_labels",
             "calibrate_on",
         )
 
@@ -78,33 +72,10 @@ class PlanForm(forms.ModelForm):
 
 
 class ChoiceForm(forms.Form):
-    """Which conversations with gold people are checked by."""
+    """How many conversations with gold people are checked by."""
 
     purpose = forms.ChoiceField(label=_("For"), choices=PURPOSES)
-    number = forms.IntegerField(
-        label=_("How many, drawn at random"), required=False, min_value=0, max_value=MOST
-    )
-    names = forms.CharField(
-        label=_("Or these, one id in a line"),
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("With both, those drawn at random come on top of those named."),
-    )
-
-    def clean_purpose(self) -> str:
-        return str(self.cleaned_data["purpose"])
-
-    def clean_number(self) -> int:
-        return self.cleaned_data["number"] or 0
-
-    def clean_names(self) -> list[str]:
-        return [line.strip() for line in self.cleaned_data["names"].splitlines() if line.strip()]
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        if not self.errors and not cleaned["number"] and not cleaned["names"]:
-            raise ValidationError(gettext("Say how many, or name some."))
-        return cleaned
+    number = forms.IntegerField(label=_("How many, drawn at random"), min_value=1, max_value=MOST)
 
 
 class DecisionForm(forms.Form):

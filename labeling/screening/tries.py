@@ -6,9 +6,8 @@ conversations of closed rounds came to, and opens full labeling of its layers.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -48,34 +47,9 @@ class AdmissionImpossible(RuleError):
     code = "admission_impossible"
 
 
-class Kind(ABC):
-    """What people are held to, and what it opens."""
+class Test:
+    """The test is held to gold; see :data:`KINDS`."""
 
-    purpose: ClassVar[str]
-    verb: ClassVar[str]
-    no_reason: ClassVar[str]
-
-    @abstractmethod
-    def check(self, row: Qualification) -> None:
-        """Refuse who may not be tried now."""
-
-    @abstractmethod
-    def choose(self, row: Qualification) -> Mapping[int, Outcomes]:
-        """The conversations of the next try, in order, with what is kept to hold it to."""
-
-    @abstractmethod
-    def measure(self, row: Qualification, ruler: Ruler) -> Results:
-        """The figures that take long."""
-
-    @abstractmethod
-    def judge(self, row: Qualification, results: Results) -> tuple[State, dict[str, Any]]:
-        """The state that the try ends in, if tries are left; and what its event says besides."""
-
-    @abstractmethod
-    def let_in(self, row: Qualification, by: User, reason: str) -> None: ...
-
-
-class Test(Kind):
     __test__ = False  # not a test class of pytest
     purpose = Assignment.Purpose.QUALIFICATION
     verb = "qualification"
@@ -94,9 +68,7 @@ class Test(Kind):
         project, user = row.project, row.user
         chosen = project.check_conversations.filter(purpose=self.purpose).order_by("pk")
         ids = list(chosen.values_list("conversation", flat=True))
-        had = Assignment.with_checks.given_to(user).filter(
-            purpose=self.purpose, round__project=project
-        )
+        had = Assignment.given_to(user).filter(purpose=self.purpose, round__project=project)
         fair = set(had.values_list("conversation", flat=True))
         new = check_turns.unknown_to(user, project.conversations.filter(pk__in=ids))
         for pk in new.values_list("pk", flat=True):
@@ -127,7 +99,9 @@ class Test(Kind):
         _record("waived", row, by=by, reason=reason)
 
 
-class Calibration(Kind):
+class Calibration:
+    """Newcomers are held to what was settled; see :data:`KINDS`."""
+
     purpose = Assignment.Purpose.CALIBRATION
     verb = "calibration"
     no_reason = "calibration.no_reason"
@@ -191,7 +165,10 @@ class Calibration(Kind):
         events.record("admission.let_in", project, project=project, actor=by, **said)
 
 
-KINDS: dict[str, Kind] = {TEST: Test(), CALIBRATION: Calibration()}
+KINDS: dict[str, Test | Calibration] = {TEST: Test(), CALIBRATION: Calibration()}
+"""``check`` refuses who may not be tried now, ``choose`` has the conversations of the next try with
+what is kept to hold it to, ``measure`` the figures that take long; ``judge`` says in which state it
+ends if tries are left, and what its event says besides."""
 
 
 # --- tries ----------------------------------------------------------------------------------------
@@ -205,7 +182,7 @@ def row_of(project: Project, user: User, kind: str) -> Qualification:
 
 def parts_of(user: User, project: Project, kind: str) -> QuerySet[Assignment]:
     """The conversations of the user's current or last try, in order."""
-    parts = Assignment.with_checks.given_to(user).filter(
+    parts = Assignment.given_to(user).filter(
         purpose=KINDS[kind].purpose, round__project=project, slot__isnull=False
     )
     return parts.order_by("position")
@@ -242,7 +219,7 @@ def _begin(seen: Qualification, chosen: Mapping[int, Outcomes]) -> Qualification
     parts_of(user, project, kind).update(slot=None)
     round_ = _round_of(project)
     for position, pk in enumerate(chosen):
-        part, _ = Assignment.with_checks.update_or_create(
+        part, _ = Assignment.checks.update_or_create(
             round=round_,
             conversation_id=pk,
             annotator=user,
@@ -425,7 +402,7 @@ def _standings(
     calibrated = {(row.project_id, row.layer) for row in admitted if row.how == "round"}
     tried = Qualification.objects.filter(project__in=of_projects, user__in=users, kind=kind)
     states = {(row.project_id, row.user_id): row for row in tried.defer("outcomes")}
-    parts = Assignment.with_checks.filter(
+    parts = Assignment.checks.filter(
         purpose=KINDS[kind].purpose,
         round__project__in=of_projects,
         annotator__in=users,

@@ -14,7 +14,6 @@ from functools import cache
 from time import monotonic
 
 from labeling.agreement import measurements
-from labeling.agreement.answers import Selection
 from labeling.agreement.matching.similarity import Ruler
 from labeling.models import PendingUpdate, Project, Round
 from labeling.settling import merges
@@ -56,7 +55,6 @@ def catch_up(
     ruler: Callable[[], Ruler],
     conversations: Collection[int] | None = None,
     measure: Collection[Round] = (),
-    selections: Collection[tuple[str, Selection]] = (),
 ) -> None:
     """Compute and store what is out of date of these conversations (None: all) and rounds."""
     ruler = cache(ruler)
@@ -68,7 +66,7 @@ def catch_up(
         merges.merge(project, ruler=ruler, among=conversations)
     for measured in sorted(measure, key=lambda each: each.number):
         measured.refresh_from_db()
-        measurements.measure(measured, ruler=ruler, selections=selections)
+        measurements.measure(measured, ruler=ruler)
 
 
 def _conversations(updates: Collection[PendingUpdate]) -> set[int] | None:

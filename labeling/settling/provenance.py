@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, cast
 
 from labeling.agreement.matching.consensus import Settled, Settlement
 from labeling.agreement.matching.references import Base, ResolvedLabels, in_terms_of
-from labeling.agreement.matching.sameness import bare
 from labeling.domain.facts import Fact
 from labeling.gold.rules.content import (
     AnsweredBy,
@@ -28,6 +27,7 @@ from labeling.models import (
 from labeling.schema import LAYERS, compared_fields
 from labeling.schema.labels import StoredLabel
 from labeling.schema.origins import is_assisted, is_same
+from labeling.schema.sameness import bare
 
 Labels = list[StoredLabel]
 WEAKEST_FIRST = ("adjudicated", "single", "majority", "unanimous")

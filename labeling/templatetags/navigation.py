@@ -60,8 +60,8 @@ GROUPS = (
                 _("Calibration"),
                 (
                     *("round-new", "round-close", "round-batch"),
-                    *("agreement", "agreement-pair", "disagreements"),
-                    *("layer-empty", "layer-off", "screening"),
+                    *("agreement", "disagreements"),
+                    "screening",
                 ),
             ),
             Entry(

@@ -196,7 +196,7 @@ def reopen(assignment: Assignment) -> Annotation:
     Anything else stays as it is, so that a repeated request changes nothing.
     """
     open_round = _lock_round(assignment)
-    annotation = Annotation.with_checks.select_for_update().filter(assignment=assignment).first()
+    annotation = Annotation.of(assignment).select_for_update().first()
     if annotation is not None and annotation.status == Status.SKIPPED:
         return _take_skip_back(annotation, open_round)
     if annotation is None or annotation.status != Status.SUBMITTED:
@@ -204,7 +204,7 @@ def reopen(assignment: Assignment) -> Annotation:
     _to_draft(annotation, open_round, kind=Kind.REOPENED, by=assignment.annotator)
     if annotation.revisions.filter(kind=Kind.RETURNED).exists():
         reason = events.reason_of("annotation.returned", annotation, project=open_round.project)
-        Assignment.with_checks.filter(pk=assignment.pk).update(returned_reason=reason)
+        assignment.row.update(returned_reason=reason)
     _record("annotation.reopened", annotation)
     return annotation
 
@@ -237,17 +237,17 @@ def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
     if not reason:
         raise ReasonMissing("annotation.no_return_reason")
     open_round = _lock_round(assignment)
-    annotation = Annotation.with_checks.select_for_update().get(assignment=assignment)
+    annotation = Annotation.of(assignment).select_for_update().get()
     if annotation.status == Status.SUBMITTED:
         _to_draft(annotation, open_round, kind=Kind.RETURNED, by=by)
-        Assignment.with_checks.filter(pk=assignment.pk).update(returned_reason=reason)
+        assignment.row.update(returned_reason=reason)
         _record("annotation.returned", annotation, by=by, reason=reason)
     return annotation
 
 
 def try_again(assignment: Assignment) -> None:
     """Reopen an answer of the qualification test for the next try, with its labels."""
-    annotation = Annotation.with_checks.select_for_update().filter(assignment=assignment).first()
+    annotation = Annotation.of(assignment).select_for_update().first()
     if annotation is not None and annotation.status != Status.DRAFT:
         as_it_is = _as_it_is(annotation)
         _store(
@@ -355,7 +355,7 @@ def _as_read(assignment: Assignment) -> Annotation:
 
 def _lock(assignment: Assignment) -> Annotation:
     """The answer as it is now; on PostgreSQL its row is locked until the end."""
-    stored = Annotation.with_checks.select_for_update().filter(assignment=assignment)
+    stored = Annotation.of(assignment).select_for_update()
     annotation = stored.first()
     if annotation is None:
         return _begun(assignment)
@@ -453,7 +453,7 @@ def _store(
 
 
 def _stored(annotation: Annotation, version: int) -> QuerySet[Annotation]:
-    return Annotation.with_checks.filter(pk=annotation.pk, version=version)
+    return Annotation.of(annotation.assignment).filter(version=version)
 
 
 def _insert(annotation: Annotation, values: Mapping[str, Any]) -> None:

@@ -58,7 +58,7 @@ class PlaceTaken(RuleError):
 def queue(user: User) -> QuerySet[Assignment]:
     """All assignments of the user, open rounds first, in the order to work through."""
     return (
-        Assignment.with_checks.owned_by(user)
+        Assignment.owned_by(user)
         .select_related("conversation", "round__project")
         .order_by(
             F("round__closed_at").asc(nulls_first=True), "round__kind", "round_id", "position", "pk"
@@ -230,7 +230,7 @@ def lock_place(assignment: Assignment) -> Round:
 
 
 def lock_own(assignment: Assignment) -> None:
-    Assignment.with_checks.select_for_update(no_key=True).only("pk").get(pk=assignment.pk)
+    assignment.row.select_for_update(no_key=True).only("pk").get()
 
 
 def is_open(assignment: Assignment) -> bool:
@@ -287,14 +287,14 @@ def _free_place(pool: Round, user: User) -> RoundConversation | None:
 
 def _reached(pool: Round, user: User) -> int:
     """The position in the pool of what the user got last."""
-    mine = Assignment.with_checks.filter(round=pool, annotator=user)
+    mine = pool.handed_out.filter(annotator=user)
     last = mine.order_by("-position").values_list("position", flat=True)[:1]
     return next(iter(last), 0)
 
 
 def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
     """In the order of the pool."""
-    mine = Assignment.with_checks.filter(round=pool, annotator=user).values("conversation")
+    mine = pool.handed_out.filter(annotator=user).values("conversation")
     free = RoundConversation.objects.filter(_has_place(pool), ~Q(conversation__in=mine), round=pool)
     return free.order_by("position")
 
@@ -316,12 +316,10 @@ def _free_slot(pool: Round, taken: Iterable[int | None]) -> int | None:
 
 def give_back_expired(pool: Round) -> int:
     """Free the places of leases that ran out before an answer. Drafts are kept."""
-    expired = pool.assignments(manager="with_checks").filter(
-        slot__isnull=False, lease_expires_at__lt=clock.now()
-    )
+    expired = pool.handed_out.filter(slot__isnull=False, lease_expires_at__lt=clock.now())
     if not expired.order_by().exists():
         return 0
-    answers = Annotation.with_checks.filter(assignment=OuterRef("pk"))
+    answers = Annotation.of(OuterRef("pk"))
     # Without a join: PostgreSQL looks again only at conditions on the row that it waited for.
     finished = Exists(answers.exclude(status=Annotation.Status.DRAFT))
     return expired.exclude(finished).update(slot=None)
@@ -338,13 +336,13 @@ def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
     if for_good:
         values = {"lease_expires_at": None, "returned_reason": ""}
     # One conditional update: giving back expired places waits for it, then sees the lease.
-    mine = Assignment.with_checks.filter(pk=assignment.pk, slot__isnull=False)
+    mine = assignment.row.filter(slot__isnull=False)
     return bool(mine.update(**values)) or _retake(assignment, **values)
 
 
 def can_hold(assignment: Assignment) -> bool:
     """Whether ``hold`` would find a place, as far as can be seen without a lock."""
-    mine = Assignment.with_checks.filter(pk=assignment.pk, slot__isnull=False)
+    mine = assignment.row.filter(slot__isnull=False)
     pool = _pools_of(assignment.annotator).filter(pk=assignment.round_id)
     return mine.exists() or (pool.exists() and not _is_full(assignment))
 
@@ -361,7 +359,7 @@ def _retake(assignment: Assignment, **values: Any) -> bool:
     if not _pools_of(assignment.annotator).filter(pk=pool.pk).exists():
         return False
     if assignment.purpose == Assignment.Purpose.HONEYPOT:
-        return bool(Assignment.with_checks.filter(pk=assignment.pk).update(slot=0, **values))
+        return bool(assignment.row.update(slot=0, **values))
     give_back_expired(pool)
     return take_free_place(assignment, **values)
 
@@ -372,7 +370,7 @@ def take_free_place(assignment: Assignment, **values: Any) -> bool:
     lock_conversation(assignment.round_id, assignment.conversation_id)
     taken = _places(assignment.round).filter(conversation=assignment.conversation_id)
     slot = _free_slot(assignment.round, taken.values_list("slot", flat=True))
-    mine = Assignment.with_checks.filter(pk=assignment.pk)
+    mine = assignment.row
     return slot is not None and bool(mine.update(slot=slot, **values))
 
 
@@ -383,7 +381,7 @@ def give_back(assignment: Assignment) -> bool:
     A draft is kept. False when there was nothing to return, or it is just being submitted.
     """
     lock(assignment.round)
-    reserved = Assignment.with_checks.filter(pk=assignment.pk, round__pool=True, slot__isnull=False)
+    reserved = assignment.row.filter(round__pool=True, slot__isnull=False)
     return bool(reserved.filter(UNFINISHED).update(slot=None, lease_expires_at=None))
 
 
@@ -410,7 +408,7 @@ def _hand_on(assignment: Assignment) -> None:
 def _least_loaded(assignment: Assignment) -> User | None:
     """Of the round's annotators who never had the conversation, the one with least left to do."""
     round_ = assignment.round
-    had = round_.assignments(manager="with_checks").filter(conversation=assignment.conversation_id)
+    had = round_.handed_out.filter(conversation=assignment.conversation_id)
     left = Q(assignments__round=round_, assignments__slot__isnull=False) & (
         Q(assignments__annotation__isnull=True)
         | Q(assignments__annotation__status=Annotation.Status.DRAFT)
@@ -469,9 +467,7 @@ def _lock_rows(round_: Round, given: Sequence[Assignment], to: User) -> None:
         return  # SQLite has one writer at a time
     for part in batches(given, 1000):
         theirs = Q(annotator=to, conversation__in=[row.conversation_id for row in part])
-        rows = round_.assignments(manager="with_checks").filter(
-            theirs | Q(pk__in=[row.pk for row in part])
-        )
+        rows = round_.handed_out.filter(theirs | Q(pk__in=[row.pk for row in part]))
         list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk"))
         places = round_.places.filter(conversation__in=[row.conversation_id for row in part])
         list(places.order_by("pk").select_for_update(no_key=True).values_list("pk"))

@@ -67,7 +67,7 @@ class ThreadPlace(NamedTuple):
 
 
 def place_of(assignment: Assignment) -> ThreadPlace:
-    annotation = Annotation.with_checks.filter(assignment=assignment).first()
+    annotation = Annotation.of(assignment).first()
     return ThreadPlace(assignment.conversation, assignment.round, annotation)
 
 

@@ -63,7 +63,7 @@ def _check_taker(assignment: Assignment, to: User) -> None:
 
 def _had(round_: Round, person: User) -> set[int]:
     """Conversations that the person holds, or has answered or skipped."""
-    rows = round_.assignments(manager="with_checks").filter(annotator=person).order_by()
+    rows = round_.handed_out.filter(annotator=person).order_by()
     idle = rows.filter(assignments.UNFINISHED, slot__isnull=True)
     return set(rows.exclude(pk__in=idle.values("pk")).values_list("conversation", flat=True))
 

@@ -21,7 +21,7 @@ class NotAnAnnotator(RuleError):
 
 def own(user: User, pk: int, *related: str) -> Assignment:
     """The user's assignment with its ``related`` rows; 404 where it never was theirs."""
-    mine = Assignment.with_checks.owned_by(user)
+    mine = Assignment.owned_by(user)
     try:
         assignment = mine.select_related(*related).get(pk=pk)
     except Assignment.DoesNotExist:
@@ -34,7 +34,7 @@ def own(user: User, pk: int, *related: str) -> Assignment:
 
 def refuse(user: User, pk: int) -> NoReturn:
     """Say why the assignment isn't the user's to open."""
-    given = Assignment.with_checks.given_to(user).select_related("round__project")
+    given = Assignment.given_to(user).select_related("round__project")
     former = given.filter(pk=pk).first()
     if former is None:
         raise Http404

@@ -172,7 +172,7 @@ def declare_first_pass(assignment: Assignment) -> FirstPass:
     reason = _why_off(assignment)
     if reason:
         raise SuggestionsHidden(reason)
-    answer = Annotation.with_checks.select_for_update().filter(assignment=assignment).first()
+    answer = Annotation.of(assignment).select_for_update().first()
     layers = assignment.round.project.layers
     if answer is None or not (any(answer.payload.values()) or _says_nothing(answer, layers)):
         raise FirstPassEmpty("suggestion.first_pass_empty")

@@ -228,20 +228,6 @@ def test_two_pages_see_both_versions_and_keep_mine(
     assert second.titles == ["From the second page"]
 
 
-def test_two_pages_see_both_versions_and_take_theirs(
-    open_page: Callable[[], Workspace], allowed_console_errors: list[str]
-) -> None:
-    allowed_console_errors.append("409")
-    _, second = two_pages_in_conflict(open_page)
-
-    second.page.get_by_role("button", name="Take theirs").click()
-
-    expect(second.labels).to_contain_text(["From the first page"])
-    second.press("Escape").start_label("And more")
-    second.expect_saved(2)
-    assert second.titles == ["From the first page", "And more"]
-
-
 def test_nothing_is_overwritten_until_a_version_is_chosen(
     open_page: Callable[[], Workspace], allowed_console_errors: list[str]
 ) -> None:
@@ -282,20 +268,6 @@ def test_unsent_work_is_offered_again_and_restored(
     assert workspace.titles == ["Never sent"]
     workspace.open()
     expect(workspace.page.get_by_role("button", name="Restore unsent work")).to_have_count(0)
-
-
-def test_unsent_work_can_be_discarded(
-    open_page: Callable[[], Workspace],
-) -> None:
-    workspace = open_page()
-    leave_unsent_work(workspace)
-
-    workspace.open()
-    workspace.page.get_by_role("button", name="Discard").click()
-    workspace.open()
-
-    expect(workspace.page.get_by_role("button", name="Restore unsent work")).to_have_count(0)
-    assert workspace.stored is None
 
 
 def test_work_too_large_to_send_on_leaving_is_offered_again(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import Locator, expect
 
 from labeling.models import Annotation, Comment
-from labeling.work import comments
 from tests.browser.workspace import Workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,23 +46,6 @@ def test_a_comment_is_about_the_open_label_and_saves_it_first(workspace: Workspa
     expect(workspace.labels.first.locator(".comment-count")).to_have_text("1 comment")
     (label,) = Annotation.objects.get().payload["requirements"]
     assert Comment.objects.get().label_uid == label["uid"]
-
-
-def test_a_thread_is_answered_and_resolved(workspace: Workspace, people: dict[str, User]) -> None:
-    place = comments.place_of(workspace.assignment)
-    comments.post(place, body="Look here.", author=people["rita"], pin=comments.Pin(1))
-    workspace.open()
-    expect(workspace.message(1).locator(".comment-count")).to_have_text("1 comment")
-
-    workspace.message(1).locator(".comment-count").click()
-    thread(workspace).get_by_role("button", name="Answer").click()
-    workspace.type("I see.").press("Control+Enter")
-    expect(thread(workspace)).to_contain_text("I see.")
-    thread(workspace).get_by_role("button", name="Resolve").click()
-
-    expect(panel(workspace)).to_contain_text("1 resolved")
-    expect(workspace.message(1).locator(".comment-count")).to_have_count(0)
-    assert Comment.objects.get(parent=None).resolved_by == people["ana"]
 
 
 def test_what_could_not_be_sent_stays_in_its_field(

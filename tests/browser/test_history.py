@@ -62,14 +62,3 @@ def test_what_is_not_saved_yet_is_saved_before_it_is_compared(workspace: Workspa
     workspace.open().start_label("Order Tracking").press("r")
 
     expect(revision(workspace, 1)).to_contain_text("1 label")
-
-
-def test_the_list_is_worked_by_keyboard(workspace: Workspace) -> None:
-    two_versions(workspace)
-    workspace.press("r")
-    expect(panel(workspace)).to_be_focused()
-    expect(revision(workspace, 1)).to_be_visible()
-
-    workspace.press("Tab", "Tab", "Tab", "Enter")  # close, revision 2, revision 1
-
-    expect(panel(workspace).locator(".change del")).to_have_text("Order")

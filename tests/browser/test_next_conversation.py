@@ -10,7 +10,7 @@ from playwright.sync_api import Route, expect
 
 from labeling.models import Annotation, Assignment
 from labeling.work import comments
-from tests.browser.workspace import Workspace, held_back, wait_until
+from tests.browser.workspace import Workspace, held_back
 from tests.factories import make_project, open_full
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -67,26 +67,6 @@ def test_the_next_conversation_comes_in_the_same_page_with_all_that_is_its_own(
     page.go_back()
     expect(page.locator("#labels-pane")).to_contain_text("You submitted this answer.")
     page.go_forward()
-    expect(page.locator(".label-card")).to_contain_text(["Belongs to the second"])
-
-
-def test_who_goes_forward_while_the_page_before_loads_sees_what_the_address_names(
-    workspace: Workspace, queue: list[Assignment]
-) -> None:
-    page = workspace.page
-    following = submit(workspace.press("0"), queue[1])
-    following.start_label("Belongs to the second").press("Control+s")
-    following.expect_saved(1)
-    held: list[Route] = []
-    page.route("**/workspace*.js", lambda route: held.append(route), times=1)
-    with page.expect_navigation(wait_until="commit"):
-        page.evaluate("history.back()")
-    wait_until(page, lambda: held)
-
-    page.evaluate("history.forward()")
-    page.wait_for_url(f"**{queue[1].get_absolute_url()}", wait_until="commit")
-    held[0].continue_()
-
     expect(page.locator(".label-card")).to_contain_text(["Belongs to the second"])
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
-from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Assignment
 from tests import factories
@@ -46,22 +44,6 @@ def finish_first_pass(workspace: Workspace) -> None:
     expect(workspace.page.get_by_role("dialog")).to_contain_text("Is your first pass done?")
     workspace.press("Enter")
     expect(workspace.page.locator(".suggestion")).to_have_count(3)
-
-
-def test_nothing_is_suggested_before_the_first_pass_not_even_in_the_source(
-    workspace: Workspace, page: Page
-) -> None:
-    seen: list[str] = []
-    page.on("response", lambda response: seen.append(response.url))
-    workspace.open().start_label("Own Finding")
-    workspace.press(".", "a", "o")
-    workspace.expect_saved(1)
-
-    assert not any("suggestions" in url for url in seen if "/api/" in url)
-    assert SECRET not in page.content()
-    assert SECRET not in str(page.request.get(workspace.url).text())
-    expect(page.locator("#suggestions")).to_be_hidden()
-    expect(workspace.labels).to_have_count(1)
 
 
 def test_accept_edit_and_undo_by_keys_alone(workspace: Workspace, page: Page) -> None:
@@ -102,19 +84,3 @@ def test_undoing_an_accepted_suggestion_offers_it_again(workspace: Workspace, pa
 
     expect(workspace.labels).to_have_count(1)
     expect(page.locator(".suggestion")).to_have_count(3)
-
-
-def test_a_calibration_round_offers_no_suggestions(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None], ana: User
-) -> None:
-    project = factories.make_project("blind")
-    mine = factories.open_calibration(project, 1).assignments.get(annotator=ana)
-    factories.suggest(mine.conversation, suggested())
-    sign_in(ana)
-    workspace = Workspace(page, live_server, mine).open()
-    workspace.start_label("Own Finding").press("h", ".", "a")
-    workspace.expect_saved(1)
-
-    expect(page.get_by_role("button", name="My first pass is done")).to_have_count(0)
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    assert SECRET not in page.content()

@@ -149,17 +149,6 @@ def test_an_incomplete_submission_leads_to_the_first_open_field(
     assert workspace.stored is None or workspace.stored.status == "draft"
 
 
-def test_a_skip_needs_a_reason_and_goes_on(workspace: Workspace, queue: list[Assignment]) -> None:
-    workspace.open().press("s", "Control+Enter")
-    expect(workspace.page.locator("#skip-error")).to_have_text("Say why, in a few words.")
-
-    workspace.type("In a language I do not read").press("Control+Enter")
-
-    workspace.page.wait_for_url(f"**{queue[1].get_absolute_url()}")
-    stored = Annotation.objects.get(assignment=queue[0])
-    assert (stored.status, stored.skip_reason) == ("skipped", "In a language I do not read")
-
-
 def test_text_of_users_stays_text(
     page: Page, live_server: LiveServer, sign_in: Callable[[User], None], ana: User
 ) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from labeling.conversations.rules.importing import Turn
 from labeling.models import Assignment
-from labeling.schema import LAYERS, check_payload
+from labeling.schema import LAYERS
 from labeling.work import annotations
 from tests.browser.workspace import Workspace
 from tests.factories import make_project, make_talk, open_full, save_of
@@ -159,19 +159,3 @@ def test_an_issue_marks_words_in_a_field_of_its_requirement(workspace: Workspace
     (issue,) = saved(workspace, "issues")
     assert issue["issue_type"] == "ambiguous_verb"
     assert issue["span"] == {"start": 6, "end": 18, "text": "order number"}
-
-
-def test_all_layers_together_make_a_payload_without_a_problem(workspace: Workspace) -> None:
-    go_to_layer(workspace.open(), "qa")
-    workspace.press("m").type("Where to?")
-    workspace.field("Answer").fill("Berlin")
-    workspace.page.get_by_role("radio", name="single-hop").focus()
-    workspace.press("1", "]", "]", "x", "ArrowRight", "Enter", "2")
-
-    saved(workspace, "events")
-
-    assert workspace.stored is not None
-    problems = check_payload(
-        workspace.stored.payload, layers=list(LAYERS), message_count=len(TEXTS), complete=True
-    )
-    assert problems == []

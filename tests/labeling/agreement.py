@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 URL = "/projects/orders/rounds/1/agreement/"
-PAIR = "/projects/orders/rounds/1/agreement/pair/"
 
 # messages 0 to 7 of one conversation: the worked example, κ = 7/15
 ANA = [0, 1, 3, 5, 6]

@@ -17,7 +17,7 @@ def check_by(project: Project, rita: User, *, every: int = 2, **fields: object) 
 
 
 def hidden_of(user: User) -> list[Assignment]:
-    return list(Assignment.with_checks.filter(annotator=user, purpose=HONEYPOT).order_by("pk"))
+    return list(Assignment.checks.filter(annotator=user, purpose=HONEYPOT).order_by("pk"))
 
 
 def take_hidden(user: User) -> Assignment:

@@ -160,7 +160,6 @@ def test_a_row_is_replaced_in_every_column(opened: Round) -> None:
         n_splits=9,
         is_used=False,
         annotators=[],
-        marks=b"9",
         units={},
         pairs=[9],
         splits=[9],

@@ -8,14 +8,12 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from labeling.agreement import differences, measurements
+from labeling.agreement import measurements
 from labeling.agreement.matching.similarity import Ruler
-from labeling.agreement.views import agreement as view
-from labeling.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
-from tests.labeling.agreement import ANA, BEN, PAIR, URL
-from tests.pages import page, text_of
+from tests.labeling.agreement import ANA, BEN, URL
+from tests.pages import page
 
 pytestmark = pytest.mark.django_db
 CSV = "/projects/orders/rounds/1/agreement.csv"
@@ -169,18 +167,6 @@ def test_a_download_holds_no_formula(signed_in, rita, project, people):
     assert lines[1].startswith('"\'=1+1",')
 
 
-def test_text_of_users_is_never_markup(signed_in, rita, project):
-    hostile = factories.make_conversations(project, 1)[0]
-    type(hostile).objects.filter(pk=hostile.pk).update(external_id="<script>x</script>")
-    factories.answer_all(factories.open_calibration(project, 1))
-
-    assert b"<script>x" not in signed_in(rita).get(URL).content
-
-
-def test_a_round_that_does_not_exist_is_not_found(signed_in, rita, project):
-    assert signed_in(rita).get("/projects/orders/rounds/9/agreement/").status_code == 404
-
-
 def test_a_measurement_reads_what_is_new_since_the_last_one(project):
     first, *others = factories.open_full(project, 2).assignments.all()
     for assignment in others:
@@ -199,111 +185,3 @@ def test_a_measurement_reads_what_is_new_since_the_last_one(project):
     [sql] = read()
     assert f'"conversation_id" IN ({first.conversation_id})' in sql
     assert read() == []
-
-
-def test_a_look_shows_what_happened_since_the_last_one(signed_in, rita, project, people):
-    client = signed_in(rita)
-    opened = factories.open_full(project, 3, annotators=[people["ana"], people["ben"]], overlap=2)
-    ana, ben = (list(opened.assignments.filter(annotator=people[who])) for who in ("ana", "ben"))
-    for assignment in [*ana[:2], *ben[:2]]:
-        factories.answer(assignment)
-    conversations = [one.conversation.external_id for one in ana]
-
-    def look(query: str = "") -> tuple[int, float, list[str]]:
-        seen = measured(client, project, f"{URL}{query}").context["figures"]
-        [pair] = seen["pairs"]
-        return pair["conversations"], pair["raw"], [row["conversation"] for row in seen["excluded"]]
-
-    def marks(query: str = "") -> int:
-        rows = csv.reader(client.get(f"{CSV}{query}").getvalue().decode().splitlines())
-        return sum(row[3] == "1" for row in rows)
-
-    assert (look(), marks()) == ((2, 1.0, [conversations[2]] * 2), 4)
-
-    for assignment in (ana[2], ben[2]):  # a new save
-        factories.answer(assignment)
-    assert (look(), marks()) == ((3, 1.0, []), 6)
-
-    annotations.reopen(ana[0])
-    assert (look(), marks()) == ((2, 1.0, [conversations[0]] * 2), 5)
-
-    factories.answer(ana[0], [0, 1])  # the same answer with another label
-    n_messages = ana[0].conversation.n_messages
-    assert (look(), marks()) == ((3, 1 - 1 / (3 * n_messages), []), 7)
-
-    reopened = annotations.reopen(ben[1])
-    nothing = factories.save_of({"requirements": []}, base_version=reopened.version)
-    annotations.skip(ben[1], nothing, reason="Not in English.")
-    assert conversations[1] in look()[2]
-    assert (look()[0], marks()) == (2, 6)
-
-
-def test_a_long_list_of_what_did_not_count_is_cut(signed_in, rita, project, monkeypatch):
-    monkeypatch.setattr(view, "SHOWN_EXCLUDED", 4)
-    factories.open_full(project, 2)
-
-    shown = text_of(measured(signed_in(rita), project, URL))
-
-    assert shown.count("not submitted") == 4
-    assert "2 more." in shown
-
-
-def test_each_field_of_the_matrix_opens_what_the_two_see_differently(signed_in, rita, example):
-    client = signed_in(rita)
-    address = f"{PAIR}?a=ana&b=ben&layer=extraction"
-
-    assert address.replace("&", "&amp;") in client.get(URL).content.decode()
-    # Ana alone marks message 6, Ben alone message 4
-    assert "c-001 message 4 0 1 c-001 message 6 1 0" in page(client, address)
-    assert "#m4" in client.get(address).content.decode()
-
-
-def test_the_differences_of_two_come_a_page_at_a_time(
-    signed_in, rita, project, people, monkeypatch
-):
-    monkeypatch.setattr(differences, "MOST_DIFFERENCES", 1)
-    opened = factories.open_calibration(project, 3)
-    for assignment in opened.assignments.select_related("annotator"):
-        marked = {"ana": [0], "ben": [1]}.get(assignment.annotator.username, [0, 1])
-        factories.answer(assignment, marked)
-    factories.measure(opened)
-    conversations = [place.conversation for place in opened.places.order_by("position")]
-    address = f"{PAIR}?a=ana&b=ben"
-
-    pages, after = [], None
-    while not pages or after:
-        shown = signed_in(rita).get(f"{address}&after={after or ''}").context
-        pages.append([row[1].conversation for row in shown["rows"]])
-        after = shown["after"]
-
-    assert pages == [[talk.external_id] * 2 for talk in conversations]
-    assert signed_in(rita).get(f"{PAIR}?a=ana&b=nobody").context["rows"] == []
-
-
-def test_the_differences_of_a_blind_round_are_refused(signed_in, people, project):
-    factories.open_calibration(project, 1)
-
-    assert signed_in(people["admin"]).get(f"{PAIR}?a=ana&b=ben").status_code == 403
-
-
-def test_labels_of_one_type_are_compared_alone(signed_in, rita, project, people):
-    pair = [people["ana"], people["ben"]]
-    opened = factories.open_calibration(project, 1, annotators=pair)
-    for assignment in opened.assignments.select_related("annotator"):
-        kind = "security" if assignment.annotator.username == "ana" else "functional"
-        both = factories.labels([0, 1])
-        both["requirements"][1]["type"] = kind
-        factories.answer_with(assignment, both)
-
-    assert "ana – ben 1.00" in page(signed_in(rita), URL)
-    # functional: Ana marks message 0 of four, Ben 0 and 1: κ = (3/4 − 1/2)/(1 − 1/2)
-    shown = text_of(measured(signed_in(rita), project, f"{URL}?type=functional"))
-    assert "ana – ben 0.50" in shown
-    assert "labels of the type functional" in shown
-    assert "Passed" in shown  # the gate looks at everything
-
-
-def test_odd_choices_in_the_address_are_not_asked_for(signed_in, rita, example):
-    odd = page(signed_in(rita), f"{URL}?layer=wishes&type=x&round=z")
-
-    assert odd == page(signed_in(rita), URL)

@@ -43,7 +43,6 @@ def shown_elsewhere(release, text, noor):
     answer = Annotation.objects.filter(assignment__round__number=1).first()
     item = f"{PROJECT}gold/{release.name}/{release.version}/"
     return [
-        f"{PROJECT}rounds/1/agreement/pair/?a=ana&b=ben",
         f"{PROJECT}rounds/1/agreement.csv",
         f"{item}export/",
         f"{item}items/{text.external_id}/",

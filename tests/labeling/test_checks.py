@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
@@ -18,20 +14,16 @@ from labeling.gold import gold
 from labeling.models import (
     Annotation,
     Assignment,
-    GoldCheck,
     GoldItem,
     Membership,
     Project,
-    Round,
 )
 from labeling.overview import progress
 from labeling.screening import check_scores, check_turns, checks
-from labeling.settling import merges, reviews, settling
-from labeling.work import annotations, assignments, handovers, rounds
+from labeling.settling import merges, reviews
+from labeling.work import assignments, handovers, rounds
 from tests import factories
 from tests.labeling.checked import HONEYPOT, check_by, hidden_of, take_hidden
-
-SignIn = Callable[[User], Client]
 
 
 def taken(user: User, number: int) -> list[Assignment]:
@@ -172,25 +164,6 @@ def test_the_staff_are_not_shown_who_is_checked(
         assert admin_client.get(reverse(f"{name}_change", args=[row.pk])).status_code == 302
 
 
-def test_a_conversation_with_checks_alone_is_not_labeled(
-    project: Project, rita: User, newcomer: User, ruler: Ruler
-) -> None:
-    only = factories.make_conversations(project, 1)[0]
-    round_ = factories.open_full(project, 1, pool=True, overlap=1)
-    round_.assignments.all().delete()
-    Assignment.objects.create(
-        round=round_, conversation=only, annotator=newcomer, purpose=HONEYPOT, slot=0
-    )
-
-    outcomes = settling.outcomes_of_project(
-        project,
-        "extraction",
-        fitting=lambda part: merges.fitting(project, ["extraction"], among=part),
-    )
-
-    assert only.external_id not in [conversation.external_id for conversation, _ in outcomes]
-
-
 def test_moving_open_work_takes_the_checks_back_too(
     project: Project, rita: User, newcomer: User
 ) -> None:
@@ -221,7 +194,7 @@ def test_an_answer_is_scored_against_gold(
     assert (figures["matched"], figures["missed"]) == (1, [])
     assert [one["heading"] for one in figures["extra"]] == ["Invoices"]
     assert check.releases == {"extraction": "orders@1"}
-    assert check.version == Annotation.with_checks.get(assignment=mine).version
+    assert check.version == Annotation.of(mine).get().version
     assert check_scores.score(mine.pk, ruler=ruler) == check
     assert check_scores.by_person(project)[newcomer.pk] == (pytest.approx(2 / 3), 1)
 
@@ -238,74 +211,9 @@ def test_the_sweep_finds_what_was_not_compared(
     assert list(check_turns.due()) == [lost.pk]
 
 
-def test_a_check_that_was_reopened_is_one_answered_check(
-    project: Project, rita: User, newcomer: User, ruler: Ruler, signed_in: SignIn
-) -> None:
-    check_by(project, rita)
-    factories.open_full(project, 4, annotators=[newcomer], overlap=1)
-    mine = hidden_of(newcomer)[0]
-    factories.answer_with(mine, factories.labels([0]))
-    check_scores.score(mine.pk, ruler=ruler)
-    opened = annotations.reopen(mine)
-    save = factories.save_of(factories.labels([1]), base_version=opened.version)
-    annotations.submit(mine, save)
-    check_scores.score(mine.pk, ruler=ruler)
-
-    rows = signed_in(rita).get("/projects/orders/checks/").context["page"].rows
-
-    assert {row.scored for row in rows if row.conversation_id == mine.conversation_id} == {1}
-
-
 def test_checks_need_conversations_with_gold(project: Project, rita: User) -> None:
     factories.make_conversations(project, 1)
 
     with pytest.raises(RuleError, match="no_conversations"):
         checks.set_plan(project, by=rita, every=5)
-    with pytest.raises(checks.CheckImpossible, match=r"without_gold names=.*c-001"):
-        checks.choose(project, purpose=HONEYPOT, by=rita, names=["c-001"])
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_who_choose_at_once_choose_each_conversation_once(project: Project, rita: User) -> None:
-    factories.make_release(project, items=5)
-
-    def choose(_: int) -> int:
-        number = checks.choose(project, purpose=HONEYPOT, by=rita, number=100)
-        connection.close()
-        return number
-
-    with ThreadPoolExecutor(6) as threads:
-        added = sorted(threads.map(choose, range(6)))
-
-    assert added == [0, 0, 0, 0, 0, 5]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_crowd_with_checks_fills_every_conversation_exactly(project: Project, rita: User) -> None:
-    factories.make_release(project, items=5)
-    crowd = [User.objects.create_user(f"p{number}") for number in range(6)]
-    Membership.objects.bulk_create(
-        Membership(project=project, user=user, role="annotator") for user in crowd
-    )
-    check_by(project, rita, every=3)
-    round_ = factories.open_full(project, 8, pool=True, overlap=2)
-
-    def work(user: User) -> int:
-        done = 0
-        while (mine := assignments.next_for(user)) is not None:
-            factories.answer_with(mine, factories.labels([0]))
-            done += 1
-        connection.close()
-        return done
-
-    with ThreadPoolExecutor(len(crowd)) as threads:
-        done = sum(threads.map(work, crowd))
-
-    submitted = round_.assignments.filter(annotation__status="submitted")
-    by_conversation = list(submitted.values_list("conversation", flat=True))
-    assert len(by_conversation) == 16
-    assert {by_conversation.count(one) for one in by_conversation} == {2}
-    hidden = Assignment.with_checks.filter(round=round_, purpose=HONEYPOT)
-    assert done == 16 + hidden.count()
-    assert not GoldCheck.objects.filter(assignment__purpose="labelling").exists()
-    assert Round.objects.get(pk=round_.pk).overlap == 2
+    assert checks.choose(project, purpose=HONEYPOT, by=rita, number=1) == 0

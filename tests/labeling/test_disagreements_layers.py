@@ -12,13 +12,12 @@ from django.test import Client
 from labeling import tasks
 from labeling.agreement import discussions, vectors
 from labeling.agreement.matching.similarity import Ruler
-from labeling.agreement.views import disagreements as view
 from labeling.jobs import pending
 from labeling.models import Comment, ConversationAgreement, Disagreement, Round
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.layers import event, inferred, issue, question, rating
-from tests.pages import page, queries
+from tests.pages import page
 
 SignedIn = Callable[[User], Client]
 URL = "/projects/orders/rounds/1/disagreements/"
@@ -149,21 +148,6 @@ def test_what_is_said_and_decided_stays_with_its_layer(
     body = client.get(link).context["form"].initial["body"]
     assert "c-001, Order Tracking 1 · action" in body
     assert "> Message 2 of c-001" in body
-
-
-def test_the_page_reads_the_answers_of_the_open_conversation_only(
-    people: dict[str, User], signed_in: SignedIn, worker: Callable[[Round], None], monkeypatch: Any
-) -> None:
-    monkeypatch.setattr(view, "PAGE", 2)
-    closed = answered(["qa"], with_question, number=6)
-    worker(closed)
-
-    asked = queries(signed_in(people["rita"]), URL)
-
-    with_payload = [sql for sql in asked if '"payload"' in sql]
-    assert len(with_payload) == 1
-    shown = closed.places.values_list("conversation", flat=True)[0]
-    assert f'"conversation_id" = {shown} ' in with_payload[0]
 
 
 def test_finding_them_again_changes_nothing(

@@ -6,13 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from labeling.agreement import discussions, unused
 from labeling.agreement.rules.agreement import read_agreement
-from labeling.models import EmptyLayer, Event, Project, Round
+from labeling.models import Project, Round
 from labeling.templatetags.figures import figure
-from labeling.work import rounds
 from tests import factories
-from tests.pages import page, queries
+from tests.pages import page
 
 pytestmark = pytest.mark.django_db
 URL = "/projects/orders/calibration/"
@@ -92,7 +90,7 @@ class TestContent:
             Round.objects.filter(pk=opened.pk).update(agreement=None)
             opened = Round.objects.get(pk=opened.pk)
             factories.measure(opened)
-            figures = opened.measurements.get(layer="extraction", selection="").figures
+            figures = opened.measurements.get(layer="extraction").figures
             assert figures["content"]["value"] == pytest.approx(expected)
 
     def test_a_round_from_before_keeps_its_verdict_and_says_what_it_lacks(
@@ -156,84 +154,6 @@ class TestUnusedLayer:
         assert opened.agreement["outcome"] == "failed"
         assert opened.agreement["reasons"]["value"]["code"] == "agreement.undefined"
 
-    def test_a_lead_states_that_nothing_was_to_be_found_and_takes_it_back(
-        self, signed_in, rita, two_layers
-    ):
-        answered(two_layers, alike=True)
-        client = signed_in(rita)
-        address = "/projects/orders/rounds/1/layers/inference/empty/"
-
-        assert "The statement is logged with your name" in page(client, address)
-        for _ in range(2):  # twice is once
-            assert client.post(address).url == URL
-        assert "Nothing was to be found, stated by rita" in page(client, URL)
-        client.post(f"{address}withdraw/")
-
-        assert "stated by rita" not in page(client, URL)
-        assert not EmptyLayer.objects.exists()
-        verbs = Event.objects.filter(verb__startswith="layer.").order_by("pk")
-        assert [event.verb for event in verbs] == [
-            "layer.stated_empty",
-            "layer.statement_withdrawn",
-        ]
-        assert verbs[0].actor == rita
-
-    def test_a_lead_takes_the_layer_off_and_the_next_round_goes_without(
-        self, signed_in, rita, two_layers
-    ):
-        answered(two_layers)
-        client = signed_in(rita)
-        address = "/projects/orders/rounds/1/layers/inference/off/"
-
-        assert "It cannot be put back" in page(client, address)
-        assert client.post(address).url == URL
-        two_layers.refresh_from_db()
-        again = answered(two_layers, alike=True, number=13)
-
-        assert two_layers.layers == ["extraction"]
-        assert "The project no longer labels it." not in page(
-            client, URL
-        )  # round 2 has no such layer
-        assert list(again.agreement["layers"]) == ["extraction"]
-        assert again.state == Round.State.PASSED
-        assert rounds.gate_is_open(two_layers)
-        taken = Event.objects.get(verb="layer.taken_off")
-        assert (taken.actor, taken.data) == (rita, {"layer": "inference", "round": 1})
-
-    def test_a_used_layer_is_neither_stated_empty_nor_taken_off(self, signed_in, rita, two_layers):
-        answered(two_layers, alike=True)
-        client = signed_in(rita)
-
-        for action in ("empty", "off"):
-            address = f"/projects/orders/rounds/1/layers/extraction/{action}/"
-            response = client.post(address, follow=True)
-            assert "Somebody used this layer" in response.content.decode()
-            assert "was measured in round 1" in page(client, address)
-        two_layers.refresh_from_db()
-        assert two_layers.layers == ["extraction", "inference"]
-        assert not EmptyLayer.objects.exists()
-
-    def test_what_other_layers_refer_to_stays(self, two_layers, rita):
-        opened = factories.open_calibration(two_layers, 2)
-        factories.answer_all(opened, [])
-        opened.refresh_from_db()
-
-        with pytest.raises(unused.LayerStays, match="needed"):
-            unused.take_off(opened, "extraction", by=rita)
-        unused.take_off(opened, "inference", by=rita)
-        with pytest.raises(unused.LayerStays, match="only_one"):
-            unused.take_off(opened, "extraction", by=rita)
-
-    def test_more_rounds_and_statements_cost_no_more_queries(self, signed_in, rita, two_layers):
-        client = signed_in(rita)
-        first = answered(two_layers)
-        unused.state_empty(first, "inference", by=rita)
-        few = len(queries(client, URL))
-        for _ in range(2):
-            unused.state_empty(answered(two_layers), "inference", by=rita)
-
-        assert len(queries(client, URL)) == few
-
 
 class TestPerhapsTheSame:
     """Labels about the same messages, next to each other, field by field."""
@@ -254,34 +174,6 @@ class TestPerhapsTheSame:
             {"place": f"{closed.conversations.order_by('pk')[0].pk}-0", "outcome": "guideline"},
         )
         assert "1 decided" in page(signed_in(rita), address)
-
-    def test_letters_hide_who_wrote_what_in_a_pair_as_well(self, signed_in, rita, project):
-        closed = answered(project, number=1)
-        discussions.hide_names(closed, hidden=True, by=rita)
-        letters = discussions.letters_of(closed)
-
-        shown = page(signed_in(rita), "/projects/orders/rounds/1/disagreements/")
-
-        titles = {letters[name]: title for name, (title, _) in TEXTS.items()}
-        assert "Field A B C Label" in shown
-        assert f"Title differs {titles['A']} {titles['B']} {titles['C']}" in shown
-        assert not {"ana", "ben", "cleo"} & set(shown.split())
-
-    def test_the_page_of_a_pair_shows_its_candidates(self, signed_in, noor, project):
-        answered(project, number=2)
-        address = "/projects/orders/rounds/1/agreement/pair/?a=ben&b=ana"
-
-        shown = page(signed_in(noor), address)
-
-        assert "The two mark the same messages." in shown
-        assert shown.count("Title differs Pay by invoice Track parcels") == 2
-
-    def test_equal_labels_are_none(self, signed_in, noor, project):
-        answered(project, number=2, alike=True)
-
-        shown = page(signed_in(noor), "/projects/orders/rounds/1/agreement/pair/?a=ana&b=ben")
-
-        assert "perhaps the same" not in shown
 
     def test_what_one_requirement_triggers_is_compared_too(self, signed_in, rita, two_layers):
         opened = factories.open_calibration(two_layers, 1)

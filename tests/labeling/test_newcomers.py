@@ -76,18 +76,6 @@ def test_who_has_calibrated_is_admitted_on_its_layers_and_may_take_from_pools(
     assert not rounds.unplanned(project).exists()
 
 
-def test_the_pages_of_a_newcomer_speak_of_calibration(
-    project: Project, dan: User, signed_in: SignIn
-) -> None:
-    tries.begin(project, dan, tries.CALIBRATION)
-    first, *_others = tries.parts_of(dan, project, tries.CALIBRATION)
-
-    shown = page(signed_in(dan), first.get_absolute_url())
-
-    assert "Orders · Calibration" in shown
-    assert "Qualification" not in shown
-
-
 def test_a_newcomer_may_take_part_in_calibration_rounds(project: Project, dan: User) -> None:
     opened = factories.open_calibration(project, 1)
 
@@ -110,17 +98,6 @@ def test_the_gate_measures_a_newcomer_by_kappa_and_by_the_labels(
     assert (result["threshold"], result["f1_threshold"]) == (0.75, 0.5)
     with pytest.raises(admission.NotCalibrated, match="calibration_not_passed"):
         assignments.next_for(dan)
-
-
-def test_labels_that_say_something_else_do_not_pass(project: Project, dan: User) -> None:
-    tries.begin(project, dan, tries.CALIBRATION)
-    for part in tries.parts_of(dan, project, tries.CALIBRATION):
-        other = factories.requirement(title="Refunds", action="Refund", actor="Clerk")
-        annotations.submit(part, factories.save_of({"requirements": [other]}))
-        check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
-
-    result = Qualification.objects.get(user=dan).layers["extraction"]
-    assert (result["outcome"], result["value"], result["f1"]) == ("failed", 1.0, 0.0)
 
 
 def test_a_skip_leaves_no_figure(project: Project, dan: User) -> None:
@@ -253,41 +230,6 @@ def test_who_was_let_in_and_calibrates_later_is_calibrated_from_then_on(
     after = Admission.objects.get(user=dan)
     assert (before.calibrated_at, after.how) == (None, "let_in")
     assert after.calibrated_at is not None
-
-
-def test_a_person_let_in_during_a_try_calibrates_on_a_later_layer(
-    project: Project, dan: User, rita: User
-) -> None:
-    tries.begin(project, dan, tries.CALIBRATION)
-    tries.let_in(project, dan, tries.CALIBRATION, by=rita, reason="Short of people.")
-    tried = Qualification.objects.get(user=dan)
-    assert tried.state == State.WAIVED
-
-    passed_round(project, annotators=list(assignments.annotators(project).exclude(pk=dan.pk)))
-    project.admissions.filter(user=dan).delete()  # as another layer would ask of them
-
-    assert tries.begin(project, dan, tries.CALIBRATION).state == State.TRYING
-    assert tries.parts_of(dan, project, tries.CALIBRATION).count() == 5
-    assert Qualification.objects.get(user=dan).tries == 1
-
-
-def test_a_try_without_parts_is_begun_again_and_uses_nothing_up(
-    project: Project, dan: User
-) -> None:
-    tried = tries.begin(project, dan, tries.CALIBRATION)
-    tries.parts_of(dan, project, tries.CALIBRATION).delete()
-
-    tries.begin(project, dan, tries.CALIBRATION)
-
-    assert tries.parts_of(dan, project, tries.CALIBRATION).count() == 5
-    assert Qualification.objects.get(pk=tried.pk).tries == 1
-
-
-def test_a_try_from_before_outcomes_were_kept_is_tried_again(project: Project, dan: User) -> None:
-    tries.begin(project, dan, tries.CALIBRATION)
-    Qualification.objects.update(outcomes={})
-
-    assert calibrate(dan, project).state == State.BETWEEN
 
 
 def test_a_try_is_held_to_the_outcomes_and_layers_it_began_with(

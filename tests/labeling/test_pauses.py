@@ -80,14 +80,3 @@ def test_who_left_takes_no_check_back_either(project: Project, rita: User, newco
     Membership.objects.filter(user=newcomer).delete()
 
     assert not assignments.hold(hidden)
-
-
-def test_pausing_is_off_until_a_lead_asks_for_it(
-    project: Project, rita: User, newcomer: User, ruler: Ruler
-) -> None:
-    check_by(project, rita)
-    factories.open_full(project, 8, annotators=[newcomer], overlap=1)
-
-    miss(newcomer, 4, ruler)
-
-    assert not admission.shut_to(newcomer)

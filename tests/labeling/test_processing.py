@@ -85,8 +85,6 @@ def test_no_page_and_no_api_measures(
 
     for address in (
         *(f"/projects/orders/rounds/{number}/agreement/" for number in (1, 2, 3)),
-        *(f"/projects/orders/rounds/{number}/agreement/?type=security" for number in (1, 2, 3)),
-        "/projects/orders/rounds/2/agreement/pair/?a=ana&b=ben",
         "/projects/orders/rounds/2/agreement.csv",
         "/projects/orders/rounds/1/disagreements/",
         "/projects/orders/calibration/",
@@ -218,27 +216,6 @@ def test_answers_of_one_person_are_merged_at_once_without_the_encoder(project: P
     assert Merge.objects.filter(state="single").count() == 7
     assert len(many) == len(few)
     assert encoder.batches == []
-
-
-def test_what_comes_in_during_a_batch_with_room_is_gathered_for_the_next(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (talk,) = factories.make_conversations(project, 1)
-    batches: list[Any] = []
-
-    def merge_while_others_submit(*args: Any, among: Any, **kwargs: Any) -> None:
-        batches.append(among)
-        if len(batches) < 5:
-            pending.request(project, conversation=talk.pk)
-
-    monkeypatch.setattr(processing.merges, "merge", merge_while_others_submit)
-    pending.request(project, conversation=talk.pk)
-
-    processing.process(project, ruler=lambda: Ruler(WordOverlap()), seconds=5)
-
-    assert (list(pending.due()), batches) == ([project.pk], [{talk.pk}])
-    processing.process(project, ruler=lambda: Ruler(WordOverlap()))
-    assert len(batches) == 5  # who needs it at once gets all of it
 
 
 # --- gold ---------------------------------------------------------------------------------------

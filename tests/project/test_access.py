@@ -116,7 +116,6 @@ EXPECTED = {
     "layers": READERS,
     "agreement": READERS,
     "agreement-csv": Row(302, 404, 404, 409, 409),  # not measured yet
-    "agreement-pair": READERS,
     "adjudication": READERS,
     "adjudication-next": Row(302, 404, 404, 302, 302),
     "adjudicate": READERS,
@@ -186,9 +185,6 @@ EXPECTED = {
     "round-new": Row(302, 404, 404, 403, 200),
     "round-close": Row(302, 404, 404, 403, 200),
     "round-batch": Row(302, 404, 404, 403, 200),
-    "layer-empty": Row(302, 404, 404, 403, 200),
-    "layer-off": Row(302, 404, 404, 403, 200),
-    "layer-empty-withdraw": Row(302, 404, 404, 403, 302, post=True),
     "work-move": Row(302, 404, 404, 403, 200),
     "disagreement-decide": Row(302, 404, 404, 403, 302, post=True),
     "disagreement-names": Row(302, 404, 404, 403, 302, post=True),

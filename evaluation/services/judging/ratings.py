@@ -12,7 +12,8 @@ from django.db.models import Count, QuerySet
 from evaluation.models import RatedPlace, Rating, RatingKind, RatingPanel, RatingSample
 from evaluation.models.ratings import PlaceQuerySet
 from evaluation.services.judging.samples import RatingRefused
-from labeling.agreement.rules.weighted import JudgePair, judge_pairs
+from labeling.agreement.rules.agreement import PairAgreement
+from labeling.agreement.rules.agreement import agreement as agreement_of
 from labeling.core import events
 from labeling.models import Membership
 
@@ -69,7 +70,7 @@ def raters(panel: RatingPanel) -> list[tuple[str, int]]:
     return sorted(counted.annotate(n=Count("pk")))
 
 
-def agreement(sample: RatingSample) -> list[JudgePair]:
+def agreement(sample: RatingSample) -> list[PairAgreement]:
     """Every pair of raters, over what both have rated; of a closed sample."""
     drawn = set(sample.places.values_list("case", "position"))
     rows = Rating.objects.of_panel(sample.panel).filter(kind=sample.kind)
@@ -84,11 +85,8 @@ def agreement(sample: RatingSample) -> list[JudgePair]:
     by_conversation: dict[str, list[tuple[int, int]]] = {}
     for place, conversation in sorted(where.items()):
         by_conversation.setdefault(str(conversation), []).append(place)
-    return judge_pairs(
-        {
-            rater: {
-                name: [own.get(place) for place in its] for name, its in by_conversation.items()
-            }
-            for rater, own in by_rater.items()
-        }
-    )
+    scores = {
+        rater: {name: [own.get(place) for place in its] for name, its in by_conversation.items()}
+        for rater, own in by_rater.items()
+    }
+    return agreement_of(scores, level="interval").pairs

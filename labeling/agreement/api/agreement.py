@@ -12,7 +12,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from labeling.agreement import agreement, measurements
-from labeling.agreement.answers import EVERYTHING
 from labeling.agreement.ratings import ratings_file
 from labeling.agreement.rules.agreement import Agreement, read_agreement
 from labeling.core.api.base import READING, ApiView
@@ -58,7 +57,7 @@ class RatingsView(ApiView):
         """What annotators said, unit by unit, as CSV (leads and researchers)."""
         round_ = _round(request, slug, number)
         blindness.refuse(request.user, round_.conversations.all())
-        return ratings_file(round_, _layer(request, round_), EVERYTHING)
+        return ratings_file(round_, _layer(request, round_))
 
 
 def _round(request: Request, slug: str, number: int) -> Round:
@@ -82,7 +81,7 @@ def _figures(round_: Round, layer: str) -> dict[str, Any]:
     """As a worker measured them; what came in since is measured now, and is there in a moment."""
     row = measurements.read(round_, layer)
     if row is None or measurements.is_outdated(row):
-        measurements.ask(round_, layer)
+        measurements.ask(round_)
     figures = measurements.figures_of(round_, layer)
     if figures is None:
         raise measurements.NotMeasured("agreement.not_measured")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Any
 
 from django.http import Http404
@@ -11,9 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from labeling.agreement import agreement, discussed, discussions, measurements
-from labeling.agreement.discussed import People
+from labeling.agreement.discussed import Discussion
 from labeling.agreement.discussions import UnitPlace
-from labeling.agreement.rules.disagreements import Split
 from labeling.core.api.base import LEADING, ApiView, Scopes
 from labeling.core.api.described import extend_schema
 from labeling.core.api.paging import LIMIT, PageOut, address, limit
@@ -34,7 +32,6 @@ class ListIn(serializers.Serializer[Any]):
         list(LAYERS), help_text="By default the project's first", **BLANK
     )
     state = serializers.ChoiceField(STATES, **BLANK)
-    outcome = serializers.ChoiceField(OUTCOMES, **BLANK)
     after = serializers.CharField(
         max_length=60, help_text="Go on after this place, as `next` does", **BLANK
     )
@@ -73,19 +70,27 @@ class MarkedSideOut(ChoiceOut):
 class DisagreementOut(serializers.Serializer[Any]):
     place = serializers.CharField(help_text="Names it in addresses")
     id = serializers.IntegerField(
-        allow_null=True, help_text="For guidelines that answer it; null: nothing was said yet"
+        source="row.pk",
+        allow_null=True,
+        help_text="For guidelines that answer it; null: nothing was said yet",
     )
-    conversation = serializers.CharField(help_text="Its `external_id`")
-    conversation_id = serializers.IntegerField()
-    layer = serializers.ChoiceField(list(LAYERS))
-    message = serializers.IntegerField(allow_null=True, help_text="Where to read")
-    name = serializers.CharField(help_text="What it is about, where that is not a message")
-    sides = ChoiceOut(many=True)
-    outcome = serializers.ChoiceField(OUTCOMES, allow_blank=True, help_text="Empty: open")
-    note = serializers.CharField()
-    decided_by = serializers.CharField(allow_null=True)
-    decided_at = serializers.DateTimeField(allow_null=True)
-    remarks = serializers.IntegerField(help_text="How many")
+    conversation = serializers.CharField(source="split.conversation", help_text="Its `external_id`")
+    conversation_id = serializers.IntegerField(source="place.conversation")
+    layer = serializers.ChoiceField(list(LAYERS), source="place.layer")
+    message = serializers.IntegerField(
+        source="split.message", allow_null=True, help_text="Where to read"
+    )
+    name = serializers.CharField(
+        source="split.name", help_text="What it is about, where that is not a message"
+    )
+    sides = ChoiceOut(source="choices", many=True)
+    outcome = serializers.ChoiceField(
+        OUTCOMES, source="row.outcome", allow_blank=True, help_text="Empty: open"
+    )
+    note = serializers.CharField(source="row.note")
+    decided_by = serializers.CharField(source="row.decided_by", allow_null=True)
+    decided_at = serializers.DateTimeField(source="row.decided_at", allow_null=True)
+    remarks = serializers.IntegerField(source="n_remarks", help_text="How many")
 
 
 class CountsOut(serializers.Serializer[Any]):
@@ -125,32 +130,19 @@ class DisagreementsView(ApiView):
         layer = wanted["layer"] or agreement.first_layer(round_.project)
         if layer not in round_.project.layers:
             raise serializers.ValidationError({"layer": ["The project does not label it."]})
+        discussion = Discussion(round_, layer, request.user)
         try:
-            progress = discussions.progress_on(round_, layer)
+            following = discussion.behind(wanted["after"] or None, wanted["state"])
         except measurements.NotMeasured:
-            if round_.state != Round.State.OPEN:
-                pending.request(round_.project, measure=round_)
-                raise
-            raise discussions.RoundOpen("discussion.round_open") from None
-        behind = wanted["after"]
-        splits = discussions.walk(round_, layer, after=behind)
-        rows = discussed.stored_rows(round_, layer)
-        fitting = (
-            (place, split)
-            for place, split in splits
-            if _fits(rows.get(place), wanted["state"], wanted["outcome"])
-        )
-        shown = list(islice(fitting, limit(request)))
-        more = next(fitting, None) is not None
-        people = People.of(round_, request.user)
+            pending.request(round_.project, measure=round_)
+            raise
+        shown, rest = following[: limit(request)], following[limit(request) :]
+        entries = [discussion.entry(place) for place in shown]
         return Response(
             {
-                "next": address(request, "after", str(shown[-1][0])) if more else None,
-                "results": [
-                    DisagreementOut(_line(place, split, rows.get(place), people)).data
-                    for place, split in shown
-                ],
-                "progress": progress,
+                "next": address(request, "after", str(shown[-1])) if rest else None,
+                "results": DisagreementOut(entries, many=True).data,
+                "progress": discussion.progress,
             }
         )
 
@@ -197,62 +189,5 @@ def _place(text: str) -> UnitPlace:
     return place
 
 
-def _fits(row: Disagreement | None, state: str, outcome: str) -> bool:
-    stored = row.outcome if row else ""
-    is_wanted = not state or (state == "decided") == bool(stored)
-    return is_wanted and outcome in ("", stored)
-
-
-def _line(
-    place: UnitPlace, split: Split, row: Disagreement | None, people: People
-) -> dict[str, Any]:
-    sides = [
-        {"annotator": people.name(name), "choice": choice} for name, choice in split.labels.items()
-    ]
-    return {
-        "place": str(place),
-        "id": row.pk if row else None,
-        "conversation": split.conversation,
-        "conversation_id": place.conversation,
-        "layer": place.layer,
-        "message": split.message,
-        "name": split.name,
-        "sides": sorted(sides, key=lambda side: side["annotator"]),
-        "outcome": row.outcome if row else "",
-        "note": row.note if row else "",
-        "decided_by": row.decided_by.get_username() if row and row.decided_by else None,
-        "decided_at": row.decided_at if row else None,
-        "remarks": row.n_remarks if row else 0,  # type: ignore[attr-defined]
-    }
-
-
 def _detail(request: Request, round_: Round, place: UnitPlace) -> Any:
-    split = discussions.split_at(round_, place)
-    if split is None:
-        raise Http404
-    people = People.of(round_, request.user)
-    row = discussed.stored_rows(round_, place.layer).get(place)
-    payloads = discussed.payloads_of(round_, place.conversation)
-    sides = [
-        {
-            "annotator": people.name(name),
-            "choice": choice,
-            "labels": discussed.labels_behind(split, name, payloads.get(name, {}), place),
-        }
-        for name, choice in split.labels.items()
-    ]
-    thread = [
-        {
-            "author": people.name(comment.author.get_username()),
-            "body": comment.body,
-            "created_at": comment.created_at,
-        }
-        for comment in (discussed.thread_of(row) if row else [])
-    ]
-    shown = {
-        **_line(place, split, row, people),
-        "sides": sorted(sides, key=lambda side: str(side["annotator"])),
-        "thread": thread,
-        "answered_in": discussed.answered_in(row) if row else [],
-    }
-    return DisagreementDetailOut(shown).data
+    return DisagreementDetailOut(Discussion(round_, place.layer, request.user).entry(place)).data

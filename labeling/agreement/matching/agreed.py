@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from labeling.agreement.matching.matchers import Rules, match_parts, sameness
 from labeling.agreement.matching.matching import Match, Record
 from labeling.agreement.matching.places import first_place
-from labeling.agreement.matching.sameness import bare
 from labeling.domain.canonical import canonical_json
 from labeling.schema import compared_fields
 from labeling.schema.forms import FormField
 from labeling.schema.labels import StoredLabel
+from labeling.schema.sameness import bare
 
 Place = tuple[str, int]
 """An annotator and the position of one of their labels."""

@@ -17,9 +17,8 @@ import numpy as np
 from labeling.agreement.matching.matching import Record, assign_unordered, overlap, span_overlap
 from labeling.agreement.matching.merging import Cluster
 from labeling.agreement.matching.places import cited_by
-from labeling.agreement.matching.sameness import bare
 from labeling.schema import form_fields, reference_fields
-from labeling.schema.layers import REMARKS
+from labeling.schema.sameness import differing, said_fields
 
 Place = frozenset[Hashable]
 """What a label is about: the messages that it cites, else the labels that it refers to."""
@@ -81,11 +80,6 @@ def candidates(
     ]
 
 
-def differing(layer: str, a: Record, b: Record) -> list[str]:
-    """The fields of two labels that do not say the same; remarks about a label are not compared."""
-    return [name for name in _fields(layer) if bare(name, a.get(name)) != bare(name, b.get(name))]
-
-
 def place_of(layer: str, label: Record) -> Place:
     if messages := frozenset[Hashable](cited_by(label)):
         return messages
@@ -137,12 +131,8 @@ def _common(layer: str, a: Record, b: Record, place: Place, other: Place) -> flo
 
 
 def _alike(layer: str, a: Record, b: Record) -> float:
-    fields = _fields(layer)
+    fields = said_fields(layer)
     return 1 - len(differing(layer, a, b)) / len(fields) if fields else 1.0
-
-
-def _fields(layer: str) -> list[str]:
-    return [field["name"] for field in form_fields(layer) if field["name"] not in REMARKS]
 
 
 def _spans(layer: str) -> list[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import count
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
@@ -18,12 +17,12 @@ from labeling.agreement.matching.agreed import AgreedLabel, agreed_label, gather
 from labeling.agreement.matching.matchers import Rules, centrality, match_labels
 from labeling.agreement.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Record, Synonyms
 from labeling.agreement.matching.places import first_place
-from labeling.agreement.matching.sameness import bare
 from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.canonical import canonical_json
-from labeling.schema import DEFAULT_LAYER, LAYERS, form_fields, reference_fields
+from labeling.schema import DEFAULT_LAYER, LAYERS, reference_fields
 from labeling.schema.labels import Payload, StoredLabel
-from labeling.schema.layers import REMARKS, Judged
+from labeling.schema.layers import Judged
+from labeling.schema.sameness import differing
 
 State = Literal["unanimous", "majority", "single", "disputed"]
 
@@ -249,22 +248,11 @@ def _dissent(
     rows: list[Dissent] = []
     for person in people:
         own = holders.get(person)
-        differs = [] if own is None else _differences(layer, own, label)
+        differs = [] if own is None else differing(layer, own, label)
         if own is None or differs:
             label_of = None if own is None else dict(own)
             rows.append({"annotator": person, "label": label_of, "differs": differs})
     return rows
-
-
-def _differences(layer: str, a: Record, b: Record) -> list[str]:
-    """The compared fields whose contents differ."""
-    return [name for name in _compared(layer) if bare(name, a.get(name)) != bare(name, b.get(name))]
-
-
-@cache
-def _compared(layer: str) -> tuple[str, ...]:
-    """Fields in which a holder's label is said to differ from the agreed one."""
-    return tuple(field["name"] for field in form_fields(layer) if field["name"] not in REMARKS)
 
 
 def _position(layer: str, settled: Settled, places: Mapping[str, int]) -> tuple[Any, ...]:

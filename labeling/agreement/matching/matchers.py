@@ -29,11 +29,11 @@ from labeling.agreement.matching.matching import (
     span_overlap,
     texts_to_prime,
 )
-from labeling.agreement.matching.sameness import bare
 from labeling.agreement.matching.similarity import Ruler
 from labeling.schema import LAYERS, compared_fields, form_fields
 from labeling.schema.forms import FormField
 from labeling.schema.layers import SameKey, SameRecord, SameSpan, SameText
+from labeling.schema.sameness import bare
 
 
 class Rules(NamedTuple):

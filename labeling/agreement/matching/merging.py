@@ -13,8 +13,8 @@ from uuid import uuid4
 
 from labeling.agreement.matching.consensus import Dissent, Settled, Settlement, State
 from labeling.agreement.matching.places import first_place
-from labeling.agreement.matching.sameness import NAMES, bare, content
 from labeling.schema.labels import StoredLabel
+from labeling.schema.sameness import NAMES, bare, content
 
 Record = Mapping[str, Any]
 

@@ -28,37 +28,33 @@ class PendingUpdate(models.Model):
 
 
 class Measurement(models.Model):
-    """Agreement on one layer of a round, of all its answers or of a selection, as measured last.
+    """Agreement on one layer of a round, as measured last.
 
     Workers write it and pages read it. It can be measured again at any time. ``answers_sha256``
-    names the answers and the rules that it was measured from; empty while it is only asked for.
+    names the answers and the rules that it was measured from.
     What a calibration round closed with stays in ``Round.agreement``, as it was measured then.
     """
 
     round = models.ForeignKey(Round, models.CASCADE, related_name="measurements")
     layer = models.CharField(max_length=20)
-    selection = models.CharField(max_length=200, blank=True, help_text="Empty: all labels")
     answers_sha256 = models.CharField(max_length=64, blank=True)
     figures = models.JSONField(default=dict, help_text="Agreement on the layer")
     records = models.JSONField(null=True, help_text="Labels of each pair matched one to one")
     n_conversations = models.PositiveIntegerField(default=0, help_text="Answered by anybody")
     n_compared = models.PositiveIntegerField(default=0, help_text="Answered by at least two")
     n_splits = models.PositiveIntegerField(default=0, help_text="Units labeled differently")
-    asked_at = models.DateTimeField(null=True, help_text="Asked for since it was measured")
-    measured_at = models.DateTimeField(null=True)
+    measured_at = models.DateTimeField()
 
     class Meta:
-        ordering = ["round", "layer", "selection"]
-        constraints = [
-            models.UniqueConstraint(name="measurement_once", fields=["round", "layer", "selection"])
-        ]
+        ordering = ["round", "layer"]
+        constraints = [models.UniqueConstraint(name="measurement_once", fields=["round", "layer"])]
 
     def __str__(self) -> str:
         return f"{self.layer} of {self.round}"
 
 
 class ConversationAgreement(models.Model):
-    """What one conversation adds to the agreement on one layer of a round, or on a selection.
+    """What one conversation adds to the agreement on one layer of a round, by origin of labels.
 
     Workers write it, and measure a conversation again when ``answers_sha256`` names other answers
     or rules. The figures of a round are sums over its rows, in order of conversation.
@@ -66,7 +62,9 @@ class ConversationAgreement(models.Model):
 
     round = models.ForeignKey(Round, models.CASCADE, related_name="agreed_conversations")
     layer = models.CharField(max_length=20)
-    selection = models.CharField(max_length=200, blank=True, help_text="Empty: all labels")
+    selection = models.CharField(
+        max_length=200, blank=True, help_text="typed or assisted; empty: all labels"
+    )
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="+")
     position = models.PositiveIntegerField(help_text="In the order of the round")
     answers_sha256 = models.CharField(max_length=64, blank=True)
@@ -76,10 +74,7 @@ class ConversationAgreement(models.Model):
     n_splits = models.PositiveIntegerField()
     is_used = models.BooleanField(default=False, help_text="Whether anybody has a label")
     annotators = models.JSONField(default=list, help_text="Who submitted it, in order")
-    marks = models.BinaryField(
-        null=True, help_text="Labels of 0 and 1, 255 if missing, annotator by annotator"
-    )
-    units = models.JSONField(null=True, help_text="The units with other labels or names")
+    units = models.JSONField(null=True, help_text="Their names, and the labels by annotator")
     pairs = models.JSONField(default=list, help_text="Labels of each two matched one to one")
     splits = models.JSONField(
         default=list, help_text="Units labeled differently, and who says what"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from math import fsum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from labeling.agreement.rules.intervals import (
     Coefficient,
     Outlook,
+    Prospects,
     coefficient,
     mean_of,
     prospects,
@@ -30,7 +31,6 @@ from labeling.agreement.rules.kappa import (
     kappas,
     krippendorff_alpha,
     ordinal_weights,
-    over_labels,
     overall_sums,
     weights_of,
 )
@@ -50,7 +50,6 @@ __all__ = [
     "gate_value",
     "gwet_ac1",
     "krippendorff_alpha",
-    "pair_agreement",
     "read_agreement",
 ]
 
@@ -158,6 +157,28 @@ class Agreement:
     outcome: Annotated[Outcome, "not_measured: nobody used the layer"] = "failed"
     content: ContentAgreement | None = None
 
+    @property
+    def interval(self) -> Interval | None:
+        """Of the gate's figure; in figures from before it was stored, that of the lowest pair."""
+        pairs = [pair for pair in self.pairs if pair.kappa is not None]
+        if "value" in self.intervals or self.statistic != "min" or self.value is None or not pairs:
+            return self.intervals.get("value")
+        lowest = min(pairs, key=lambda pair: pair.kappa or 0.0)
+        if lowest.ci_low is None or lowest.ci_high is None:
+            return None
+        return lowest.ci_low, lowest.ci_high
+
+    @property
+    def clears(self) -> bool:
+        """By κ alone, whatever the labels say."""
+        return self.value is not None and self.value > self.threshold
+
+    @property
+    def marked(self) -> float | None:
+        """The share of units that people mark."""
+        shares = [pair.prevalence for pair in self.pairs if pair.prevalence is not None]
+        return fsum(shares) / len(shares) if shares else None
+
     def as_json(self) -> Stored:
         """Plain JSON, as it is stored; ``worded`` of it is what commands and the API print."""
         return as_json(self)
@@ -223,28 +244,17 @@ def agreement(
     weights = weights_of(level, units.labels)
     everyone = range(len(units.annotators))
     measured = [_pair(units, a, b, threshold, weights) for a, b in combinations(everyone, 2)]
-    pairs = [pair for pair, _ in measured]
-    gate = gate_figure(pairs, [spread for _, spread in measured], threshold, statistic)
     overall, intervals = _overall(units, weights, level)
-    reasons = {"value": gate.reason} if gate.reason else {}
-    if overall["fleiss_kappa"] is None:
-        why = _why_no_overall(units.counts())
-        reasons |= {"fleiss_kappa": why, "krippendorff_alpha": why}
-    return Agreement(
-        statistic=statistic,
-        value=gate.value,
+    why = _why_no_overall(units.counts()) if overall["fleiss_kappa"] is None else None
+    return judged(
+        measured,
         threshold=threshold,
-        passed=gate.passed,
-        pairs=pairs,
-        fleiss_kappa=overall["fleiss_kappa"],
-        krippendorff_alpha=overall["krippendorff_alpha"],
-        reasons=reasons,
+        statistic=statistic,
+        reasons={"fleiss_kappa": why, "krippendorff_alpha": why} if why else {},
         excluded=excluded_samples(ratings, excluded or {}),
-        chance_above=gate.chance_above,
-        outlook=gate.outlook,
-        intervals=gate.intervals | intervals,
+        intervals=intervals,
         ordinal=level != "nominal",
-        outcome=gate.outcome,
+        **overall,
     )
 
 
@@ -259,22 +269,6 @@ def without_use(figures: Agreement) -> Agreement:
     )
 
 
-def pair_agreement(
-    a: str, b: str, left: Ratings, right: Ratings, *, threshold: float = 0.75
-) -> PairAgreement:
-    """Agreement of annotators ``a`` and ``b`` over the conversations that both submitted.
-
-    Raises
-    ------
-    ValueError
-        If a conversation has different numbers of units.
-    """
-    units = grid({a: left, b: right})
-    people = units.annotators
-    pair, _ = _pair(units, people.index(a), people.index(b), threshold, None)
-    return pair
-
-
 def _pair(
     units: Grid, a: int, b: int, threshold: float, weights: Array | None
 ) -> tuple[PairAgreement, Coefficient | None]:
@@ -282,7 +276,7 @@ def _pair(
     tables = np.concatenate([crossed.sum(axis=0)[None], crossed.sum(axis=0) - crossed])
     tallies = tallied(tables)  # of all conversations, then without each of them
     weighted = tallies if weights is None else tallied(tables, weights)
-    sizes = over_labels(over_labels(crossed))
+    sizes = crossed.sum(axis=-1).sum(axis=-1)
     shared, size = len(units.shared(a, b)), int(sizes.sum())
     values = kappas(weighted, weights)
     spread = _spread(values, sizes, _by_chance(tallies[0]))
@@ -411,47 +405,46 @@ def gate_value(
     return (min(values) if statistic == "min" else fsum(values) / len(values)), None
 
 
-@dataclass(frozen=True, slots=True)
-class GateFigure:
-    """The figure that the gate looks at, how sure it is, or why there is none."""
-
-    value: float | None
-    reason: Fact | None
-    passed: bool
-    chance_above: float | None
-    outlook: list[Outlook]
-    intervals: dict[str, Interval]
-
-    @property
-    def outcome(self) -> Outcome:
-        return "passed" if self.passed else "failed"
-
-
-def gate_figure(
-    pairs: Sequence[PairAgreement],
-    spreads: Sequence[Coefficient | None],
+def judged(
+    measured: Sequence[tuple[PairAgreement, Coefficient | None]],
+    *,
     threshold: float,
     statistic: Statistic,
-    *,
     measure: Measure = "kappa",
-) -> GateFigure:
-    """What the gate compares with its threshold, from the pairs and how much their figures vary.
+    reasons: Mapping[str, Fact],
+    intervals: Mapping[str, Interval],
+    **figures: Any,
+) -> Agreement:
+    """What the gate says by its figure, from the pairs and how much their figures vary.
 
     The interval of the lowest pair is its own; how probable it is that the true lowest is above
     the threshold is that of all pairs together.
     """
+    pairs, spreads = [pair for pair, _ in measured], [spread for _, spread in measured]
     value, reason = gate_value(pairs, statistic, measure=measure)
     known = [spread for spread in spreads if spread is not None]
-    if value is None or len(known) < len(spreads):
-        return GateFigure(value, reason, False, None, [], {})
-    mean = mean_of(known)
-    lowest = min(known, key=lambda spread: spread.value)
-    looked_at = lowest if statistic == "min" else mean
-    joined = known if statistic == "min" else [mean] if mean else []
-    ahead = prospects(joined, threshold)
-    intervals = intervals_of({"value": looked_at, "mean": mean})
-    passed = value > threshold
-    return GateFigure(value, reason, passed, ahead.chance_above, ahead.outlook, intervals)
+    passed, ahead, own = False, Prospects(None, []), {}
+    if value is not None and len(known) == len(spreads):
+        mean = mean_of(known)
+        lowest = min(known, key=lambda spread: spread.value)
+        joined = known if statistic == "min" else [mean] if mean else []
+        ahead = prospects(joined, threshold)
+        own = intervals_of({"value": lowest if statistic == "min" else mean, "mean": mean})
+        passed = value > threshold
+    return Agreement(
+        statistic=statistic,
+        value=value,
+        threshold=threshold,
+        passed=passed,
+        pairs=pairs,
+        measure=measure,
+        reasons={**({"value": reason} if reason else {}), **reasons},
+        chance_above=ahead.chance_above,
+        outlook=ahead.outlook,
+        intervals={**own, **intervals},
+        outcome="passed" if passed else "failed",
+        **figures,
+    )
 
 
 def _why_no_overall(counts: NDArray[np.int64]) -> Fact:

@@ -117,57 +117,34 @@ def standings(pairs: Sequence[Stored]) -> list[Standing]:
     'under'
     """
     people = sorted({person for pair in pairs for person in (pair["a"], pair["b"])})
-    return [
-        _standing(person, [_seen_from(person, pair) for pair in pairs if _in(person, pair)])
-        for person in people
-    ]
+    return [_standing(person, pairs) for person in people]
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
-    """A pair as one of the two sees it, in counts of units."""
-
-    kappa: float | None
-    n: int
-    over: int
-    under: int
-    own: float
-    other: float
-
-
-def _in(person: str, pair: Stored) -> bool:
-    return person in (pair["a"], pair["b"])
-
-
-def _seen_from(person: str, pair: Stored) -> _View:
-    n, raw, prevalence, bias = pair["n"], pair["raw"], pair["prevalence"], pair["bias"]
-    if not n or raw is None or prevalence is None or bias is None:
-        return _View(pair["kappa"], 0, 0, 0, 0.0, 0.0)
-    if person != pair["a"]:
-        bias = -bias
-    differing = n * (1 - raw)
-    return _View(
-        kappa=pair["kappa"],
-        n=n,
-        over=round((differing + n * bias) / 2),
-        under=round((differing - n * bias) / 2),
-        own=n * (prevalence + bias / 2),
-        other=n * (prevalence - bias / 2),
-    )
-
-
-def _standing(person: str, views: Sequence[_View]) -> Standing:
-    n = sum(view.n for view in views)
-    over, under = sum(view.over for view in views), sum(view.under for view in views)
-    kappas = [view.kappa for view in views if view.kappa is not None]
+def _standing(person: str, pairs: Sequence[Stored]) -> Standing:
+    """The pairs as this one of the two sees them, in counts of units."""
+    own = [pair for pair in pairs if person in (pair["a"], pair["b"])]
+    kappas = [pair["kappa"] for pair in own if pair["kappa"] is not None]
+    n = over = under = 0
+    marked, others = [], []
+    for pair in own:
+        size, raw, prevalence, bias = (pair[name] for name in ("n", "raw", "prevalence", "bias"))
+        if not size or None in (raw, prevalence, bias):
+            continue
+        bias = bias if person == pair["a"] else -bias
+        differing = size * (1 - raw)
+        n += size
+        over += round((differing + size * bias) / 2)
+        under += round((differing - size * bias) / 2)
+        marked.append(size * (prevalence + bias / 2))
+        others.append(size * (prevalence - bias / 2))
     return Standing(
         annotator=person,
         kappa=fsum(kappas) / len(kappas) if kappas else None,
         raw=1 - (over + under) / n if n else None,
-        rate=fsum(view.own for view in views) / n if n else None,
-        group_rate=fsum(view.other for view in views) / n if n else None,
+        rate=fsum(marked) / n if n else None,
+        group_rate=fsum(others) / n if n else None,
         over=over,
         under=under,
         n=n,
-        undefined_pairs=len(views) - len(kappas),
+        undefined_pairs=len(own) - len(kappas),
     )

@@ -1,6 +1,6 @@
 """What the annotators of a round marked differently, and letters in place of their names."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Self
@@ -10,7 +10,6 @@ from labeling.agreement.matching.consensus import clusters
 from labeling.agreement.matching.matching import Match
 from labeling.agreement.matching.places import cited_by
 from labeling.agreement.matching.similarity import Ruler
-from labeling.agreement.rules.ratings import Ratings
 from labeling.agreement.rules.units import Base, Units, concerned, slots_of, units_of_label
 from labeling.domain.stored import Stored, as_json, read
 from labeling.schema import LAYERS
@@ -28,10 +27,6 @@ class SplitCandidate:
     a_uid: str
     b_uid: str
     differs: list[str]
-
-    @property
-    def turned(self) -> Self:
-        return replace(self, a=self.b, b=self.a, a_uid=self.b_uid, b_uid=self.a_uid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +48,6 @@ class Split:
     uids: dict[str, list[str]] = field(default_factory=dict)
     candidates: list[SplitCandidate] = field(default_factory=list)
 
-    @property
-    def marked(self) -> tuple[str, ...]:
-        return tuple(person for person, label in self.labels.items() if label)
-
-    @property
-    def unmarked(self) -> tuple[str, ...]:
-        return tuple(person for person, label in self.labels.items() if not label)
-
     def as_json(self) -> Stored:
         stored = as_json(self)
         return {"given": stored.pop("labels"), **stored}
@@ -69,67 +56,26 @@ class Split:
     def from_json(cls, stored: Stored) -> Self:
         return read(cls, {"labels": stored["given"], **stored})
 
-    def divides(self, a: str, b: str) -> bool:
-        """Whether the two say different things of it."""
-        return a in self.labels and b in self.labels and self.labels[a] != self.labels[b]
 
-    def concerns(self, a: str, b: str) -> bool:
-        """Whether the two say different things of it, or wrote different labels about it."""
-        return self.divides(a, b) or any({pair.a, pair.b} == {a, b} for pair in self.candidates)
+def splits_of(
+    layer: str, conversation: str, payloads: Payloads, compared: Units, base: Base = ()
+) -> list[Split]:
+    """The units of one conversation and layer that were labeled differently, in their order.
 
-
-def splits(ratings: Mapping[str, Ratings], order: Sequence[str]) -> list[Split]:
-    """The units that were labeled differently, in the order of ``order``.
-
-    Parameters
-    ----------
-    ratings
-        By annotator and conversation, the label of each unit in order, None where somebody
-        could not judge it.
-    order
-        The conversations to look at. One that fewer than two annotators submitted
-        has nothing to compare.
+    ``base`` are the judged labels that the units ``compared`` are about
+    (:mod:`labeling.agreement.rules.units`). Who could not judge a unit is not part of it.
 
     Examples
     --------
-    >>> divided = splits({"ana": {"c1": [1, 0, 1]}, "ben": {"c1": [1, 1, 0]}}, ["c1"])
-    >>> [(split.unit, split.marked, split.unmarked) for split in divided]
-    [(1, ('ben',), ('ana',)), (2, ('ana',), ('ben',))]
+    >>> compared = Units(["0", "1", "2"], {"ana": [1, 0, 1], "ben": [1, 1, None]})
+    >>> [(split.unit, split.labels) for split in splits_of("extraction", "c1", {}, compared)]
+    [(1, {'ana': 0, 'ben': 1})]
     """
-    return [
-        Split(name, unit, labels, message=unit)
-        for name in order
-        for unit, labels in _units(ratings, name)
-        if len(set(labels.values())) > 1
-    ]
-
-
-def splits_of(
-    layer: str,
-    conversation: str,
-    payloads: Payloads,
-    compared: Units,
-    base: Sequence[Mapping[str, Any]] = (),
-) -> list[Split]:
-    """The same of one conversation and layer, with what is needed to show it.
-
-    ``base`` are the judged labels that the units ``compared`` are about
-    (:mod:`labeling.agreement.rules.units`).
-    """
-    ratings = {who: {conversation: labels} for who, labels in compared.labels.items()}
-    divided = splits(ratings, [conversation])
-    if LAYERS[layer].by_message:
-        return divided
-    slots = slots_of(layer)
-    return [
-        replace(
-            split,
-            name=compared.names[split.unit],
-            message=min(cited_by(_first(base[split.unit // slots])), default=None),
-            uids=concerned(layer, payloads, base[split.unit // slots], split.unit % slots),
-        )
-        for split in divided
-    ]
+    every = (
+        _split(layer, conversation, payloads, compared, base, unit)
+        for unit in range(len(compared.names))
+    )
+    return [split for split in every if len(set(split.labels.values())) > 1]
 
 
 def with_candidates(
@@ -154,7 +100,7 @@ def with_candidates(
             pairs.setdefault(unit, []).append(candidate)
     by_unit = {split.unit: split for split in divided}
     for unit in pairs.keys() - by_unit.keys():
-        by_unit[unit] = _split_by_content(layer, conversation, payloads, compared, base, unit)
+        by_unit[unit] = _split(layer, conversation, payloads, compared, base, unit)
     return [
         replace(split, candidates=pairs.get(unit, [])) for unit, split in sorted(by_unit.items())
     ]
@@ -181,7 +127,7 @@ def _candidates(
         yield min(common), SplitCandidate(a, b, *uids, pair.differs)
 
 
-def _split_by_content(
+def _split(
     layer: str, conversation: str, payloads: Payloads, compared: Units, base: Base, unit: int
 ) -> Split:
     labels = {
@@ -227,18 +173,6 @@ def label_splits(layer: str, conversation: str, payloads: Payloads, *, ruler: Ru
 def _first(cluster: Mapping[str, Any]) -> Mapping[str, Any]:
     label: Mapping[str, Any] = cluster[min(cluster)]
     return label
-
-
-def _units(ratings: Mapping[str, Ratings], name: str) -> Iterable[tuple[int, dict[str, Hashable]]]:
-    """Each unit of a conversation with the label that each who could judge it gave."""
-    people = [person for person in sorted(ratings) if name in ratings[person]]
-    rows = zip(*(ratings[person][name] for person in people), strict=True)
-    return ((unit, dict(_judged(people, row))) for unit, row in enumerate(rows))
-
-
-def _judged(people: Sequence[str], row: Sequence[Hashable]) -> Iterator[tuple[str, Hashable]]:
-    pairs = zip(people, row, strict=True)
-    return ((person, label) for person, label in pairs if label is not None)
 
 
 def letters(keys: Mapping[str, str]) -> dict[str, str]:

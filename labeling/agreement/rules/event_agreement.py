@@ -10,51 +10,13 @@ from labeling.agreement.rules.agreement import (
     PairAgreement,
     Statistic,
     excluded_samples,
-    gate_figure,
+    judged,
 )
 from labeling.agreement.rules.intervals import Coefficient, pooled_f1
 from labeling.agreement.rules.records import PairCounts, positions_of, table_of
 from labeling.domain.facts import Fact
 
-Events = Mapping[str, Sequence[Record]]
-"""One annotator's events by conversation; a conversation without any is an empty list."""
-
 NO_UNITS = Fact("agreement.events_without_units")
-
-
-def event_agreement(
-    events: Mapping[str, Events],
-    *,
-    threshold: float = 0.75,
-    statistic: Statistic = "min",
-    excluded: Mapping[str, Mapping[str, Fact]] | None = None,
-) -> Agreement:
-    """How far annotators mark the same events, and whether that passes the gate.
-
-    Two events are the same if their types are equal and their triggers overlap, one to one. The
-    figure of a pair is the F1 of the summed counts over the conversations that both submitted,
-    in [0, 1]; it is undefined if neither of them marked an event. ``kappa`` is never defined
-    here, and ``positive_f1`` is what the gate compares with the threshold.
-
-    Parameters
-    ----------
-    threshold, statistic, excluded
-        As for :func:`~labeling.agreement.rules.agreement`.
-    """
-    counts = {
-        (a, b): {
-            name: event_counts(events[a][name], events[b][name])
-            for name in events[a].keys() & events[b].keys()
-        }
-        for a, b in combinations(sorted(events), 2)
-    }
-    return summed_events(
-        {who: set(own) for who, own in events.items()},
-        counts,
-        threshold=threshold,
-        statistic=statistic,
-        excluded=excluded,
-    )
 
 
 def event_counts(left: Sequence[Record], right: Sequence[Record]) -> PairCounts:
@@ -70,35 +32,29 @@ def summed_events(
     statistic: Statistic,
     excluded: Mapping[str, Mapping[str, Fact]] | None = None,
 ) -> Agreement:
-    """The same from what each conversation adds.
+    """How far annotators mark the same events, and whether that passes the gate.
 
-    ``submitted`` has the conversations of each annotator.
+    Two events are the same if their types are equal and their triggers overlap, one to one. The
+    figure of a pair is the F1 of the summed counts over the conversations that both submitted,
+    in [0, 1]; it is undefined if neither of them marked an event. ``kappa`` is never defined
+    here, and ``positive_f1`` is what the gate compares with the threshold. ``submitted`` has the
+    conversations of each annotator, ``counts`` what each adds to each pair.
     """
     conversations = positions_of({name for own in submitted.values() for name in own})
     measured = [
         _pair(a, b, counts.get((a, b), {}), conversations, threshold)
         for a, b in combinations(sorted(submitted), 2)
     ]
-    pairs = [pair for pair, _ in measured]
-    gate = gate_figure(
-        pairs, [spread for _, spread in measured], threshold, statistic, measure="f1"
-    )
-    reasons = {"fleiss_kappa": NO_UNITS, "krippendorff_alpha": NO_UNITS}
-    return Agreement(
-        statistic=statistic,
-        value=gate.value,
+    return judged(
+        measured,
         threshold=threshold,
-        passed=gate.passed,
-        pairs=pairs,
+        statistic=statistic,
+        measure="f1",
+        reasons={"fleiss_kappa": NO_UNITS, "krippendorff_alpha": NO_UNITS},
+        excluded=excluded_samples(submitted, excluded or {}),
+        intervals={},
         fleiss_kappa=None,
         krippendorff_alpha=None,
-        reasons=reasons | ({"value": gate.reason} if gate.reason else {}),
-        excluded=excluded_samples(submitted, excluded or {}),
-        measure="f1",
-        chance_above=gate.chance_above,
-        outlook=gate.outlook,
-        intervals=gate.intervals,
-        outcome=gate.outcome,
     )
 
 

@@ -5,25 +5,18 @@ from array import array
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labeling.agreement.rules.kappa import category_order, over_labels
+from labeling.agreement.rules.kappa import category_order
 
 Array = NDArray[np.float64]
 Ratings = Mapping[str, Sequence[Hashable]]
-"""One annotator's labels: for each submitted conversation, one per unit, ``None`` if missing.
-
-Marks of messages may be ``bytes`` of 0 and 1.
-"""
+"""One annotator's labels: for each submitted conversation, one per unit, ``None`` if missing."""
 
 MISSING = -1
-_GAP = 255
-
-PART = 5000
-"""Conversations whose units are summed at a time: of all 100,000 they would take 100 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,35 +61,27 @@ class Grid:
         crossed = np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
         return crossed.astype(np.float64)
 
-    def counts(self, first: int = 0, last: int | None = None) -> NDArray[np.int64]:
+    def counts(self) -> NDArray[np.int64]:
         """How many annotators gave each unit each label, shape (units, labels)."""
-        codes = self.codes[:, first:last]
-        by_label = [(codes == code).sum(axis=0) for code in range(len(self.labels))]
+        by_label = [(self.codes == code).sum(axis=0) for code in range(len(self.labels))]
         return np.stack(by_label, axis=1).astype(np.int64)
 
     def summed(self, of_units: Callable[[NDArray[np.int64]], Array]) -> Array:
         """What the :meth:`counts` of the units add, a row for each conversation."""
-        sums = []
-        for start in range(0, max(len(self.conversations), 1), PART):
-            stop = min(start + PART, len(self.conversations))
-            first, last = np.searchsorted(self.conversation_of, [start, stop]).tolist()
-            rows = of_units(self.counts(first, last))
-            owners = self.conversation_of[first:last] - start
-            starts = np.flatnonzero(np.diff(owners, prepend=-1))
-            part = np.zeros((stop - start, rows.shape[1]))
-            if len(starts):
-                part[owners[starts]] = np.add.reduceat(rows, starts)
-            sums.append(part)
-        return np.concatenate(sums)
+        rows = of_units(self.counts())
+        sums = np.zeros((len(self.conversations), rows.shape[1]))
+        starts = np.flatnonzero(np.diff(self.conversation_of, prepend=-1))
+        if len(starts):
+            sums[self.conversation_of[starts]] = np.add.reduceat(rows, starts)
+        return sums
 
 
 def tallied(crossed: Array, weights: Array | None = None) -> Array:
     """Tallies (see :mod:`~.kappa`) of tables of the labels of two people."""
-    agreed = (
-        crossed.diagonal(axis1=-2, axis2=-1) if weights is None else over_labels(crossed * weights)
-    )
+    alike = crossed.diagonal(axis1=-2, axis2=-1)
+    agreed = alike if weights is None else (crossed * weights).sum(axis=-1)
     turned = np.swapaxes(crossed, -1, -2)
-    return np.stack([agreed, over_labels(crossed), over_labels(turned)], axis=-2)
+    return np.stack([agreed, crossed.sum(axis=-1), turned.sum(axis=-1)], axis=-2)
 
 
 def grid(ratings: Mapping[str, Ratings]) -> Grid:
@@ -135,13 +120,6 @@ def _coded(
     own: Ratings, sizes: Mapping[str, int], code: Mapping[Hashable, int]
 ) -> NDArray[np.signedinteger[Any]]:
     """One annotator's labels of all conversations, missing where they did not submit it."""
-    gap = bytes([_GAP])
-    if set(code) <= {0, 1, None} and all(isinstance(units, bytes) for units in own.values()):
-        marks = cast(Mapping[str, bytes], own)  # the codes of 0 and 1 are 0 and 1
-        flat = b"".join(marks[name] if name in own else gap * size for name, size in sizes.items())
-        coded = np.frombuffer(flat, dtype=np.uint8).astype(np.int32)
-        coded[coded == _GAP] = MISSING
-        return coded
     laid_out = (own[name] if name in own else [None] * size for name, size in sizes.items())
     labels = array("i", map(code.__getitem__, chain.from_iterable(laid_out)))
     return np.frombuffer(labels, dtype=np.int32)

@@ -17,7 +17,6 @@ from labeling.agreement.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Re
 from labeling.agreement.matching.places import cited_by
 from labeling.agreement.matching.similarity import Ruler
 from labeling.schema import LAYERS
-from labeling.schema.labels import Payload as StoredLabels
 from labeling.schema.layers import Judged, Messages
 
 Payload = Mapping[str, Any]
@@ -58,7 +57,7 @@ def units(
     match LAYERS[layer].units:
         case Messages():
             labels = {who: marks(layer, own, message_count) for who, own in payloads.items()}
-            return Units(message_names(message_count), labels)
+            return Units([str(index) for index in range(message_count)], labels)
         case Judged() as unit:
             names = _told_apart(name for cluster in base for name in _names(unit, cluster))
             key = LAYERS[layer].key
@@ -70,10 +69,6 @@ def units(
                 },
             )
     raise ValueError(f"units: the layer {layer} is compared by F1, not by units")
-
-
-def message_names(message_count: int) -> list[str]:
-    return [str(index) for index in range(message_count)]
 
 
 def marks(layer: str, payload: Payload, message_count: int) -> list[Hashable]:
@@ -103,13 +98,6 @@ def sources_of(layer: str, label: Mapping[str, Any]) -> list[int]:
     trigger = label.get("trigger") or {}
     own = [trigger["message"]] if trigger else []
     return [*cited(layer, {LAYERS[layer].key: [label]}), *own]
-
-
-def of_type(layer: str, payload: Payload, wanted: str) -> StoredLabels:
-    """The payload with only those labels of the layer that have this type."""
-    key, field = LAYERS[layer].key, LAYERS[layer].type_field
-    labels = [label for label in payload.get(key, []) if label.get(field) == wanted]
-    return {**payload, key: labels}
 
 
 def own_units(typed: Units, everything: Units) -> Units:

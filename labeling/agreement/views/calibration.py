@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import fsum
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Prefetch
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -18,8 +17,9 @@ from labeling.agreement.rules.calibration import ENOUGH, passes_within, standing
 from labeling.agreement.rules.intervals import TRUE_FIGURES
 from labeling.agreement.views.gate import gates
 from labeling.core import access
-from labeling.models import EmptyLayer, Project, Round
+from labeling.models import Project, Round
 from labeling.schema import LAYERS
+from labeling.schema.layers import Layer
 from labeling.translation import lazy as _
 from labeling.work.round_counts import count_work, decision, seen_before
 
@@ -32,23 +32,11 @@ class Step(NamedTuple):
     url: str = ""
 
 
-class Reading(NamedTuple):
-    """The gate's figure after one calibration round, with its 95 % interval."""
-
-    number: int
-    value: float | None
-    low: float | None
-    high: float | None
-    threshold: float
-    passed: bool
-
-
 @require_GET
 def calibration(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
     rounds = _rounds(project)
     closed = [round_ for round_ in rounds if round_.agreement]
-    readings = [_reading(round_) for round_ in closed]
     latest = rounds[-1] if rounds else None
     failed = latest if latest and latest.state == Round.State.FAILED else None
     context = {
@@ -59,9 +47,9 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
         "passes": passes_within([round_.agreement for round_ in closed], TRUE_FIGURES[0]),
         "true": TRUE_FIGURES[0],
         "step": next_step(project, rounds),
-        "rows": list(zip(closed, readings, strict=True)),
+        "rows": [(round_, read_agreement(round_.agreement)) for round_ in closed],
         "last_closed": closed[-1] if closed else None,
-        "layers": _layer_results(closed[-1]) if closed else [],
+        "layers": _layers_of(closed[-1]) if closed else [],
         "standings": [
             (round_, standings(agreement.of_messages(round_.agreement)["pairs"]))
             for round_ in reversed(closed)
@@ -74,78 +62,19 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _rounds(project: Project) -> list[Any]:
     """The calibration rounds, oldest first."""
-    stated = Prefetch("empty_layers", EmptyLayer.objects.select_related("stated_by"))
-    rounds = project.rounds.filter(kind=Round.Kind.CALIBRATION).prefetch_related(stated)
+    rounds = project.rounds.filter(kind=Round.Kind.CALIBRATION)
     rounds = rounds.select_related("guideline", "project").defer("guideline__body")
     counted = list(rounds.order_by("number"))
     count_work(counted)
     return counted
 
 
-def _reading(measured: Any) -> Reading:
-    figures = read_agreement(measured.agreement)
-    low, high = _interval(figures)
-    return Reading(
-        number=measured.number,
-        value=figures.value,
-        low=low,
-        high=high,
-        threshold=figures.threshold,
-        passed=figures.passed,
-    )
-
-
-def _interval(figures: Agreement) -> tuple[float | None, float | None]:
-    """Of the gate's figure; in figures from before it was stored, that of the lowest pair."""
-    if known := figures.intervals.get("value"):
-        return known
-    pairs = [pair for pair in figures.pairs if pair.kappa is not None]
-    if figures.statistic != "min" or figures.value is None or not pairs:
-        return None, None
-    lowest = min(pairs, key=lambda pair: pair.kappa or 0.0)
-    return lowest.ci_low, lowest.ci_high
-
-
-class LayerResult(NamedTuple):
-    """One layer of a closed calibration round.
-
-    ``marked`` is the share of units that people mark; ``stated`` is what a lead has said of a layer
-    that nobody used, and ``can_go``: the project still labels it.
-    """
-
-    name: str
-    title: str
-    figures: Agreement
-    interval: tuple[float | None, float | None]
-    clears: bool
-    marked: float | None
-    stated: EmptyLayer | None
-    can_go: bool
-
-
-def _layer_results(closed: Any) -> list[LayerResult]:
+def _layers_of(closed: Any) -> list[tuple[Layer, Agreement]]:
     """In the order of the gate."""
     stored = closed.agreement.get("layers") or {}
-    stated = {row.layer: row for row in closed.empty_layers.all()}
-    results = []
-    for name in LAYERS:
-        if name not in stored:
-            continue
-        figures = read_agreement(stored[name])
-        shares = [pair.prevalence for pair in figures.pairs if pair.prevalence is not None]
-        results.append(
-            LayerResult(
-                name=name,
-                title=LAYERS[name].title,
-                figures=figures,
-                interval=_interval(figures),
-                clears=figures.value is not None and figures.value > figures.threshold,
-                marked=fsum(shares) / len(shares) if shares else None,
-                stated=stated.get(name),
-                can_go=name in closed.project.layers,
-            )
-        )
-    return results
+    return [
+        (layer, read_agreement(stored[name])) for name, layer in LAYERS.items() if name in stored
+    ]
 
 
 def next_step(project: Project, rounds: Sequence[Any]) -> Step | None:

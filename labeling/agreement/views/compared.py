@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from labeling.conversations.views.labels import Row, field_row
@@ -38,9 +38,8 @@ def compare(
     layer: str,
     labels: LabelOf,
     payloads: Mapping[str, Mapping[str, Any]],
-    called: Callable[[str], str] = str,
 ) -> Compared:
-    """A field that nobody filled in has no row; ``called`` names the annotators."""
+    """A field that nobody filled in has no row."""
     rows: list[FieldRow] = []
     same: list[FieldRow] = []
     existing = [label for label in labels.values() if label]
@@ -56,4 +55,4 @@ def compare(
         row = FieldRow(field["label"], cells, len(said) > 1 and name not in REMARKS)
         (rows if len(said) > 1 or len(existing) == 1 else same).append(row)
     ids = [str(label.get("id") or "") if label else "" for label in labels.values()]
-    return Compared([called(who) for who in labels], ids, rows, same)
+    return Compared(list(labels), ids, rows, same)

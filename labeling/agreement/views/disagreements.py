@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import islice
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -14,12 +12,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.agreement import discussed
 from labeling.agreement import discussions as service
-from labeling.agreement.discussed import labeled, stored_rows
+from labeling.agreement.discussed import Discussion, labeled
 from labeling.agreement.discussions import UnitPlace
 from labeling.agreement.forms import DecisionForm, DisagreementFilter, RemarkForm
 from labeling.agreement.measurements import NotMeasured
-from labeling.agreement.rules.disagreements import Split
-from labeling.agreement.views.discussion_entries import Disagreements, People, entry_of, lines_of
+from labeling.agreement.views.discussion_entries import shown_of
 from labeling.core import access
 from labeling.core.views.access import refused
 from labeling.core.views.paging import query_of
@@ -40,37 +37,38 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     context = _frame(request.user, project, round_)
     if round_.state == Round.State.OPEN or context["blind_again"]:
         return render(request, "labeling/disagreements_closed.html", context)
-    people = People.of(round_, request.user)
-    layer = _layer(project, request.GET.get("layer", ""))
+    layer = request.GET.get("layer", "")
+    layer = layer if layer in project.layers else str(project.layers[0])
+    context["layer"] = LAYERS[layer]
+    discussion = Discussion(round_, layer, request.user)
     try:
-        progress = service.progress_on(round_, layer)
+        context["progress"] = discussion.progress
     except NotMeasured:
         pending.request(project, measure=round_)
-        context |= {"layer": LAYERS[layer], "preparing": True}
-        return render(request, "labeling/disagreements.html", context)
+        return render(request, "labeling/disagreements.html", context | {"preparing": True})
     form = DisagreementFilter(request.GET)
-    rows = stored_rows(round_, layer)
     at, first, after = (_place(request, name, layer) for name in ("at", "from", "after"))
     if first := first or (None if after else at):  # what begins the list
         after = first._replace(unit=first.unit - 1)
-    shown, has_more = _page(round_, layer, form, rows, after)
-    opened = _opened(round_, rows, shown, at)
+    following = discussion.behind(after, form.narrows)
+    shown = following[:PAGE]
     context |= {
-        "layer": LAYERS[layer],
         "form": form,
-        "lines": lines_of(shown, people),
-        "progress": progress,
-        "page": {"after": str(list(shown)[-1]) if has_more else None},
-        "first": next(iter(shown), None),
-        "size": PAGE,
+        "lines": [discussion.entry(place) for place in shown],
+        "page": {"after": str(shown[-1]) if len(following) > PAGE else None},
+        "first": shown[0] if shown else None,
         "keys": translated_keys(DISCUSSION_KEYS),
         "query": query_of(request, "at", "from"),
     }
+    undecided = (place for place in discussion.fitting("open") if place in shown)
+    opened = at if at in discussion.found else next(undecided, shown[0] if shown else None)
     if opened:
-        place, split = opened
-        context |= _steps(round_, form, rows, place, shown) | {
-            "entry": entry_of(round_, place, split, rows.get(place), people),
-            "number": None if form.narrows else service.number_of(round_, place),
+        previous = shown[: shown.index(opened)] if opened in shown else []
+        context |= shown_of(discussion.entry(opened)) | {
+            "previous": previous[-1] if previous else None,
+            "next": next(iter(discussion.behind(opened, form.narrows)), None),
+            "listed": shown,
+            "number": None if form.narrows else list(discussion.found).index(opened) + 1,
         }
     return render(request, "labeling/disagreements.html", context)
 
@@ -133,59 +131,9 @@ def _frame(user: Any, project: Project, round_: Round) -> dict[str, Any]:
     }
 
 
-def _layer(project: Project, asked: str) -> str:
-    return asked if asked in project.layers else str(project.layers[0])
-
-
-def _page(
-    round_: Round,
-    layer: str,
-    form: DisagreementFilter,
-    rows: Mapping[UnitPlace, Disagreement],
-    after: UnitPlace | None,
-) -> tuple[dict[UnitPlace, tuple[Split, Disagreement | None]], bool]:
-    """The disagreements behind ``after`` that fit the filter, and whether there are more."""
-    fitting = (
-        (place, (split, rows.get(place)))
-        for place, split in service.walk(round_, layer, after=after)
-        if form.fits(rows.get(place))
-    )
-    shown = dict(islice(fitting, PAGE))
-    return shown, next(fitting, None) is not None
-
-
 def _place(request: HttpRequest, name: str, layer: str) -> UnitPlace | None:
     place = UnitPlace.parse(request.GET.get(name, ""))
     return place if place and place.layer == layer else None
-
-
-def _opened(
-    round_: Round,
-    rows: Mapping[UnitPlace, Disagreement],
-    shown: Disagreements,
-    at: UnitPlace | None,
-) -> tuple[UnitPlace, Split] | None:
-    """The one asked for, else the first of the list that is not decided, else its first."""
-    if at and (split := service.split_at(round_, at)):
-        return at, split
-    undecided = (place for place in shown if not (place in rows and rows[place].outcome))
-    place = next(undecided, next(iter(shown), None))
-    return (place, shown[place][0]) if place else None
-
-
-def _steps(
-    round_: Round,
-    form: DisagreementFilter,
-    rows: Mapping[UnitPlace, Disagreement],
-    place: UnitPlace,
-    shown: Disagreements,
-) -> dict[str, Any]:
-    """The one before it in the list, and the nearest that fits the filter behind it."""
-    listed = list(shown)
-    at = listed.index(place) if place in shown else 0
-    behind = service.walk(round_, place.layer, after=place)
-    following = next((other for other, _ in behind if form.fits(rows.get(other))), None)
-    return {"previous": listed[at - 1] if at else None, "next": following, "listed": shown.keys()}
 
 
 def _entry_page(
@@ -194,16 +142,10 @@ def _entry_page(
     """The entry alone for a script, otherwise a redirect to its place in the list."""
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(f"{_address(round_)}?layer={place.layer}&at={place}#d-{place}")
-    people = People.of(round_, request.user)
-    split = service.split_at(round_, place)
-    if split is None:
-        raise Http404
-    row = stored_rows(round_, place.layer).get(place)
-    entry = entry_of(round_, place, split, row, people)
-    progress = service.progress_on(round_, place.layer)
-    context = _frame(request.user, project, round_)
-    (line,) = lines_of({place: (split, row)}, people)
-    context |= {"entry": entry, "line": line, "progress": progress, "swapped": True}
+    discussion = Discussion(round_, place.layer, request.user)
+    entry = discussion.entry(place)
+    context = _frame(request.user, project, round_) | shown_of(entry)
+    context |= {"line": entry, "progress": discussion.progress, "swapped": True}
     return render(request, "labeling/_disagreement.html", context)
 
 

@@ -19,8 +19,6 @@ STATUS = {
     "blind": 409,
     "freeze_under_way": 409,
     "gate_locked": 409,
-    "layer_stays": 409,
-    "layer_was_used": 409,
     "locked": 409,
     "look_reason_needed": 403,
     "looks_spent": 403,

@@ -94,13 +94,7 @@ def _of_project(project: Project, options: dict[str, Any]) -> Agreement:
     layer = options["layer"] or agreement.first_layer(project)
     if layer not in project.layers:
         raise CommandError(f"The project labels {', '.join(project.layers)}.")
-    processing.catch_up(
-        project,
-        ruler=ruler,
-        conversations=(),
-        measure=[measured],
-        selections=[(layer, agreement.Selection())],
-    )
+    processing.catch_up(project, ruler=ruler, conversations=(), measure=[measured])
     figures = measurements.figures_of(measured, layer)
     assert figures is not None, "this process measured them just now"
     return read_agreement(figures)

@@ -44,7 +44,7 @@ NEWEST_FIRST = ["-annotation__updated_at", "-pk"]
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
     roles = roles_of(request.user)
-    mine = Assignment.with_checks.owned_by(request.user)
+    mine = Assignment.owned_by(request.user)
     counts = mine.order_by().aggregate(
         **{name: Count("pk", filter=shown) for name, shown in TABS.items()}
     )

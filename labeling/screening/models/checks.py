@@ -30,9 +30,6 @@ class CheckPlan(models.Model):
     test = models.BooleanField(default=False, help_text="Who has not passed gets no other work")
     pass_at = models.FloatField(default=0.7, validators=SHARE)
     tries = models.PositiveSmallIntegerField(default=2, validators=[MinValueValidator(1)])
-    show_labels = models.BooleanField(
-        default=False, help_text="The right labels are shown once the test is over"
-    )
     calibrate_on = models.PositiveSmallIntegerField(
         default=5,
         validators=[MinValueValidator(1)],

@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -68,14 +68,9 @@ def checks_choose(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     form = ChoiceForm(request.POST)
     if form.is_valid():
-        try:
-            added = service.choose(project, by=cast(User, request.user), **form.cleaned_data)
-        except RuleError as error:
-            form.add_error(None, words(error.fact))
-        else:
-            text = _("Conversations added: {number}.").format(number=added)
-            messages.success(request, text)
-            return redirect("checks", slug)
+        added = service.choose(project, by=cast(User, request.user), **form.cleaned_data)
+        messages.success(request, _("Conversations added: {number}.").format(number=added))
+        return redirect("checks", slug)
     return _page(request, project, PlanForm(instance=check_turns.plan_of(project)), form)
 
 
@@ -112,17 +107,8 @@ def _page(
 
 
 def _chosen(project: Project, after: str | None) -> Page:
-    scored = Count(
-        "conversation__assignments",
-        distinct=True,  # an answer that was reopened has a comparison for each revision
-        filter=Q(
-            conversation__assignments__purpose=Purpose.HONEYPOT,
-            conversation__assignments__round__project=project,
-            conversation__assignments__gold_checks__isnull=False,
-        ),
-    )
     anchors = project.check_conversations.all()
-    chosen = anchors.select_related("conversation").annotate(scored=scored)
+    chosen = anchors.select_related("conversation")
     order = ["purpose", "conversation__external_id"]
     return page_of(chosen, order=order, after=after, anchors=anchors)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -18,7 +18,7 @@ from labeling.schema import LAYERS
 from labeling.screening import check_turns, tries
 from labeling.screening.newcomers import LayerResult
 from labeling.screening.tries import Standing
-from labeling.words import words, words_of
+from labeling.words import words
 from labeling.work import blindness
 
 State = Qualification.State
@@ -39,7 +39,6 @@ def screening(request: HttpRequest, slug: str) -> HttpResponse:
         "plan": plan,
         "test": test,
         "own": [row for row in tries.tests_of(user) if row.project == project],
-        "show_labels": plan.show_labels and test is not None and test.state != State.BETWEEN,
         "tested": _checks(user, tries.parts_of(user, project, tries.TEST))
         if _is_over(test)
         else [],
@@ -75,20 +74,10 @@ def _checks(user: User, parts: QuerySet[Assignment]) -> list[GoldCheck]:
     return [named(row) for row in rows]
 
 
-class ShownResult(NamedTuple):
-    """What the gate said of a newcomer on one layer."""
-
-    title: str
-    figures: LayerResult
-    reason: str
-
-
-def results_of(standing: Standing) -> list[ShownResult]:
-    return [
-        ShownResult(LAYERS[layer].title, figures, words_of(figures["reason"]))
-        for layer, figures in standing.results.items()
-        if layer in LAYERS
-    ]
+def results_of(standing: Standing) -> list[tuple[str, LayerResult]]:
+    """What the gate said of a newcomer, with the title of each layer."""
+    found = standing.results
+    return [(LAYERS[layer].title, found[layer]) for layer in found if layer in LAYERS]
 
 
 def named(check: Any) -> GoldCheck:

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from labeling.agreement.matching.candidates import differing, perhaps_same
+from labeling.agreement.matching.candidates import perhaps_same
 from labeling.agreement.matching.merging import Cluster, plain
 from labeling.core import access, projects
 from labeling.core.views.markdown import shown_guideline
@@ -22,6 +22,7 @@ from labeling.gold.reopenings import Desk
 from labeling.jobs import pending
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
 from labeling.schema import LAYERS, form_layers
+from labeling.schema.sameness import differing
 from labeling.settling import adjudications as service
 from labeling.settling import merges
 from labeling.settling.settling import needs_of

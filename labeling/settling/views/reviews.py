@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from labeling.agreement.matching.candidates import differing, perhaps_same
+from labeling.agreement.matching.candidates import perhaps_same
 from labeling.agreement.matching.matching import Record
 from labeling.core import access
 from labeling.core.views.markdown import shown_guideline
@@ -18,6 +18,7 @@ from labeling.gold import looks
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
 from labeling.schema import LAYERS
 from labeling.schema.labels import Payload, StoredLabel
+from labeling.schema.sameness import differing
 from labeling.settling import merges
 from labeling.settling import reviews as service
 from labeling.translation import lazy as _
@@ -147,9 +148,7 @@ def _fixed(annotation: Annotation, verdicts: list[Review]) -> Payload | None:
 def _takers(annotation: Annotation) -> list[str]:
     """Annotators who have not had this conversation in this round."""
     assignment = annotation.assignment
-    had = assignment.round.assignments(manager="with_checks").filter(
-        conversation=assignment.conversation_id
-    )
+    had = assignment.round.handed_out.filter(conversation=assignment.conversation_id)
     people = assignments.annotators(assignment.round.project)
     free = people.exclude(pk__in=had.values("annotator")).order_by("username")
     return [user.get_username() for user in free]

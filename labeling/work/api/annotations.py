@@ -176,7 +176,7 @@ class AnnotationViewSet(ApiViewSet):
     def retrieve(self, request: Request, pk: int) -> Response:
         """The answer so far; version 0 when nothing was saved yet."""
         assignment = self._assignment(request, pk)
-        annotation = Annotation.with_checks.filter(assignment=assignment).first()
+        annotation = Annotation.of(assignment).first()
         return Response(AnnotationOut(annotation or Annotation(assignment=assignment)).data)
 
     @extend_schema(request=SaveIn, responses=SavedOut)
@@ -226,9 +226,7 @@ class AnnotationViewSet(ApiViewSet):
     @extend_schema(responses=RevisionDetailOut)
     def revision(self, request: Request, pk: int, version: int) -> Response:
         """One revision with its labels, and what has changed since."""
-        annotation = get_object_or_404(
-            Annotation.with_checks.all(), assignment=self._assignment(request, pk)
-        )
+        annotation = get_object_or_404(Annotation.of(self._assignment(request, pk)))
         revision: Any = get_object_or_404(
             annotation.revisions.select_related("author"), version=version
         )

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -100,6 +100,11 @@ class Annotation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment}: {self.status}"
+
+    @classmethod
+    def of(cls, assignment: Any) -> models.QuerySet[Annotation]:
+        """The answer to an assignment, whatever that is for; of an OuterRef, too."""
+        return cls.with_checks.filter(assignment=assignment)
 
     def answers(self, layer: str) -> bool:
         return layer not in (self.unanswered or ())

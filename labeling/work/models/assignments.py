@@ -58,6 +58,14 @@ class LabelingAssignments(models.Manager.from_queryset(AssignmentQuerySet)):  # 
         return rows.filter(purpose=Assignment.Purpose.LABELING)
 
 
+class Checks(models.Manager.from_queryset(AssignmentQuerySet)):  # type: ignore[misc]
+    """What is not labeled for its own sake: see :class:`Assignment`."""
+
+    def get_queryset(self) -> AssignmentQuerySet:
+        rows: AssignmentQuerySet = super().get_queryset()
+        return rows.exclude(purpose=Assignment.Purpose.LABELING)
+
+
 def draw_of(*, seed: int, conversation: int, annotator: int) -> float:
     """From 0 to 1, evenly: an answer is in the sample for review if its draw is below the rate.
 
@@ -90,7 +98,8 @@ class Assignment(models.Model):
 
     A check has an outcome already: a honeypot among the work of a round, a part of the
     qualification test, or of a newcomer's calibration. It takes no place from anybody, and
-    only ``with_checks`` shows it.
+    ``objects`` are without it. One's own work, a row that is at hand and what a round handed out
+    are with it: ``owned_by``, ``given_to``, ``row`` and :attr:`Round.handed_out`.
     """
 
     class Purpose(models.TextChoices):
@@ -117,6 +126,7 @@ class Assignment(models.Model):
     )
 
     objects = LabelingAssignments()
+    checks = Checks()
     with_checks: ClassVar[models.Manager[Assignment]] = AssignmentQuerySet.as_manager()
 
     class Meta:
@@ -160,3 +170,16 @@ class Assignment(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("workspace", args=[self.pk])
+
+    @classmethod
+    def owned_by(cls, user: Any) -> AssignmentQuerySet:
+        return AssignmentQuerySet(cls).owned_by(user)
+
+    @classmethod
+    def given_to(cls, user: Any) -> AssignmentQuerySet:
+        return AssignmentQuerySet(cls).given_to(user)
+
+    @property
+    def row(self) -> AssignmentQuerySet:
+        """Itself, whatever it is for, to lock or change."""
+        return AssignmentQuerySet(Assignment).filter(pk=self.pk)

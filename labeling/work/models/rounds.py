@@ -114,6 +114,11 @@ class Round(models.Model):
         return reverse("agreement", args=[self.project.slug, self.number])
 
     @property
+    def handed_out(self) -> Any:
+        """Its assignments with the checks among them."""
+        return self.assignments(manager="with_checks")
+
+    @property
     def is_blind(self) -> bool:
         """While a calibration round is open nobody, not even a lead, sees what others labeled."""
         return self.kind == self.Kind.CALIBRATION and self.state == self.State.OPEN
@@ -137,21 +142,3 @@ class RoundConversation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.round} #{self.position}"
-
-
-class EmptyLayer(models.Model):
-    """A lead has stated that in a closed round nothing was to be found on a layer nobody used."""
-
-    round = models.ForeignKey(Round, models.CASCADE, related_name="empty_layers")
-    layer = models.CharField(max_length=20)
-    stated_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    stated_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["round", "layer"]
-        constraints = [
-            models.UniqueConstraint(name="empty_layer_once_per_round", fields=["round", "layer"])
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.layer} of {self.round}"

@@ -79,11 +79,7 @@ def mentions_of(user: Any) -> list[Mention]:
         return []
     mentioning = list(comments.mentions_of(user)[:MENTIONS_SHOWN])
     here = [comment.conversation_id for comment in mentioning]
-    own_work = (
-        Assignment.with_checks.owned_by(user)
-        .filter(conversation__in=here)
-        .order_by("round__number")
-    )
+    own_work = Assignment.owned_by(user).filter(conversation__in=here).order_by("round__number")
     workspaces = {row.conversation_id: row.get_absolute_url() for row in own_work}
     return [
         Mention(comment, workspaces.get(comment.conversation_id) or _page(comment, user))

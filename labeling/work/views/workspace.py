@@ -86,7 +86,7 @@ def next_sample(request: HttpRequest) -> HttpResponse:
     script that asks for it gets the content of its page at once.
     """
     came_from = whole_number(request.GET.get("after", "")) or 0
-    mine = Assignment.with_checks.owned_by(request.user).select_related("round__project")
+    mine = Assignment.owned_by(request.user).select_related("round__project")
     last = mine.filter(pk=came_from).first()
     try:
         following = assignments.next_for(request.user, after=last)  # type: ignore[arg-type]
@@ -197,7 +197,7 @@ def _why_locked(assignment: Assignment, annotation: Annotation) -> Fact | None:
 
 def _place_in_queue(assignment: Assignment) -> dict[str, int]:
     """Which one of the round's conversations this is, for "4 of 20"."""
-    mine = Assignment.with_checks.filter(round=assignment.round, annotator=assignment.annotator)
+    mine = assignment.round.handed_out.filter(annotator=assignment.annotator)
     before = Q(position__lt=assignment.position)
     before |= Q(position=assignment.position, pk__lt=assignment.pk)
     counted = mine.order_by().aggregate(before=Count("pk", filter=before), queue_total=Count("pk"))

@@ -20,12 +20,6 @@ def test_a_copy_is_the_same_conversation_in_both_directions(change: str) -> None
     assert is_same(PRINT, copy)
 
 
-def test_marks_blanks_case_and_speakers_change_nothing_at_all() -> None:
-    same = [fingerprint(texts(copies(CHAT)[change])) for change in ("a blank", "capitals")]
-
-    assert same == [PRINT, PRINT]
-
-
 def test_chats_of_other_seeds_are_others() -> None:
     others = [fingerprint(texts(talk(seed))) for seed in range(2, 12)]
 

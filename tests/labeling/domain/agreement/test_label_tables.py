@@ -213,12 +213,6 @@ def test_what_was_taken_together_left_out_or_not_read_is_said() -> None:
     assert "not read: comment" in said
 
 
-def test_a_line_for_excel_alone_is_passed_over() -> None:
-    content = b"sep=;\nitem;unit;annotator;label\nc;1;ana;0,5\nc;1;ben;0.50\n"
-
-    assert label_tables.read(content).labels["ana"] == {"c": {"1": 0.5}}
-
-
 def test_how_a_page_computes_comes_with_its_download() -> None:
     rows = [["c", "1", who, "2", "interval", "mean", "0.6"] for who in ("ana", "'+ben")]
 

@@ -47,13 +47,3 @@ def test_without_common_samples_there_is_no_figure(ruler):
     assert (pair.record_f1, pair.micro_f1, pair.type_agreement) == (None, None, None)
     assert pair.undefined["record_f1"] == Fact("agreement.nothing_in_common")
     assert pair.undefined["fields"] == Fact("agreement.no_similar_text")
-
-
-def test_every_pair_is_listed(ruler):
-    labels = {name: {"c": [requirement(LOGIN)]} for name in ("cleo", "ana", "ben")}
-
-    pairs = record_agreement(labels, ruler=ruler)
-
-    names = [("ana", "ben"), ("ana", "cleo"), ("ben", "cleo")]
-    assert [(pair.a, pair.b) for pair in pairs] == names
-    assert {pair.as_json()["record_f1"] for pair in pairs} == {1.0}

@@ -2,8 +2,8 @@ import pytest
 
 from labeling.agreement.matching.matching import match_events
 from labeling.agreement.matching.similarity import Ruler
-from labeling.agreement.rules.event_agreement import event_agreement
-from labeling.agreement.rules.units import judged, of_type, units
+from labeling.agreement.rules.event_agreement import event_counts, summed_events
+from labeling.agreement.rules.units import judged, units
 from labeling.domain.facts import Fact
 from labeling.schema import REQUIREMENT_FIELDS
 from labeling.words import in_english
@@ -26,11 +26,6 @@ class TestMessages:
 
         assert result.names == ["0", "1", "2", "3", "4"]
         assert result.labels == {"ana": [1, 0, 1, 1, 0], "ben": [0] * 5}
-
-    def test_evidence_of_every_phase_counts(self):
-        payload = {"arcs": [{"phases": [{"evidence": [0]}, {"evidence": [2]}]}]}
-
-        assert units("arc", {"ana": payload}, message_count=3).labels == {"ana": [1, 0, 1]}
 
     @pytest.mark.parametrize("index", [-1, 3])
     def test_a_message_that_does_not_exist_is_refused(self, index):
@@ -91,17 +86,15 @@ class TestRequirements:
         assert measured.names == ["User Login", "User Login (2)"]
 
 
-def test_only_labels_of_one_type_are_kept():
-    payload = {"requirements": [LOGIN, {**EXPORT, "type": "data"}], "issues": [1]}
-
-    assert of_type("extraction", payload, "data") == {
-        "requirements": [{**EXPORT, "type": "data"}],
-        "issues": [1],
-    }
-
-
 def event(start, end, *, message=0, type="order"):
     return {"type": type, "trigger": {"message": message, "start": start, "end": end}}
+
+
+def _agreement(events):
+    left, right = events.values()
+    counts = {name: event_counts(left[name], right[name]) for name in left.keys() & right.keys()}
+    rules = {"threshold": 0.75, "statistic": "min"}
+    return summed_events(events, {tuple(events): counts}, **rules)
 
 
 class TestEvents:
@@ -114,16 +107,13 @@ class TestEvents:
             (0, 0, 0.125)
         ]
 
-    def test_an_event_counts_once(self):
-        assert len(match_events([event(0, 9)], [event(0, 4), event(5, 9)])) == 1
-
     def test_the_figure_of_a_pair_is_its_f1_and_the_gate_looks_at_it(self):
         events = {
             "ana": {"c1": [event(0, 5)], "c2": [event(0, 5), event(7, 9)]},
             "ben": {"c1": [event(0, 5)], "c2": [event(1, 5)]},
         }
 
-        result = event_agreement(events, threshold=0.75)
+        result = _agreement(events)
 
         # 2 matches; 3 events of Ana, 2 of Ben: 2·2/5
         assert result.measure == "f1"
@@ -133,7 +123,7 @@ class TestEvents:
         assert result.pairs[0].undefined == Fact("agreement.events_without_units")
 
     def test_without_any_event_there_is_no_figure_and_the_gate_stays_closed(self):
-        result = event_agreement({"ana": {"c1": []}, "ben": {"c1": []}})
+        result = _agreement({"ana": {"c1": []}, "ben": {"c1": []}})
 
         assert result.value is None
         assert not result.passed

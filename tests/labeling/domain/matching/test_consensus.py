@@ -43,34 +43,6 @@ def test_two_of_three_are_a_majority_and_the_third_is_kept_as_dissent(ruler):
     assert settled.agreed[0].dissent == [{"annotator": "cleo", "label": None, "differs": []}]
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        {"ana": [requirement(LOGIN)], "ben": []},
-        {"ana": [requirement(LOGIN)], "ben": [], "cleo": []},
-        {"ana": [requirement(LOGIN)], "ben": [requirement(LOGIN)], "cleo": [], "dan": []},
-    ],
-)
-def test_without_a_strict_majority_the_conversation_is_disputed(ruler, labels):
-    result = settle(labels, ruler=ruler)
-
-    assert result.state == "disputed"
-    assert result.payload == {"requirements": []}
-    assert [settled.how for settled in result.disputed] == ["disputed"]
-    assert not result.empty
-
-
-def test_one_disputed_label_does_not_take_the_agreed_ones_along(ruler):
-    labels = {"ana": [requirement(LOGIN), requirement(EXPORT)], "ben": [requirement(LOGIN)]}
-
-    result = settle(labels, ruler=ruler)
-
-    assert result.state == "disputed"
-    assert [settled.label["title"] for settled in result.agreed] == [LOGIN]
-    assert [settled.label["title"] for settled in result.disputed] == [EXPORT]
-    assert result.disputed[0].by == ["ana"]
-
-
 def test_labels_that_their_holders_call_alike_get_different_uids(ruler):
     login, export = requirement(LOGIN), requirement(EXPORT, source_messages=[3])
     labels = {
@@ -103,11 +75,6 @@ def test_one_annotator_is_one_annotator(ruler, labels):
     assert [settled.how for settled in result.agreed] == ["single"] * len(labels)
 
 
-def test_nobody_is_not_agreement(ruler):
-    with pytest.raises(ValueError, match="nobody has submitted"):
-        settle({}, ruler=ruler)
-
-
 def test_the_words_come_from_the_label_closest_to_all_others(ruler):
     # cos with one extra word each: ana–ben 8/√72 = 0.943, ben–cleo 0.949, ana–cleo 0.894
     words = "a b c d e f g h"
@@ -120,33 +87,6 @@ def test_the_words_come_from_the_label_closest_to_all_others(ruler):
     settled = settle(labels, ruler=ruler)
 
     assert settled.payload["requirements"][0]["title"] == f"{words} i"
-
-
-def test_labels_may_meet_through_a_third_one(ruler):
-    # ana–cleo share 8 words of 8 and 12: 8/√96 = 0.816, no match; both match ben's 10.
-    words = "a b c d e f g h"
-    labels = {
-        "ana": [requirement(words)],
-        "ben": [requirement(f"{words} i j")],
-        "cleo": [requirement(f"{words} i j k l")],
-    }
-
-    settled = settle(labels, ruler=ruler)
-
-    assert settled.state == "unanimous"
-
-
-def test_nobody_is_counted_twice_in_one_label(ruler):
-    labels = {
-        "ana": [requirement(LOGIN, uid="a1"), requirement(LOGIN, uid="a2")],
-        "ben": [requirement(LOGIN)],
-    }
-
-    result = settle(labels, ruler=ruler)
-
-    assert result.state == "disputed"
-    assert [settled.by for settled in result.agreed] == [["ana", "ben"]]
-    assert [settled.by for settled in result.disputed] == [["ana"]]
 
 
 def test_the_most_similar_labels_are_joined_first(ruler):

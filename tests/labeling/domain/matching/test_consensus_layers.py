@@ -57,24 +57,6 @@ def test_issues_are_the_same_by_requirement_type_and_field_whatever_they_say(rul
     assert [each.by for each in result.disputed] == [["cleo"]]
 
 
-def test_two_equal_issues_need_two_partners(ruler):
-    labels = {"ana": [issue("g1"), issue("g1")], "ben": [issue("g1")]}
-
-    result = settled(ruler, "validation", labels)
-
-    assert [each.by for each in result.agreed] == [["ana", "ben"]]
-    assert [each.by for each in result.disputed] == [["ana"]]
-
-
-def test_the_severity_is_that_of_most(ruler):
-    severities = {"ana": "error", "ben": "warning", "cleo": "warning"}
-    labels = {who: [issue("g1", severity=one)] for who, one in severities.items()}
-
-    (label,) = settled(ruler, "validation", labels).payload["issues"]
-
-    assert label["severity"] == "warning"
-
-
 # --- qa ---
 
 
@@ -90,12 +72,6 @@ def test_questions_match_by_their_text_and_evidence_is_decided_message_by_messag
     (label,) = result.payload["questions"]
     assert (result.state, label["evidence"]) == ("majority", [0, 2])
     assert [row["annotator"] for row in result.agreed[0].dissent] == ["ben"]
-
-
-def test_other_questions_are_disputed(ruler):
-    labels = {"ana": [question("What do they track")], "ben": [question("Who pays")]}
-
-    assert settled(ruler, "qa", labels).state == "disputed"
 
 
 # --- narratives ---

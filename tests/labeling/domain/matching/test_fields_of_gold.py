@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labeling.agreement.matching.consensus import Settled, settle
-from labeling.agreement.matching.sameness import bare
 from labeling.agreement.matching.similarity import Ruler
 from labeling.schema import LAYERS, compared_fields
+from labeling.schema.sameness import bare
 from tests.fakes import WordOverlap, requirement
 from tests.layers import arc, event, inferred, issue, phase, question, rating
 

@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from labeling.agreement.matching.similarity import MINILM_FILES, Ruler, check_files
+from labeling.agreement.matching.similarity import Ruler, check_files
 from labeling.domain.errors import EncoderUnusable
 from tests.fakes import MemoryCache, WordOverlap
 
@@ -55,11 +55,6 @@ def test_equal_texts_need_no_encoder():
     assert (same.tolist(), encoder.batches) == ([[1.0, 1.0]], [])
 
 
-@pytest.mark.parametrize(("left", "right"), [([], ["a"]), (["a"], []), ([], [])])
-def test_an_empty_side_gives_an_empty_table(ruler, left, right):
-    assert ruler.similarities(left, right).shape == (len(left), len(right))
-
-
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -86,11 +81,6 @@ def test_a_changed_file_is_refused(tmp_path):
     assert caught.value.details["file"] == "model"
 
 
-def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(EncoderUnusable, match=r"incomplete file=model\.safetensors"):
-        check_files(tmp_path, MINILM_FILES)
-
-
 def test_a_missing_package_is_named(monkeypatch):
     from labeling.agreement.matching.similarity import load_minilm
 
@@ -108,11 +98,3 @@ def test_the_real_encoder_gives_the_known_similarity(encoder):
     assert result[0, 0] == pytest.approx(0.40456, abs=5e-6)
     assert encoder.encode(["a", "b"]).shape == (2, 384)
     assert ruler.id == "all-MiniLM-L6-v2@53aa51172d14/6"
-
-
-def test_the_real_encoder_uses_one_thread(encoder):
-    import torch
-
-    encoder.encode(["a"])
-
-    assert torch.get_num_threads() == 1

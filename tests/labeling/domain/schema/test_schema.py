@@ -260,17 +260,6 @@ def test_what_is_wrong_in_a_layer_is_said_at_its_field(
     assert message in problems_of(layer, COMPLETE[layer] | changes)[path]
 
 
-def test_a_phase_says_what_it_lacks() -> None:
-    first, second = COMPLETE["arc"]["phases"]
-    label = COMPLETE["arc"] | {"phases": [first, second | {"title": " ", "evidence": [9]}]}
-
-    result = problems_of("arc", label)
-
-    assert result["phases.1.title"] == "This is empty."
-    assert result["phases.1.evidence"] == "There is no message 9."
-    assert problems_of("arc", COMPLETE["arc"] | {"phases": []}, complete=False) == {}
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -291,12 +280,6 @@ def test_a_span_quotes_what_stands_at_its_place_even_in_a_draft(
     assert any(
         path.startswith("trigger") for path in problems_of("events", label, complete=complete)
     )
-
-
-def test_offsets_count_code_points() -> None:
-    rocket = {"message": 0, "start": 8, "end": 9, "text": "🚀"}
-
-    assert problems_of("events", COMPLETE["events"] | {"trigger": rocket}) == {}
 
 
 def test_what_became_stale_never_blocks_a_draft() -> None:

@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
+from labeling.schema.forms import form_fields
 from labeling.schema.labels import StoredLabel
+from labeling.schema.layers import REMARKS
 
 NAMES = frozenset({"uid", "id", "origin", "suggestion", "adopted_from", "uids"})
 """They say which label it is and how it came about, and nothing about the conversation."""
@@ -37,3 +40,16 @@ def bare(name: str, value: Any) -> Any:
 
 def _written(value: Any) -> str:
     return f"{value:09d}" if type(value) is int else json.dumps(value, sort_keys=True)
+
+
+@cache
+def said_fields(layer: str) -> tuple[str, ...]:
+    """All but remarks, which say something about the label."""
+    return tuple(field["name"] for field in form_fields(layer) if field["name"] not in REMARKS)
+
+
+def differing(layer: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
+    """The fields in which two labels do not say the same."""
+    return [
+        name for name in said_fields(layer) if bare(name, a.get(name)) != bare(name, b.get(name))
+    ]
