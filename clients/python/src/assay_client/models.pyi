@@ -1118,7 +1118,6 @@ class GetConversations(TypedDict, total=False):
 
 class GetDisagreements(TypedDict, total=False):
     layer: str | None
-    outcome: str | None
     state: str | None
 
 class GetGold(TypedDict, total=False):
