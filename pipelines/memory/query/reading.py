@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipelines import prompting
-from pipelines.llm import ChatMessage, ChatModel, InvalidReply
+from pipelines.llm import CONTEXT_TOKENS, ChatMessage, ChatModel, InvalidReply, context_of
 from pipelines.memory.config import PROMPTS
 from pipelines.memory.query.phases import Phase
 from pipelines.memory.query.steps import Deps, State
@@ -80,7 +80,13 @@ def too_long(deps: Deps) -> bool:
     if deps.model is None:
         return False
     whole = shown(deps.talk, range(len(deps.talk.messages)))
-    return _size(whole) + RESERVED > deps.config.context_tokens
+    return _size(whole) + RESERVED > _context(deps)
+
+
+def _context(deps: Deps) -> int:
+    """Tokens: what the settings allow, but never more than the model takes."""
+    own = context_of(deps.model) if deps.model else CONTEXT_TOKENS
+    return min(deps.config.context_tokens, own)
 
 
 def read(state: State, deps: Deps) -> State:
@@ -148,7 +154,7 @@ def _asked(exchange: Sequence[ChatMessage], deps: Deps) -> tuple[Turn, str]:
 
 def _fitting(ranked: Sequence[int], deps: Deps, *, share: int) -> list[int]:
     """The best messages that fit into a share of the context, whole."""
-    left = (deps.config.context_tokens - RESERVED) // share
+    left = (_context(deps) - RESERVED) // share
     chosen = []
     for at in ranked:
         left -= _size(shown(deps.talk, [at]))

@@ -251,10 +251,13 @@ def test_after_the_last_round_it_answers_with_what_there_is(too_long):
     assert (output["evidence"], output["answer"]) == ([], None)
 
 
-def test_oneshot_reads_the_best_that_fit_in_one_call(too_long):
+@pytest.mark.parametrize("by", ["settings", "model"])
+def test_oneshot_reads_the_best_that_fit_in_one_call(too_long, by):
     model = Scripted(turn(4))
+    model.context_tokens = 4000 if by == "model" else 128_000
+    allowed = {"context_tokens": 4000} if by == "settings" else {}
 
-    output = ask(BICYCLE, model=model, talk=too_long, context_tokens=4000, mode="oneshot")
+    output = ask(BICYCLE, model=model, talk=too_long, mode="oneshot", **allowed)
 
     assert output["usage"]["calls"] == 1
     assert 4 in output["trace"]["shown"]
