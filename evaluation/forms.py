@@ -33,7 +33,7 @@ from evaluation.services.launch.launch import (
 )
 from evaluation.services.run import foreseeing
 from evaluation.services.run.foreseeing import Foreseen
-from evaluation.services.unmeasured import launching, predicting, reading
+from evaluation.services.unmeasured import launching, predicting
 from evaluation.services.unmeasured.predicting import Task, TrialRefused
 from evaluation.services.work.steering import MOST_CONCURRENCY
 from labeling.conversations.formats.conversations import AUTO
@@ -585,7 +585,7 @@ class ConversationsForm(PipelineForm):
         label=_("Or paste a transcript"),
         required=False,
         strip=False,
-        max_length=reading.MOST_BYTES,
+        max_length=launching.MOST_BYTES,
         widget=forms.Textarea({"rows": 8, "dir": "auto", "spellcheck": "false"}),
         help_text=_("A line for each message: “Ana: What do you need?”. WebVTT works as well."),
     )
@@ -702,10 +702,10 @@ class ConversationsForm(PipelineForm):
             raise TrialRefused("trial.one_source")
         if ticked:
             return launching.chosen(self.cleaned_data["project"], ticked), []
-        if sum(file.size or 0 for file in files) > reading.MOST_BYTES:
-            raise TrialRefused("trial.file_too_large", most=reading.MOST_BYTES // 1024**2)
+        if sum(file.size or 0 for file in files) > launching.MOST_BYTES:
+            raise TrialRefused("trial.file_too_large", most=launching.MOST_BYTES // 1024**2)
         how = HowToRead.written("", self.cleaned_data["roles"])
-        return [], reading.records_of(self._opened(), format=AUTO, how=how)
+        return [], launching.records_of(self._opened(), format=AUTO, how=how)
 
     def _opened(self) -> Iterator[tuple[str, Any]]:
         for file in self._files:

@@ -594,10 +594,6 @@ REFUSALS: dict[str, Text] = {
         "Run {pk:d} and run {pk2:d} have no case in common: compare runs on the same split."
     ),
     "compare.not_scored": _("Run {pk:d} has no scores yet: wait until it is finished."),
-    "compare.score_again": _(
-        "Run {pk:d} was scored before micro averages were stored with their weights: score it "
-        "again first."
-    ),
     "compare.other_gold": _(
         "Run {pk:d} was measured on {release} and run {pk2:d} on {release2}: figures of "
         "different gold cannot be compared. Of another version of the same gold, the page of the "

@@ -22,7 +22,7 @@ from evaluation.services.run import execution
 from evaluation.services.unmeasured import adopting, folder, launching, predicting
 from evaluation.services.unmeasured.files import DOCUMENTS, document_of
 from evaluation.services.unmeasured.folder import Folder
-from evaluation.services.unmeasured.reading import records_of
+from evaluation.services.unmeasured.launching import records_of
 from evaluation.services.work import leases, steering
 from labeling.conversations import conversations
 from labeling.conversations.formats.talks import HowToRead

@@ -394,8 +394,6 @@ def _check(before: Run, after: Run) -> None:
     for run in (before, after):
         if run.scored_at is None:
             raise NotComparable("compare.not_scored", pk=run.pk)
-        if _without_weights(run):
-            raise NotComparable("compare.score_again", pk=run.pk)
     if before.release_id != after.release_id:
         raise NotComparable(
             "compare.other_gold",
@@ -409,15 +407,6 @@ def _check(before: Run, after: Run) -> None:
         raise NotComparable(problem)
     if not cases_of(before).keys() & cases_of(after).keys():
         raise NotComparable("compare.no_shared_case", pk=before.pk, pk2=after.pk)
-
-
-def _without_weights(run: Run) -> bool:
-    """Whether it was scored when micro averages were stored without what they are made of."""
-    scores = Score.objects.filter(case__run=run, value__isnull=False, weight__isnull=True)
-    current = {(metric.id, metric.version) for metric in run.spec.all_metrics()}
-    return not current.isdisjoint(
-        scores.order_by().values_list("metric", "metric_version").distinct()
-    )
 
 
 def _measured_otherwise(before: Run, after: Run) -> Fact | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.db import transaction
@@ -24,8 +24,11 @@ from evaluation.services.unmeasured.files import Prediction
 from evaluation.services.unmeasured.predicting import Task, TrialRefused
 from evaluation.services.work import steering
 from labeling.conversations import near_duplicates
+from labeling.conversations.formats import conversations as formats
+from labeling.conversations.formats.talks import HowToRead
 from labeling.conversations.rules import transcripts
-from labeling.conversations.rules.importing import Record
+from labeling.conversations.rules.importing import Problem, Record
+from labeling.domain.facts import Fact
 from labeling.domain.fingerprints import fingerprint
 from labeling.models import Conversation, Project
 from labeling.work import blindness
@@ -34,6 +37,8 @@ from labeling.work.suggestions import allowed
 KEPT_DAYS = 30
 MOST_CONVERSATIONS = 200
 MOST_MESSAGES = 20_000
+MOST_BYTES = 20 * 1024 * 1024
+SHOWN_PROBLEMS = 5
 MOST_OPEN = 5
 """Such runs of one person that wait or run; their other ones wait to be asked for."""
 
@@ -48,6 +53,34 @@ class Wish:
     project: Project | None = None
     budget_cost: float | None = None
     budget_tokens: int | None = None
+
+
+def records_of(
+    files: Iterable[tuple[str, BinaryIO]], *, format: str, how: HowToRead
+) -> list[Record]:
+    """All of them, or why they cannot be read. No more is read than a trial takes."""
+    records: list[Record] = []
+    problems: list[Fact] = []
+    for name, stream in files:
+        for entry in formats.read(stream, format=format, name=name, how=how):
+            if isinstance(entry, Problem):
+                problems.append(_problem(name, entry))
+            else:
+                records.append(entry[1])
+            if len(problems) == SHOWN_PROBLEMS:
+                raise TrialRefused("trial.unreadable", problems=problems)
+            if len(records) > MOST_CONVERSATIONS:
+                raise TrialRefused(
+                    "trial.too_large", conversations=MOST_CONVERSATIONS, messages=MOST_MESSAGES
+                )
+    if problems:
+        raise TrialRefused("trial.unreadable", problems=problems)
+    return records
+
+
+def _problem(name: str, problem: Problem) -> Fact:
+    place = f"{name}:{problem.line}" if problem.line else name
+    return Fact("import.note", place=place, why=problem.reason)
 
 
 def on_records(wish: Wish, records: Sequence[Record]) -> Run:

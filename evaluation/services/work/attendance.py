@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from math import ceil
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -17,8 +16,10 @@ from labeling.core import clock
 LATE = 0.4
 """Of a lease. It is renewed every third, so a living worker is never silent for longer."""
 
-NOT_TAKEN_SECONDS = 60
+NOT_TAKEN = timedelta(seconds=60)
 """A worker that lives looks for waiting runs more often than that, however busy it is."""
+
+TEN_SECONDS = timedelta(seconds=10)
 
 OPEN = frozenset(
     {
@@ -32,35 +33,28 @@ OPEN = frozenset(
 
 
 class Silence(NamedTuple):
-    """For how long no worker has reported, and when others may take over; 0: at once.
-
-    ``asks``: the model without which no worker takes the run up.
-    """
+    """For how many seconds no worker has reported; ``asks``: the model without which none takes
+    the run up."""
 
     seconds: int
-    left: int
     asks: str = ""
 
 
 def silence(run: Run) -> Silence | None:
     """None while somebody is at the run, or nothing is to be done. Needs ``with_progress()``."""
-    if run.status not in OPEN:
-        return None
     now = clock.now()
-    if run.command_until and run.command_until > now:
+    if run.status not in OPEN or (run.command_until and run.command_until > now):
         return None
     end = held_until(with_holds(Run.objects.filter(pk=run.pk)).only("scoring_expires_at").get())
+    lease, patience = timedelta(seconds=settings.CASE_LEASE_SECONDS), NOT_TAKEN
     if end is not None and end > now:
-        lease = settings.CASE_LEASE_SECONDS
-        left = (end - now).total_seconds()
-        return _in_tens(lease - left, left) if lease - left > LATE * lease else None
-    if run.status != Run.Status.SCORING and not _is_startable(run):
+        since, patience = end - lease, LATE * lease
+    elif run.status != Run.Status.SCORING and not _is_startable(run):
         return None
-    since = max(moment for moment in (run.created_at, run.woken_at, end) if moment)
-    waited = now - since
-    if waited <= timedelta(seconds=NOT_TAKEN_SECONDS):
-        return None
-    return _in_tens(waited.total_seconds(), 0)._replace(asks=_model_of(run))
+    else:
+        since = max(moment for moment in (run.created_at, run.woken_at, end) if moment)
+    waited = (now - since) // TEN_SECONDS * 10  # who polls is not told every other second
+    return Silence(waited, _model_of(run)) if now - since > patience else None
 
 
 def _model_of(run: Run) -> str:
@@ -71,11 +65,6 @@ def _model_of(run: Run) -> str:
         return run.spec.model_id
     judgings = Judging.objects.filter(run=run, cancelled=False).order_by("-pk")
     return judgings.values_list("model", flat=True).first() or ""
-
-
-def _in_tens(seconds: float, left: float) -> Silence:
-    """A page that polls should not be read out again every other second."""
-    return Silence(int(seconds // 10) * 10, ceil(left / 10) * 10)
 
 
 def with_holds(runs: RunQuerySet) -> QuerySet[Any]:
