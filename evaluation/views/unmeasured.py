@@ -25,7 +25,7 @@ from labeling.words import words
 def adopting_project(user: Any, run: Run) -> Project | None:
     """That of the run, if the person leads it and labels of the run could go into it."""
     led = Project.objects.with_role(user, Membership.Role.LEAD)
-    project = led.filter(pk=run.project_id).first()
+    project = led.filter(pk=run.project_id or 0).first()
     return project if project and adopting.layers_for(run, project) else None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from evaluation.models import CaseRun, Run
+from evaluation.models import Run
 from evaluation.services.launch import carrying
 from labeling.models import GoldRelease, Project
 from pipelines import registry, trained_on
@@ -136,13 +136,3 @@ def test_outputs_that_are_carried_to_other_gold_keep_it(run: Run, people: Any) -
     assert dict(carried.cases.values_list("item__item_id", "exposure")) == dict(
         run.cases.values_list("item__item_id", "exposure")
     )
-
-
-def test_what_nobody_knows_is_not_called_unseen(run: Run, signed_in: Any) -> None:
-    CaseRun.objects.filter(run=run, exposure="unseen").update(exposure="")
-
-    noor = signed_in("noor")
-
-    assert ", 1 not known" in noor.get(f"{run.get_absolute_url()}?tab=provenance").content.decode()
-    document = noor.get(reverse("run-results", args=[run.pk])).json()
-    assert document["cases"][0]["exposure"] is None

@@ -14,9 +14,9 @@ from django.urls import reverse
 from evaluation.management import summary
 from evaluation.models import CaseRun, Run
 from evaluation.services.launch.launch import LaunchRefused
-from evaluation.services.run import experiments, gates, results
+from evaluation.services.run import experiments, results
 from labeling.gold import looks
-from labeling.models import Event, Look
+from labeling.models import Look
 from tests import factories
 from tests.evaluation import launching
 from tests.evaluation.conftest import perfect
@@ -285,13 +285,6 @@ def test_resuming_a_finished_run_shows_nothing_without_a_reason(run: Run) -> Non
 
     with pytest.raises(CommandError, match="why do you look"):
         call_command("evaluate", resume=[run.pk], stdout=io.StringIO(), stderr=io.StringIO())
-
-
-def test_the_audit_log_does_not_say_what_the_gate_said_of_test_items(run: Run, people: Any) -> None:
-    asked = Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
-    gates.ask(asked, by=people["rita"])
-
-    assert Event.objects.get(verb="gate.asked").data["result"] == "sealed"
 
 
 def test_the_staff_read_answers_to_test_items_for_a_reason(

@@ -316,8 +316,8 @@ def candidates(run: Run, baseline: Run | None = None) -> int:
 
     This one counts in any case, the baseline does not: it is what the others are compared with.
     """
-    others = Run.objects.beside(run).filter(failure=None).exclude(pk=baseline and baseline.pk)
-    return 1 + others.exclude(pipeline__in=FLOORS).count()
+    others = Run.objects.beside(run).filter(failure=None).exclude(pipeline__in=FLOORS)
+    return 1 + (others.exclude(pk=baseline.pk) if baseline else others).count()
 
 
 def _same_outputs(before: Run, after: Run) -> bool:
