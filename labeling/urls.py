@@ -85,9 +85,8 @@ from labeling.settling.views.reviews import review, review_next, reviews
 from labeling.work.views.comments import comment_add, comment_reply, comment_resolve
 from labeling.work.views.guideline_worklist import guideline_check, guideline_worklist
 from labeling.work.views.guidelines import guideline_new, guideline_start, guidelines
-from labeling.work.views.leases import lease_give_back
 from labeling.work.views.rounds import round_batch, round_close, round_new, work_move
-from labeling.work.views.workspace import next_sample, workspace
+from labeling.work.views.workspace import lease_give_back, next_sample, workspace
 
 of_a_project = [
     path("", project, name="project"),

@@ -195,8 +195,8 @@ def test_a_newcomer_reads_the_guidelines_before_the_first_conversation(
 
 def test_only_a_queue_with_nothing_to_begin_looks_by_itself(signed_in, project, ana):
     client = signed_in(ana)
-    assert 'id="queue" data-waits' in client.get("/").content.decode()
+    assert 'id="queue" hx-get="/"' in client.get("/").content.decode()
 
     factories.open_calibration(project, 4)
 
-    assert "data-waits" not in client.get("/").content.decode()
+    assert 'id="queue" hx-get' not in client.get("/").content.decode()

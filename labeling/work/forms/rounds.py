@@ -11,10 +11,9 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.core.forms.choices import ANY, offer
 from labeling.domain.numbers import whole_number
-from labeling.domain.planning import shuffled
-from labeling.models import Conversation, Membership, Project, Round
+from labeling.models import Conversation, Project, Round
 from labeling.work import assignments, batches
-from labeling.work.rounds import unplanned, working_in
+from labeling.work.rounds import working_in
 
 NEW = ""  # conversations that are in no round yet
 CALIBRATORS = 3  # how many annotators are proposed for a first calibration round
@@ -106,11 +105,9 @@ class RoundForm(forms.Form):
         offer(self, "source", [(NEW, _("not yet in any round")), *again])
 
     def _offer_people(self) -> list[User]:
-        annotators = User.objects.filter(
-            memberships__project=self.project, memberships__role=Membership.Role.ANNOTATOR
-        )
-        people = list(annotators.order_by("username"))
-        offer(self, "annotators", annotators.order_by("username"))
+        annotators = assignments.annotators(self.project)
+        people = list(annotators)
+        offer(self, "annotators", annotators)
         self.initial["annotators"] = [person.pk for person in people]
         return people
 
@@ -195,8 +192,5 @@ class BatchForm(forms.Form):
         self.initial["annotators"] = [person.pk for person in working_in(round_)]
 
     def chosen(self) -> list[Conversation]:
-        unplanned_by_id = {
-            conversation.pk: conversation for conversation in unplanned(self.round.project)
-        }
-        drawn = shuffled(list(unplanned_by_id), seed=self.round.seed)[: self.cleaned_data["batch"]]
-        return [unplanned_by_id[pk] for pk in drawn]
+        number = self.cleaned_data["batch"]
+        return batches.chosen(self.round.project, number=number, seed=self.round.seed)

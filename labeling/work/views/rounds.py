@@ -121,17 +121,11 @@ def work_move(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _open(project: Project, form: RoundForm, by: Any) -> Round:
-    asked = form.cleaned_data
+    names = ("kind", "annotators", "overlap", "seed", "pool")
+    asked = {name: form.cleaned_data[name] for name in names}
+    reason = form.cleaned_data.get("override_reason", "")
     return service.open_round(
-        project=project,
-        kind=asked["kind"],
-        by=by,
-        conversations=form.chosen(),
-        annotators=list(asked["annotators"]),
-        overlap=asked["overlap"],
-        seed=asked["seed"],
-        pool=asked["pool"],
-        override_reason=asked.get("override_reason", ""),
+        project=project, by=by, conversations=form.chosen(), override_reason=reason, **asked
     )
 
 

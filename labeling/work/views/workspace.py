@@ -86,7 +86,7 @@ def next_sample(request: HttpRequest) -> HttpResponse:
     script that asks for it gets the content of its page at once.
     """
     came_from = whole_number(request.GET.get("after", "")) or 0
-    mine = Assignment.owned_by(request.user).select_related("round__project")
+    mine = Assignment.owned_by(request.user).select_related("round")
     last = mine.filter(pk=came_from).first()
     try:
         following = assignments.next_for(request.user, after=last)  # type: ignore[arg-type]
@@ -103,6 +103,18 @@ def next_sample(request: HttpRequest) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
         return _page(request, following.pk, part=True)
     return redirect("workspace", following.pk)
+
+
+@require_POST
+def lease_give_back(request: HttpRequest, pk: int) -> HttpResponse:
+    mine = own_work(request.user, pk, "conversation", "round")
+    text = (
+        _("{conversation} is free for others. Your draft is kept.")
+        if assignments.give_back(mine)
+        else _("{conversation} is not reserved: there is nothing to return.")
+    )
+    messages.info(request, text.format(conversation=mine.conversation))
+    return redirect("home")
 
 
 def _stretches(messages: Sequence[Message]) -> list[list[Turn]]:
