@@ -212,12 +212,12 @@ WORDS: dict[str, Text] = {
     "gold.correction_without_label": _(
         "dispute {dispute} has corrected a label that is not there any more; decide in adjudication"
     ),
-    "reopening.answered": _("A lead has answered it."),
+    "reopening.answered": _("It is settled already."),
     "reopening.broken_label": _("The label is not complete: {path}: {why}"),
     "reopening.knows_gold": _("You know what gold says here, so somebody else decides."),
     "reopening.no_label": _("{item} has no such label."),
     "reopening.no_reason": _("Write a reason."),
-    "reopening.not_yours": _("A lead answers it; who wrote it may withdraw it."),
+    "reopening.not_yours": _("Who wrote it may withdraw it, or a lead."),
     "reopening.nothing_changed": _("The proposal says what gold says."),
     "reopening.open_already": _("Somebody doubts this label already: {number}."),
     "reopening.other_layer": _("{release} holds no labels of the layer {layer}."),
@@ -275,9 +275,6 @@ WORDS: dict[str, Text] = {
     "personal.mail": _("an e-mail address"),
     "personal.social_security": _("a social security number"),
     "personal.telephone": _("a telephone number"),
-    "gold.other_layer": _(
-        "{before} holds {layer} and {after} holds {layer2}: compare two releases of one layer."
-    ),
     "gold.synthetic_items": _(
         "{synthetic} of {total} conversations are synthetic: confirm that they may be in the "
         "release (“with synthetic conversations”, --with-synthetic), or leave them out."
@@ -613,8 +610,6 @@ WORDS: dict[str, Text] = {
         "The items are not those that the statement is about: some were changed, added, dropped or "
         "moved ({items} now)."
     ),
-    "verify.lost_reference": _("A label refers to {lost}, which is not in the item."),
-    "verify.malformed": _("The labels are not of the shape that this release says."),
     "verify.missing_item": _("The release has this item, but it is not there."),
     "verify.no_event": _("The audit log does not say that this release was frozen."),
     "verify.not_json": _("{file} is not a JSON object, or has a key twice."),

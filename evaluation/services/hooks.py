@@ -14,10 +14,8 @@ from evaluation.models import CaseRun, Run
 from evaluation.services.language_models import replies
 from labeling.domain.plugins import Registry
 from labeling.exchange import plugins
-from labeling.gold import affected, lint
-from labeling.gold.affected import AffectedRun, Viewer
+from labeling.gold import lint
 from labeling.gold.rules.lint import PersonalPiece
-from labeling.models import GoldRelease
 from labeling.operation import metrics
 from labeling.operation.metrics import Sample
 from labeling.operation.preflight import NOTE, Found, check
@@ -28,12 +26,9 @@ from pipelines.registry import PIPELINES
 
 NEARLY_FULL = 0.9
 LARGE_MB = 10 * 1024
-AT_A_TIME = 5000
-"""Items that one query names."""
 
 
 def register() -> None:
-    affected.register(runs_about)
     check(caches)
     hints.register(notes_on)
     lint.register(personal_data)
@@ -72,20 +67,6 @@ def personal_data(text: str) -> list[PersonalPiece]:
 
 def registries() -> Iterable[Registry[Any]]:
     return PIPELINES, METRICS
-
-
-def runs_about(release: GoldRelease, items: Sequence[int], viewer: Viewer) -> list[AffectedRun]:
-    """The runs whose cases are about gold that has changed since, newest first."""
-    visible = Run.objects.all() if viewer is None else Run.objects.visible_to(viewer)
-    runs = visible.filter(release=release)
-    cases: Counter[int] = Counter()
-    for start in range(0, len(items), AT_A_TIME):
-        about = CaseRun.objects.filter(run__in=runs, item__in=items[start : start + AT_A_TIME])
-        cases.update(dict(about.order_by().values_list("run").annotate(n=Count("pk"))))
-    found = runs.filter(pk__in=cases).annotate(total=Count("cases")).order_by("-pk")
-    return [
-        AffectedRun(str(run), run.get_absolute_url(), cases[run.pk], run.total) for run in found
-    ]
 
 
 def samples() -> Iterator[Sample]:

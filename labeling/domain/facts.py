@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias, TypedDict
 
@@ -90,14 +90,6 @@ class Fact:
         values = (f"{name}={_debugged(value)}" for name, value in self.values.items())
         return " ".join([self.code, *values])
 
-    def mentions(self, codes: Collection[str]) -> bool:
-        """Whether this, or a fact among its values, has one of the codes.
-
-        >>> Fact("a.b", why=Fact("c.d")).mentions({"c.d"})
-        True
-        """
-        return self.code in codes or any(_mentions(value, codes) for value in self.values.values())
-
     def as_json(self) -> StoredFact:
         values = {name: _as_json(value) for name, value in self.values.items()}
         return {"code": self.code, "values": values}
@@ -133,12 +125,6 @@ def _debugged(value: Value) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_debugged, value))}]"
     return f"({value})" if isinstance(value, Fact) and value.values else str(value)
-
-
-def _mentions(value: Value, codes: Collection[str]) -> bool:
-    if isinstance(value, list):
-        return any(_mentions(item, codes) for item in value)
-    return isinstance(value, Fact) and value.mentions(codes)
 
 
 def _as_json(value: Value) -> Any:

@@ -5,8 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from django.http import StreamingHttpResponse
+
+from labeling.conversations.archives import zipped
 from labeling.domain import exporters
 from labeling.domain.errors import RuleError
 from labeling.domain.exporters import Exporter, GoldToExport
@@ -14,10 +19,13 @@ from labeling.domain.msgids import msgid
 from labeling.domain.plugins import PluginRefused, Registry, said
 from labeling.exchange.building import build
 from labeling.exchange.gold_formats import WRITERS, items_of
-from labeling.exchange.native_files import check_same, write_native
+from labeling.exchange.native_files import check_same, export_lines, write_native
+from labeling.gold import looks
+from labeling.gold.looks import Sight
 from labeling.gold.rules.content import GoldContent
-from labeling.models import GoldRelease
+from labeling.models import Conversation, GoldRelease, Look
 from labeling.schema import LAYERS
+from labeling.work import blindness
 
 logger = logging.getLogger(__name__)
 
@@ -75,6 +83,28 @@ def export(release: GoldRelease, *, format: str, folder: Path, license: str = ""
     if format in WRITERS:
         return build(folder, lambda draft: WRITERS[format](release, draft, license=license))
     return build(folder, lambda draft: _write_by(EXPORTERS[format], release, draft, license))
+
+
+def download(release: GoldRelease, format: str, viewer: Any) -> StreamingHttpResponse:
+    """The items as lines, as they were hashed; or the files of a format in one archive. Who would
+    see test items says why first.
+    """
+    blindness.refuse(viewer, Conversation.objects.filter(gold_items__release=release))
+    looks.require(viewer, [release], Sight(Look.Purpose.EXPORT))
+    if format:
+        if format not in formats_for(release):
+            raise UnknownFormat(
+                msgid("There is no format “{format}”. Available: {formats}."),
+                format=format,
+                formats=formats_for(release),
+            )
+        write = partial(export, release, format=format)
+        return zipped(lambda folder: write(folder=folder), f"{release}-{format}.zip")
+    return StreamingHttpResponse(
+        export_lines(release),
+        content_type="application/x-ndjson; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{release}.jsonl"'},
+    )
 
 
 @dataclass(frozen=True, slots=True)

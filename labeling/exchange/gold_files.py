@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any, BinaryIO, NamedTuple, NotRequired, TypedDict, cast
 
 from django.db import transaction
@@ -32,9 +30,7 @@ from labeling.conversations.published.chats import (
     Chat,
     ChatRefused,
     Question,
-    format_of,
     parse,
-    read_chat,
     read_questions,
 )
 from labeling.conversations.published.faults import ChatFault
@@ -53,26 +49,13 @@ from labeling.schema import LAYERS
 from labeling.schema.layers import published_as
 from labeling.schema.targets import stages_of
 
-GOLD_FORMATS = ("auto", "native", "cases", "chat", "duee")
-
-
+GOLD_FORMATS = ("auto", "native", "cases", "duee")
 BEGINNING = 1024 * 1024
 
 
 class _File(NamedTuple):
     source: Source
     stream: BinaryIO  # at its beginning, and can go back there
-
-    def whole(self) -> bytes:
-        """Of files that are one document; what is longer is refused by who reads it."""
-        self.stream.seek(0)
-        return self.stream.read(MAX_FILE_BYTES + 1)
-
-    def begins(self) -> bytes:
-        self.stream.seek(0)
-        head = self.stream.read(BEGINNING)
-        self.stream.seek(0)
-        return head
 
 
 class GoldFileCounts(TypedDict):
@@ -125,24 +108,14 @@ def import_gold(
     layers = stages_of(layer)
     project = conversations.planned_project(project_slug, layers=layers)
     importing = _GoldImport(project, layer, conversation, GoldOutcome(), exports or {})
-    for file in _files(files):
-        importing.take(file, format)
+    for file, stream in files:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+        stream.seek(0)
+        importing.take(_File(Source(file, sha256), stream), format)
     if importing.problems:
         raise conversations.ImportRefused(importing.problems)
     importing.store(name=name, message=message, waive=waive or {}, dry_run=dry_run, actor=actor)
     return importing.outcome
-
-
-def _files(files: Iterable[tuple[str, BinaryIO]]) -> Iterator[_File]:
-    for name, stream in files:
-        with TemporaryFile() as copy:
-            if not stream.seekable():
-                shutil.copyfileobj(stream, copy)
-            file = stream if stream.seekable() else cast(BinaryIO, copy)
-            file.seek(0)
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-            file.seek(0)
-            yield _File(Source(name, sha256), file)
 
 
 @dataclass(slots=True)
@@ -165,8 +138,8 @@ class _GoldImport:
             folder = self.exports.get(file.source.file)
             kind = "native" if folder else format
             kind = _kind(file, self.layer) if kind == "auto" else kind
-            if kind in ("cases", "chat"):
-                self._take_cases(file, kind)
+            if kind == "cases":
+                self._take_cases(file)
             else:
                 self._take_lines(file, kind, folder)
         except FileFault as refused:
@@ -223,7 +196,7 @@ class _GoldImport:
             self.names.add(labels.conversation)
             self.sources[labels.source] = None
 
-    def _take_cases(self, file: _File, kind: str) -> None:
+    def _take_cases(self, file: _File) -> None:
         if not self._is_published("question cases", "arc cases"):
             layers = [*published_as("question cases"), *published_as("arc cases")]
             raise ChatRefused(
@@ -231,7 +204,7 @@ class _GoldImport:
                 layers=layers,
                 layer=self.layer,
             )
-        chat, labeled, odd, questions = self._labeled(file, kind)
+        chat, labeled, odd, questions = self._labeled(file)
         gold = {LAYERS[self.layer].key: labeled.labels}
         self._add(file.source.file, Imported(chat.id, file.source, gold, labeled.origins))
         faults = [*odd, *labeled.faults]
@@ -239,28 +212,17 @@ class _GoldImport:
         found = evidence_counts(chat, questions)
         self._count(file.source, chat.id, len(labeled.labels), faults, found)
 
-    def _labeled(
-        self, file: _File, kind: str
-    ) -> tuple[Chat, ChatLabels, list[ChatFault], Sequence[Question]]:
+    def _labeled(self, file: _File) -> tuple[Chat, ChatLabels, list[ChatFault], Sequence[Question]]:
         odd: list[ChatFault] = []
-        raw = file.whole()
-        document = parse(raw)
-        if kind == "chat":
-            if not self._is_published("chat"):
-                raise ChatRefused(
-                    msgid(
-                        "a chat brings questions: import them with one of these as "
-                        "--layer: {layers}"
-                    ),
-                    layers=list(published_as("chat")),
-                )
-            chat = read_chat(file.source.file, raw, format=format_of(document))
-            self._stored(chat.id)
-            return chat, question_labels(chat, chat.questions), odd, chat.questions
+        document = parse(file.stream.read(MAX_FILE_BYTES + 1))  # what is longer is refused there
         chat = self._chat_of(file.source.file)
         if self._is_published("arc cases"):
             cases = read_arc_cases(document, faults=odd)
-            return chat, arc_labels(chat, cases), odd, [_as_question(case) for case in cases]
+            asked = [
+                Question(case.place, case.question, "", tuple(chain(*_evidence(case))), "")
+                for case in cases
+            ]
+            return chat, arc_labels(chat, cases), odd, asked
         format = chat.format if chat.format in FORMATS else "realtalk"
         questions = read_questions(document, format=format, faults=odd, where="case")
         return chat, question_labels(chat, questions), odd, questions
@@ -389,24 +351,16 @@ class _GoldImport:
         self.outcome.counts.append(cast(GoldFileCounts, row))
 
 
+def _evidence(case: ArcCase) -> Iterator[Sequence[str]]:
+    return (phase.evidence for phase in case.phases)
+
+
 def _kind(file: _File, layer: str) -> str:
     """How a file is written, by its first bytes."""
-    raw = file.begins()
-    if raw.lstrip().startswith(b"["):
+    head = file.stream.read(BEGINNING)
+    file.stream.seek(0)
+    if head.lstrip().startswith(b"["):
         return "cases"
     published = LAYERS[layer].published if layer in LAYERS else frozenset()
-    if "duee" in published and b'"event_list"' in raw.split(b"\n", 1)[0]:
-        return "duee"
-    if published & {"question cases", "arc cases"}:
-        try:
-            return "chat" if format_of(parse(file.whole())) else "native"
-        except ChatRefused:  # several lines are not one document
-            return "native"
-        finally:
-            file.stream.seek(0)
-    return "native"
-
-
-def _as_question(case: ArcCase) -> Question:
-    evidence = tuple(text for phase in case.phases for text in phase.evidence)
-    return Question(case.place, case.question, "", evidence, "")
+    is_duee = "duee" in published and b'"event_list"' in head.split(b"\n", 1)[0]
+    return "duee" if is_duee else "native"

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from difflib import get_close_matches
 from itertools import takewhile
 from typing import Any, BinaryIO, NamedTuple
 
@@ -666,12 +665,6 @@ class People:
                 member=alike,
             )
         if user is None and not self._may_create:
-            if near := get_close_matches(name, self._by_name, n=1):
-                raise PersonRefused(
-                    msgid("nobody called “{name}” is in the project; did you mean {near}?"),
-                    name=name,
-                    near=near[0],
-                )
             raise PersonRefused(
                 msgid("nobody called “{name}” is in the project; add them as a member"), name=name
             )

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.gold.rules import older
-from labeling.gold.rules.proofs import ReleaseFault, faults_of_lines
-from labeling.gold.rules.signatures import SIGNATURE_FILE, files_signed, fingerprint
+from labeling.gold.rules.proofs import ReleaseFault, faults_of_files, faults_of_lines
+from labeling.gold.rules.signatures import SIGNATURE_FILE, fingerprint
 from labeling.gold.rules.statement import (
     FORMAT_2,
     FORMAT_3,
@@ -83,31 +83,14 @@ class Folder:
 
     def _faults_of_release(self) -> Iterator[Fact]:
         """Format 3: the manifest has the hash of each file, and all are signed together."""
-        stated = self.manifest.get("files")
-        files = dict(stated) if isinstance(stated, dict) else {}
-        files[MANIFEST_FILE] = _sha256(self.folder / MANIFEST_FILE)
-        signed = files
-        if self._is_signed():
-            key = self._key()
-            found = files_signed(_read_text(self.folder / SIGNATURE_FILE), key)
-            if found is None:
-                yield Fact("verify.signature")
-            else:
-                signed = found
-            if fingerprint(key) != self.manifest.get("key"):
-                yield Fact("verify.other_key")
-        there = {
-            path.relative_to(self.folder).as_posix(): path
+        found = {
+            path.relative_to(self.folder).as_posix(): _sha256(path)
             for path in self.folder.rglob("*")
             if not path.is_dir()
         }
-        for name in sorted({*files, *signed, *there} - {SIGNATURE_FILE}):
-            if name not in there:
-                yield Fact("verify.file_missing", file=name)
-            elif name not in signed:
-                yield Fact("verify.file_more", file=name)
-            elif not _sha256(there[name]) == signed[name] == files.get(name):
-                yield Fact("verify.file", file=name)
+        found.pop(SIGNATURE_FILE, None)
+        signature = _read_text(self.folder / SIGNATURE_FILE) if self._is_signed() else None
+        return faults_of_files(self.manifest, found, signature, self._key())
 
     def _is_signed(self) -> bool:
         return (self.folder / SIGNATURE_FILE).exists()

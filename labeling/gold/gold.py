@@ -30,7 +30,7 @@ from labeling.gold.rules.statement import (
 )
 from labeling.gold.staging import FrozenItem, Items
 from labeling.jobs import queue
-from labeling.models import GoldRelease, LintReport, Project, Round
+from labeling.models import GoldRelease, Project, Round
 from labeling.schema import LAYERS
 from labeling.schema.layers import stages
 from labeling.schema.targets import END_TO_END, stages_of, target_layers
@@ -249,16 +249,6 @@ def _pseudonyms(project: Project) -> pseudonyms.Names:
     """By name; empty where the project publishes names."""
     publishes = Project.objects.filter(pk=project.pk, publish_names=True).exists()
     return {} if publishes else pseudonyms.assign(project)
-
-
-def look(project: Project, layer: str, *, ruler: Ruler, by: User | None = None) -> LintReport:
-    """Keep what lint finds in all that a freeze would take now."""
-    check_layer(project, layer)
-    processing.catch_up(project, ruler=lambda: ruler)
-    with snapshot():
-        items, _ = _settle(project, layer, {})
-        findings = _findings(project, layer, items)
-    return lint.store(project, layer, findings, by=by)
 
 
 def _item(settled: settling.SettledConversation, names: Mapping[str, str]) -> FrozenItem:

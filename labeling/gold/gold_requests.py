@@ -1,7 +1,7 @@
 """A freeze that somebody asked for on a page, made by a worker and answered exactly once.
 
 The request is an event, and so is its outcome: ``gold.frozen``, or ``gold.freeze_refused`` with the
-reason, or ``gold.linted`` where lint alone was asked for.
+reason.
 
 A project is frozen by one worker at a time, in the order of the requests. Who asks for what has
 been asked for already joins that request.
@@ -12,7 +12,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
-from typing import NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -31,16 +30,8 @@ from labeling.models import Event, Project
 logger = logging.getLogger(__name__)
 
 ASKED = "gold.freeze_requested"
-OUTCOMES = ("gold.frozen", "gold.freeze_refused", "gold.linted")
+OUTCOMES = ("gold.frozen", "gold.freeze_refused")
 GIVEN_UP_AFTER = timedelta(days=1)
-
-
-class Asked(NamedTuple):
-    """A request, whether it had been made before, and what is frozen before it."""
-
-    request: Event
-    joined: bool
-    after: Event | None
 
 
 @transaction.atomic
@@ -51,30 +42,26 @@ def request_freeze(
     name: str = "",
     message: str = "",
     with_synthetic: bool = False,
-    only_lint: bool = False,
     waive: Mapping[str, str] | None = None,
     by: User,
-) -> Asked:
-    """Freeze in the worker: settling compares texts, which needs the encoder."""
+) -> Event:
+    """Freeze in the worker: settling compares texts, which needs the encoder. Whoever asks for
+    what waits already joins that request.
+    """
     projects.lock(project)  # or two at once would not see each other
-    if only_lint:
-        gold.check_layer(project, layer)
-    else:
-        gold.check_name(project, layer, name or project.slug)
+    gold.check_name(project, layer, name or project.slug)
     wanted = {
         "layer": layer,
         "name": name or project.slug,
         "with_synthetic": with_synthetic,
-        "only_lint": only_lint,
         "waive": dict(waive or {}),
     }
-    before = waiting(project)
-    for request in before:
+    for request in waiting(project):
         if wanted.items() <= request.data.items():
-            return Asked(request, True, None)
+            return request
     asked = events.record(ASKED, project, project=project, actor=by, **wanted, message=message)
     queue.ask("freeze", project.pk)
-    return Asked(asked, False, before[-1] if before else None)
+    return asked
 
 
 def waiting(project: Project) -> list[Event]:
@@ -126,9 +113,6 @@ def is_given_up(asked: Event) -> bool:
 
 def _freeze(asked: Event, ruler: Ruler, is_held: bool) -> None:
     project = Project.objects.get(events=asked)
-    if asked.data["only_lint"]:
-        _lint(asked, project, ruler)
-        return
     gold.freeze(
         project=project,
         layer=asked.data["layer"],
@@ -141,21 +125,6 @@ def _freeze(asked: Event, ruler: Ruler, is_held: bool) -> None:
         with_synthetic=asked.data["with_synthetic"],
         is_wanted=lambda: asked in waiting(project),
         is_held=is_held,
-    )
-
-
-def _lint(asked: Event, project: Project, ruler: Ruler) -> None:
-    layer = asked.data["layer"]
-    report = gold.look(project, layer, ruler=ruler, by=asked.actor)
-    events.record(
-        "gold.linted",
-        project,
-        project=project,
-        actor=asked.actor,
-        layer=layer,
-        request=asked.pk,
-        findings=len(report.findings),
-        items=report.items,
     )
 
 
@@ -173,7 +142,8 @@ def _refuse(asked: Event, why: Fact) -> None:
 
 def _unanswered(requests: QuerySet[Event]) -> list[Event]:
     """The oldest first."""
-    asked = list(requests.select_related("project", "actor").order_by("pk"))
+    rows = requests.select_related("project", "actor").order_by("pk")
+    asked = [row for row in rows if not row.data.get("only_lint")]  # as 0.6.0 could ask
     if not asked:
         return []
     outcomes = Event.objects.filter(verb__in=OUTCOMES, pk__gt=asked[0].pk).order_by()

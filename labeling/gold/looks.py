@@ -1,7 +1,6 @@
-"""Who has looked at test items, and why: asked once per person, purpose and test set.
+"""Who has looked at test items, and why: asked once per person, purpose and release.
 
-A test set is known by its conversations, not by its name: a reason holds for every release whose
-test items are among those it was given for, and looks count over all releases that share any.
+A reason holds for the release that it was given for; looks count over all versions of a name.
 """
 
 from __future__ import annotations
@@ -100,13 +99,6 @@ def test_items(release: Any) -> QuerySet[GoldItem]:
     return GoldItem.objects.filter(release=release, split=TEST).order_by()
 
 
-def sharing(release: GoldRelease, among: Collection[int]) -> QuerySet[GoldRelease]:
-    """Those of the releases that have any of these test conversations."""
-    texts = test_items(release).values("conversation__content_sha256")
-    shared = test_items(OuterRef("pk")).filter(conversation__content_sha256__in=texts)
-    return GoldRelease.objects.filter(Exists(shared), pk__in=among).order_by()
-
-
 def test_sets(project: Project) -> list[GoldRelease]:
     """The newest release of each name with test items: what is about to be, or was, measured on.
 
@@ -117,15 +109,6 @@ def test_sets(project: Project) -> list[GoldRelease]:
     for release in tested.light().order_by("-pk"):
         newest.setdefault(release.name, release)
     return list(newest.values())
-
-
-def _all_seen(looks: QuerySet[Look], release: OuterRef) -> QuerySet[Look]:
-    """Those of the looks that had every test item of the release before them."""
-    same = test_items(OuterRef(OuterRef("release"))).filter(
-        conversation__content_sha256=OuterRef("conversation__content_sha256")
-    )
-    unseen = test_items(OuterRef(release)).filter(~Exists(same))
-    return looks.filter(~Exists(unseen))
 
 
 # --- who may look ---------------------------------------------------------------------------------
@@ -139,12 +122,8 @@ def sealed(user: Any, purpose: str, among: Iterable[int] | None = None) -> Query
     releases = GoldRelease.objects.order_by()
     if among is not None:
         releases = releases.filter(pk__in=list(among))
-    own = _stated(user, purpose)
-    return releases.filter(
-        Exists(test_items(OuterRef("pk"))),
-        ~Exists(own.filter(release=OuterRef("pk"))),
-        ~Exists(_all_seen(own, OuterRef("pk"))),
-    )
+    own = _stated(user, purpose).filter(release=OuterRef("pk"))
+    return releases.filter(Exists(test_items(OuterRef("pk"))), ~Exists(own))
 
 
 def _stated(user: Any, purpose: str) -> QuerySet[Look]:
@@ -195,10 +174,9 @@ def sealed_answers(user: Any) -> QuerySet[Conversation]:
 
 
 def reason_of(user: Any, release: GoldRelease, purpose: str) -> str:
-    """What the person said last about the purpose and these test items; empty if nothing."""
-    said = _all_seen(_stated(user, purpose), OuterRef("pk")).order_by("-pk").values("reason")
-    of_release = GoldRelease.objects.filter(pk=release.pk).order_by()
-    return of_release.values_list(Subquery(said[:1]), flat=True).get() or ""
+    """What the person said last about the purpose and this name; empty if nothing."""
+    said = _stated(user, purpose).filter(release__name=release.name).order_by("-pk").first()
+    return said.reason if said else ""
 
 
 # --- looking --------------------------------------------------------------------------------------
@@ -265,15 +243,13 @@ def of_project(project: Project) -> QuerySet[Look]:
 
 
 def standing(release: GoldRelease) -> Standing:
-    """Over all releases that share test items, whatever project they are in."""
+    """Over all versions of its name."""
     return Standing(looks_at(release).count(), LookBudget.objects.of(release.project_id))
 
 
 def looks_at(release: GoldRelease) -> QuerySet[Look]:
-    """At its test items, in whatever release. Only releases that were looked at are compared."""
-    others = set(Look.objects.exclude(release=release).order_by().values_list("release", flat=True))
-    same = sharing(release, others).values_list("pk", flat=True) if others else []
-    return Look.objects.filter(release__in=[release.pk, *same]).order_by()
+    """At its test items, and those of its other versions."""
+    return Look.objects.filter(release__name=release.name).order_by()
 
 
 def number(look: Look) -> int:

@@ -11,15 +11,14 @@ from django.db import transaction
 from django.db.models import Q
 
 from labeling.core import acting, projects
-from labeling.gold.rules.content import GoldContent, Provenance
-from labeling.gold.rules.names import deciders_with_names, numbered, pseudonym, with_names
+from labeling.gold.rules.content import GoldContent
+from labeling.gold.rules.names import numbered, pseudonym, with_names
 from labeling.models import (
     Adjudication,
     Annotation,
     GoldItem,
     Project,
     Pseudonym,
-    Reopening,
     Review,
 )
 
@@ -55,28 +54,12 @@ def names_of(project: Project) -> Names:
 def content_of(item: GoldItem, names: Names) -> GoldContent:
     """What the item holds, with these names instead of pseudonyms.
 
-    Pseudonyms in imported gold are those of another project: they name nobody here, except for
-    those who decided here what was reopened.
+    Pseudonyms in imported gold are those of another project: they name nobody here.
     """
     content = item.content
-    if names and item.release.is_imported:
-        content["provenance"] = _with_deciders(item, content["provenance"], names)
-    elif names:
+    if names and not item.release.is_imported:
         content["provenance"] = with_names(content["provenance"], names)
     return content
-
-
-def _with_deciders(item: GoldItem, provenance: Provenance, names: Names) -> Provenance:
-    """An item that was taken over as it was may name decisions of another project."""
-    rows = provenance.get("corrections", [])
-    if not rows:
-        return provenance
-    same = Reopening.objects.filter(
-        item__conversation=item.conversation_id, item__release__name=item.release.name
-    )
-    here = list(same.values_list("pk", flat=True))
-    named = [deciders_with_names(row, names) if row["dispute"] in here else row for row in rows]
-    return {**provenance, "corrections": named}
 
 
 def _numbers(project: Project) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Items of gold that look wrong: doubted with a reason, reopened by a lead, decided blind."""
+"""Items of gold that look wrong: reopened with a reason, decided blind."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def label_of(item: GoldItem, layer: str, uid: str) -> StoredLabel | None:
     return next((label for label in labels_in(item, layer) if label.get("uid") == uid), None)
 
 
-# --- doubted, and answered by a lead --------------------------------------------------------------
+# --- reopened -------------------------------------------------------------------------------------
 
 
 @transaction.atomic
@@ -75,7 +75,7 @@ def ask(
     by: User,
     source: ReopeningSource | None = None,
 ) -> Reopening:
-    """Say that a label of gold looks wrong; what a lead doubts is reopened at once.
+    """Say that a label of gold looks wrong: the item is reopened.
 
     ``uid`` "": one is missing, or it is about the layer as a whole.
     """
@@ -96,7 +96,6 @@ def ask(
     )
     if uid and (earlier := same.first()):
         raise ReopeningRefused("reopening.open_already", number=earlier.pk)
-    is_open = Membership.Role.LEAD in project.roles_of(by)
     reopening = Reopening.objects.create(
         item=item,
         layer=layer,
@@ -105,9 +104,7 @@ def ask(
         reason=reason_in(reason),
         source=source or {},
         asked_by=by,
-        state=State.OPEN if is_open else State.ASKED,
-        answered_by=by if is_open else None,
-        answered_at=timezone.now() if is_open else None,
+        state=State.OPEN,
     )
     _record("reopening.asked", reopening, by)
     return reopening
@@ -174,27 +171,19 @@ def _given(item: GoldItem) -> dict[str, Any]:
 
 
 @transaction.atomic
-def answer(reopening: Reopening, state: str, *, reason: str, by: User) -> None:
-    """A lead reopens or declines; who asked, or a lead, withdraws it while it is not settled."""
+def withdraw(reopening: Reopening, *, reason: str, by: User) -> None:
+    """By who doubted, or by a lead, as long as it is not settled."""
     project = reopening.item.release.project
     projects.lock(project)
     reopening.refresh_from_db(fields=["state"])
-    leads = Membership.Role.LEAD in project.roles_of(by)
-    if state == State.WITHDRAWN:
-        is_allowed, fits = leads or by.pk == reopening.asked_by_id, not reopening.is_settled
-    else:
-        is_allowed, fits = leads, reopening.state == State.ASKED
-    if not is_allowed:
+    if by.pk != reopening.asked_by_id and Membership.Role.LEAD not in project.roles_of(by):
         raise NotTheJudge("reopening.not_yours")
-    if not fits or state not in (State.OPEN, State.DECLINED, State.WITHDRAWN):
+    if reopening.is_settled:
         raise ReopeningRefused("reopening.answered")
-    if state == State.DECLINED and not reason_in(reason):
-        raise ReopeningRefused("reopening.no_reason", details={"field": "reason"})
-    reopening.state, reopening.answer = state, reason_in(reason)
+    reopening.state, reopening.answer = State.WITHDRAWN, reason_in(reason)
     reopening.answered_by, reopening.answered_at = by, timezone.now()
     reopening.save(update_fields=["state", "answer", "answered_by", "answered_at"])
-    verb = "reopened" if state == State.OPEN else state
-    _record(f"reopening.{verb}", reopening, by)
+    _record("reopening.withdrawn", reopening, by)
 
 
 # --- decided blind --------------------------------------------------------------------------------
@@ -236,9 +225,9 @@ class Desk:
 def open_about(conversation: Conversation, layer: str) -> list[Reopening]:
     """What is reopened of the layer, of one item at a time."""
     rows = list(
-        Reopening.objects.filter(
-            state=State.OPEN, item__conversation=conversation, layer=layer
-        ).select_related("item__release__project", "asked_by")
+        Reopening.objects.unsettled()
+        .filter(item__conversation=conversation, layer=layer)
+        .select_related("item__release__project", "asked_by")
     )
     return [row for row in rows if row.item_id == rows[0].item_id]
 

@@ -14,9 +14,9 @@ from labeling.gold.releases import messages_of, shown
 from labeling.gold.rules import older
 from labeling.gold.rules.content import GoldMessage
 from labeling.gold.rules.normal import messages_in_normal_form
-from labeling.gold.rules.proofs import ItemColumns, ReleaseFault, faults_of_item
+from labeling.gold.rules.proofs import ItemColumns, ReleaseFault, faults_of_files, faults_of_item
 from labeling.gold.rules.release import text_sha256
-from labeling.gold.rules.signatures import files_signed, fingerprint
+from labeling.gold.rules.signatures import fingerprint
 from labeling.gold.rules.statement import (
     FORMAT_2,
     FORMAT_3,
@@ -113,14 +113,9 @@ def _signed(
     release: GoldRelease, stated: Mapping[str, Any], trusted: Collection[str]
 ) -> Iterator[ReleaseFault]:
     key = fingerprint(release.public_key)
-    signed = files_signed(release.signature, release.public_key)
     if text_sha256(release.header) != release.sha256:
         yield ReleaseFault("", Fact("verify.statement_hash"))
-    if signed is None:
-        yield ReleaseFault("", Fact("verify.signature"))
-    elif key != stated.get("key"):
-        yield ReleaseFault("", Fact("verify.other_key"))
-    elif key not in trusted:
+    if key and key not in trusted:
         yield ReleaseFault("", Fact("verify.unknown_key", key=key))
     found = {
         MANIFEST_FILE: text_sha256(release.header),
@@ -130,14 +125,12 @@ def _signed(
     }
     if release.guideline:
         found[GUIDELINES_FILE] = text_sha256(release.guideline.body)
+    yield from _release(faults_of_files(stated, found, release.signature, release.public_key))
     hashes = listed(release.listing)
     yield from _faults_of_items(release, stated, hashes)
     there = set(release.items.values_list("item_id", flat=True))
     for item_id in sorted(hashes.keys() - there):
         yield ReleaseFault(item_id, Fact("verify.missing_item"))
-    for name in sorted({*found, *(signed or found)}):
-        if signed is not None and signed.get(name) != found.get(name):
-            yield ReleaseFault("", Fact("verify.file", file=name))
     yield from _release(audit.faults(release.project, stated.get("events")))
 
 

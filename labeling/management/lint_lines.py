@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from labeling.domain.facts import Fact
-from labeling.gold.lint import Findings, LintOpen
+from labeling.gold.lint import LintOpen
 from labeling.gold.rules.statement import Waiver
 from labeling.words import in_english
 
@@ -31,13 +31,3 @@ def waiver_line(waiver: Waiver) -> str:
     )
     why = in_english(Fact(waiver["reason_code"])) if "reason_code" in waiver else waiver["reason"]
     return f"stated in the release: {in_english(counted)}: {why}"
-
-
-def report_lines(findings: Findings, items: int, accepted: Mapping[str, str]) -> Iterator[str]:
-    """Everything that lint found, by kind."""
-    counts = findings.counts()
-    yield f"{items} items, {sum(counts.values())} findings"
-    for kind, number in counts.items():
-        why = f", accepted: {accepted[kind]}" if kind in accepted else ""
-        yield f"{kind}: {in_english(Fact(f'lint_kind.{kind}'))} ({number}{why})"
-        yield from (f"  {in_english(row.fact)}" for row in findings.of(kind))

@@ -109,7 +109,7 @@ def _merge_seen(conversation: Conversation, layer: str, decision: Decision) -> M
     seen = Merge.objects.filter(
         conversation=conversation, layer=layer, answers_sha256=decision.answers_sha256
     ).first()
-    ready = merges.ready(conversation.project, layer, conversation=conversation.pk)
+    ready = merges.ready(conversation.project, layer, among=[conversation.pk])
     now = ready[conversation.pk].answers_sha256 if ready else ""
     if seen is None or now != decision.answers_sha256:
         raise AnswersChanged("adjudication.answers_changed")

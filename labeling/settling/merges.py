@@ -108,14 +108,9 @@ AT_ONCE = 50
 
 
 def ready(
-    project: Project,
-    layer: str,
-    *,
-    conversation: int | None = None,
-    among: Collection[int] | None = None,
+    project: Project, layer: str, *, among: Collection[int] | None = None
 ) -> dict[int, Ready]:
     """By conversation. An open calibration round is blind, so nothing in it is ready."""
-    among = among if conversation is None else [conversation]
     return for_layer(answered(project, among=among), project, layer)
 
 

@@ -55,16 +55,6 @@ class SettledConversation(NamedTuple):
     base_payload: Payload
 
 
-TO_DECIDE = frozenset(
-    {
-        "gold.disputed",
-        "gold.disputed_and_more",
-        "gold.decision_outdated",
-    }
-)
-"""The reasons, or reasons within reasons, that adjudication settles."""
-
-
 class NotMerged(RuleError):
     """A worker has to merge the answers of a conversation first."""
 

@@ -303,24 +303,3 @@ def test_a_doubt_on_a_case_proposes_what_the_pipeline_returned(
 
     proposal = Reopening.objects.get().proposal
     assert (proposal["evidence"], proposal["answer"]) == ([11], "May")
-
-
-def test_comparing_releases_names_the_runs_about_gold_that_changed(
-    run: Run, signed_in: Any
-) -> None:
-    newer = corrected(run.release, evidence)
-    about = run.cases.filter(item=run.release.items.get()).count()
-
-    shown = text_of(signed_in("noor").get(f"{newer.get_absolute_url()}compare/"))
-
-    assert f"Runs that are affected These ran on {run.release}" in shown
-    assert f"{run} {about} {run.cases.count()}" in shown
-
-
-def test_a_change_of_how_gold_was_made_affects_no_run(run: Run, signed_in: Any) -> None:
-    newer = corrected(run.release, lambda content: content["provenance"].update(round=9))
-
-    shown = text_of(signed_in("noor").get(f"{newer.get_absolute_url()}compare/"))
-
-    assert "Only what the item says about its making differs." in shown
-    assert "Runs that are affected" not in shown

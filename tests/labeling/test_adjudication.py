@@ -85,20 +85,6 @@ def decide(client: Client, conversation: Conversation, labels: list[Any], **fiel
     return client.post(address(conversation), body, "application/json")
 
 
-def test_the_queue_and_the_page_are_german(
-    disputed: Conversation, signed_in: SignedIn, rita: User
-) -> None:
-    client = signed_in(rita)
-    german = {"headers": {"accept-language": "de"}}
-
-    queue = client.get(f"/projects/{disputed.project.slug}/adjudication/", **german)
-    decided_on = client.get(f"/adjudicate/{disputed.pk}/", **german)
-
-    for answered in (queue, decided_on):
-        assert ">strittig</span>" in answered.content.decode()
-    assert "Das Label von A nehmen" in {key["label"] for key in decided_on.context["keys"]}
-
-
 def test_what_is_agreed_stands_merged_and_what_is_not_stands_disputed(
     disputed: Conversation, signed_in: SignedIn, rita: User
 ) -> None:
@@ -140,18 +126,6 @@ def test_a_decision_names_whose_label_it_took(
     release = gold.freeze(project=disputed.project, layer="extraction", ruler=ruler())
     provenance = factories.with_names(release.items.get())["provenance"]
     assert provenance["labels"]["ana-2"]["by"] == ["ana"]
-
-
-def test_gold_reads_the_same_in_whatever_language_somebody_decides(
-    disputed: Conversation, signed_in: SignedIn, rita: User
-) -> None:
-    client = signed_in(rita)
-    client.cookies["django_language"] = "de"
-
-    labels = [cluster["label"] for cluster in shown(client, disputed)["clusters"]]
-    assert decide(client, disputed, labels).status_code == 201
-
-    assert Adjudication.objects.get().why == Fact("decision.ambiguous")
 
 
 @pytest.mark.parametrize("case", ["edited", "left out though all have it", "added"])

@@ -88,15 +88,3 @@ def test_a_file_is_replaced_as_a_whole_and_a_pipe_is_written_to(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == [path]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert not Path(os.devnull).is_file()
-
-
-def test_a_link_such_as_that_of_the_standard_output_stays_one(tmp_path: Path) -> None:
-    path, link = tmp_path / "real" / "report.md", tmp_path / "stdout"
-    path.parent.mkdir()
-    path.write_text("before")
-    link.symlink_to(path)
-
-    with building.whole(link) as file:
-        file.write("after")
-
-    assert (link.is_symlink(), path.read_text()) == (True, "after")

@@ -59,12 +59,6 @@ def test_everybodys_labels_leave_as_a_file_and_come_into_another_project(
     assert (refused.status_code, refused.json()["code"]) == (400, "labels_refused")
 
 
-def test_a_form_that_there_is_not_is_a_wrong_field(project: Project, researcher: Client) -> None:
-    for path in ("labels/?form=xls", "lint/?kind=x"):
-        answer = researcher.get(HERE + path)
-        assert (answer.status_code, answer.json()["code"]) == (400, "invalid"), path
-
-
 def test_ratings_are_a_table_once_agreement_is_measured(
     project: Project, researcher: Client, ana: User, signed_in: SignedIn
 ) -> None:

@@ -8,8 +8,6 @@ from unicodedata import is_normalized
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.test import Client
-from django.urls import reverse
 
 from labeling.agreement.matching.similarity import Ruler
 from labeling.conversations.rules.importing import Turn
@@ -237,24 +235,6 @@ def test_an_open_calibration_round_stays_blind_in_gold(project: Project, rita: U
         Fact("gold.calibration_open", number=again.number).as_json()
     ]
     assert again.number not in [row["round"] for row in release.agreement["rounds"]]
-
-
-def test_the_api_keeps_an_open_calibration_round_blind(
-    project: Project, rita: User, client: Client
-) -> None:
-    blind = rounds.open_round(
-        project=project,
-        kind="calibration",
-        by=rita,
-        conversations=factories.make_conversations(project, 2),
-    )
-    factories.answer(blind.assignments.all()[0])
-    client.force_login(rita)
-
-    response = client.get(reverse("api-agreement", args=[project.slug, blind.number]))
-
-    assert response.status_code == 403
-    assert "pairs" not in response.json()
 
 
 def test_an_item_is_in_normal_form_whatever_its_conversation_was_written_in(

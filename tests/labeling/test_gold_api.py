@@ -90,7 +90,7 @@ def test_files_are_what_the_page_downloads(
 
     assert text_of(lines) == text_of(of_page)
     assert "manifest.json" in ZipFile(BytesIO(text_of(packed))).namelist()
-    assert (refused.status_code, refused.json()["code"]) == (400, "invalid")
+    assert (refused.status_code, refused.json()["code"]) == (400, "unknown_format")
 
 
 def test_a_release_is_asked_for_made_by_a_worker_and_looked_up(
@@ -130,25 +130,24 @@ def test_verifying_says_what_does_not_match(
     assert client.get(f"{GOLD}verify/").json()["last"] == checked
 
 
-def test_lint_is_asked_for_read_and_accepted_as_one_freezes(
+def test_what_lint_found_is_read_and_accepted_as_one_freezes(
     project: Project, rita: User, signed_in: SignedIn
 ) -> None:
     factories.answer_all(factories.open_full(project, 2))
     Guideline.objects.create(project=project, version=2, body="# Two")
     client, url = signed_in(rita), "/api/projects/orders/lint/"
     freezes = "/api/projects/orders/freezes/"
-    asked = post(client, freezes, layer="extraction", only_lint=True).json()
+    asked = post(client, freezes, layer="extraction").json()
     assert (asked["state"], client.get(url).json()["at"]) == ("waiting", None)
 
     gold_requests.answer(project, ruler=ruler)
     report = client.get(url).json()
-    one = client.get(f"{url}?kind=superseded&limit=1").json()
 
-    assert client.get(f"{freezes}{asked['id']}/").json()["state"] == "linted"
+    refused = client.get(f"{freezes}{asked['id']}/").json()
+    assert (refused["state"], refused["reason_code"]) == ("refused", "gold.lint_open")
     assert not GoldRelease.objects.exists()
     assert (report["items"], report["kinds"]) == (2, [{"kind": "superseded", "number": 2}])
     assert [row["conversation"] for row in report["results"]] == ["c-001", "c-002"]
-    assert (len(one["results"]), one["next"] is None) == (1, False)
     post(client, freezes, layer="extraction", waive={"superseded": "As it is."})
     gold_requests.answer(project, ruler=ruler)
     assert [row["reason"] for row in GoldRelease.objects.get().waivers] == ["As it is."]

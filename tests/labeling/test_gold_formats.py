@@ -138,32 +138,6 @@ def without_nulls(value: Any, *left_out: str) -> Any:
     return [without_nulls(part) for part in value] if isinstance(value, list) else value
 
 
-def test_rows_are_written_in_groups(tmp_path):
-    item = item_with("events", [])
-    path = tmp_path / "rows.parquet"
-
-    with Rows(path, typed_rows.columns_of("events"), says={}) as rows:
-        for number in range(1_201):
-            rows.add(typed_rows.row_of({**item, "item_id": f"{number}"}, sha256="0"))
-
-    file = parquet.ParquetFile(path)
-    assert [file.metadata.row_group(n).num_rows for n in range(3)] == [500, 500, 201]
-    assert file.read(["item_id"]).to_pydict()["item_id"] == [str(n) for n in range(1_201)]
-
-
-def test_rows_of_long_conversations_are_written_in_smaller_groups(tmp_path):
-    item = item_with("events", [])
-    long = {**item, "conversation": item["conversation"] * 3_000}  # 9,000 messages
-    path = tmp_path / "rows.parquet"
-
-    with Rows(path, typed_rows.columns_of("events"), says={}) as rows:
-        for _ in range(4):
-            rows.add(typed_rows.row_of(long, sha256="0"))
-
-    file = parquet.ParquetFile(path)
-    assert [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)] == [3, 1]
-
-
 def item_with(layer: str, labels: list[Any]) -> Any:
     return {
         "schema_version": 1,

@@ -73,29 +73,9 @@ def test_a_release_shows_what_proves_it(signed_in, noor, release):
 
     assert release.sha256 in shown
     assert "3 (3 unanimous)" in shown
-    assert "c-001 dev Unanimous annotator-1, annotator-2, annotator-3 1 " in shown
+    assert "c-001 dev Unanimous " in shown
     assert "none, the first version" in shown
     assert "1 · Full 1.00 1.00 1.00 v1" in shown
-
-
-def test_what_is_disputed_can_be_decided_from_the_release(signed_in, noor, project):
-    opened = factories.open_full(project, 3)
-    settled, disputed, waiting = opened.conversations.order_by("external_id")
-    for assignment in opened.assignments.filter(conversation=settled):
-        factories.answer(assignment)
-    for assignment in opened.assignments.filter(conversation=disputed):
-        who = assignment.annotator.username
-        factories.answer_with(
-            assignment,
-            {"requirements": [factories.requirement(0, title=f"Wish of {who}", action=who * 3)]},
-        )
-    factories.answer(opened.assignments.filter(conversation=waiting).first())
-    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
-
-    shown = signed_in(noor).get(RELEASE).content.decode()
-
-    links = re.findall(r'adjudication/\?layer=extraction&amp;q=([^"]+)', shown)
-    assert links == [disputed.external_id]
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -123,10 +103,10 @@ def test_the_export_is_the_text_that_was_hashed(signed_in, noor, release):
 
 
 def test_researchers_see_pseudonyms_and_leads_see_names(signed_in, noor, people, release):
-    for url in (RELEASE, f"{RELEASE}items/c-001/"):
-        assert "annotator-1" in page(signed_in(noor), url)
-        assert "annotator-1" not in page(signed_in(people["rita"]), url)
-        assert re.search(r"\bana\b", page(signed_in(people["rita"]), url))
+    url = f"{RELEASE}items/c-001/"
+    assert "annotator-1" in page(signed_in(noor), url)
+    assert "annotator-1" not in page(signed_in(people["rita"]), url)
+    assert re.search(r"\bana\b", page(signed_in(people["rita"]), url))
 
 
 def test_an_item_says_who_labeled_it_under_which_guidelines(signed_in, people, release):
@@ -136,25 +116,6 @@ def test_an_item_says_who_labeled_it_under_which_guidelines(signed_in, people, r
     assert "in round 1 Guidelines version 1" in shown
     assert "unanimous held by ana, ben, cleo" in shown
     assert "[0] user REQ-001 Message 0 of c-001" in shown
-
-
-def test_an_item_keeps_who_saw_it_differently(signed_in, people, project):
-    opened = factories.open_full(project, 1)
-    first, second, third = opened.assignments.select_related("annotator")
-    factories.answer(first)
-    reworded = factories.labels([0])
-    reworded["requirements"][0]["priority"] = "could"
-    factories.answer_with(second, reworded)
-    factories.answer(third, [0])
-    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
-
-    shown = page(signed_in(people["rita"]), f"{RELEASE}items/c-001/")
-
-    names = [each.annotator.username for each in (first, second, third)]
-    assert f"majority held by {', '.join(sorted(names))}" in shown
-    assert f"Priority as {', '.join(sorted([names[0], names[2]]))}" in shown
-    assert f"{names[1]} : priority “could”" in shown
-    assert "majority by field" not in shown
 
 
 def test_an_item_says_which_field_came_from_whom_where_nobody_gave_all_of_it(
@@ -206,7 +167,7 @@ def test_a_decided_item_names_who_decided_and_keeps_all_answers(signed_in, proje
 
     assert "Decided by rita (guidelines v1): The user takes it back." in shown
     assert "What ana had labeled (1)" in shown
-    assert "c-001 dev Adjudicated rita 1" in page(client, RELEASE)
+    assert "c-001 dev Adjudicated" in page(client, RELEASE)
 
 
 def test_an_item_with_a_slash_in_its_id_has_a_page(signed_in, noor, project):

@@ -85,21 +85,20 @@ def test_a_busy_database_refuses_nothing(asked: Event, monkeypatch: pytest.Monke
 def test_who_asks_for_the_same_joins_and_another_release_waits(
     asked: Event, project: Project, rita: User
 ) -> None:
-    def ask(name: str) -> gold_requests.Asked:
+    def ask(name: str) -> Event:
         return gold_requests.request_freeze(
             project=project, layer="extraction", name=name, message="Again", by=rita
         )
 
-    assert ask("own") == (asked, True, None)
+    assert ask("own") == asked
     other = ask("two")
-    assert (other.joined, other.after) == (False, asked)
-    assert gold_requests.waiting(project) == [asked, other.request]
+    assert gold_requests.waiting(project) == [asked, other]
 
     gold_requests.answer(project, ruler=lambda: Ruler(WordOverlap()))
 
     assert [str(release) for release in GoldRelease.objects.all()] == ["own@1"]  # in their order
-    assert gold_requests.waiting(project) == [other.request]
-    assert not ask("own").joined  # it is done
+    assert gold_requests.waiting(project) == [other]
+    assert ask("own") != asked  # it is done
 
 
 @pytest.mark.django_db(transaction=True)
@@ -117,7 +116,7 @@ def test_nobody_freezes_while_somebody_does_and_then_it_goes_on(
             project=project, layer="extraction", name="two", by=rita
         )
         with ThreadPoolExecutor(1) as other:
-            other.submit(closing, lambda: work(second.request)).result()
+            other.submit(closing, lambda: work(second)).result()
             command = partial(gold.freeze, project=project, layer="extraction", ruler=ruler)
             with pytest.raises(gold.UnderWay):
                 other.submit(closing, command).result()
@@ -125,7 +124,7 @@ def test_nobody_freezes_while_somebody_does_and_then_it_goes_on(
 
     with monkeypatch.context() as patch:
         patch.setattr(releases, "publish", with_others)
-        work(first.request)
+        work(first)
 
     assert [str(release) for release in GoldRelease.objects.all()] == ["own@1"]
     [second] = gold_requests.waiting(project)

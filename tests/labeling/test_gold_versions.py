@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.gold import gold
 from labeling.models import Conversation, GoldRelease, Guideline, Project
 from labeling.settling import adjudications
 from tests import factories
-from tests.fakes import WordOverlap
-
-RULER = Ruler(WordOverlap())
 
 
 @pytest.fixture
@@ -37,38 +34,38 @@ def test_the_first_release_of_a_name_is_1_0_0(first: GoldRelease) -> None:
     assert gold.find("orders@1.0.0") == gold.find("orders@1") == first
 
 
-def test_a_corrected_label_raises_the_last_number(first: GoldRelease, rita: Any) -> None:
-    correct_a_label(first, rita)
-
-    assert factories.freeze(first.project).meaning == "1.0.1"
+def more(release: GoldRelease, by: Any) -> None:
+    factories.answer_all(factories.open_full(release.project, 1))
 
 
-def test_new_items_raise_the_middle_number(first: GoldRelease, rita: Any) -> None:
-    correct_a_label(first, rita)
-    factories.answer_all(factories.open_full(first.project, 1))
-
-    assert factories.freeze(first.project).meaning == "1.1.0"
-
-
-def test_another_split_raises_the_middle_number(first: GoldRelease) -> None:
+def another_split(release: GoldRelease, by: Any) -> None:
     Conversation.objects.filter(gold_items__position=0).update(split="test")
 
-    assert factories.freeze(first.project).meaning == "1.1.0"
+
+def guidelines(body: str) -> Callable[[GoldRelease, Any], None]:
+    def write(release: GoldRelease, by: Any) -> None:
+        more(release, by)
+        Guideline.objects.create(project=release.project, version=2, body=body)
+
+    return write
 
 
-def test_other_words_in_the_guidelines_raise_the_first_number(first: GoldRelease) -> None:
-    factories.answer_all(factories.open_full(first.project, 1))
-    Guideline.objects.create(project=first.project, version=2, body="Label less.")
+@pytest.mark.parametrize(
+    ("change", "meaning"),
+    [
+        (correct_a_label, "1.0.1"),
+        (more, "1.1.0"),
+        (another_split, "1.1.0"),
+        (guidelines("Label less."), "2.0.0"),
+        (guidelines("  # Guide\nLabel what  they want. \n"), "1.1.0"),  # white space means nothing
+    ],
+)
+def test_what_differs_says_which_number_is_raised(
+    first: GoldRelease, rita: Any, change: Callable[[GoldRelease, Any], None], meaning: str
+) -> None:
+    change(first, rita)
 
-    assert factories.freeze(first.project, waive={"superseded": "Fine."}).meaning == "2.0.0"
-
-
-def test_other_white_space_in_the_guidelines_means_nothing(first: GoldRelease) -> None:
-    factories.answer_all(factories.open_full(first.project, 1))
-    body = "  " + first.project.guidelines.get().body.replace(" ", "\n") + "\n"
-    Guideline.objects.create(project=first.project, version=2, body=body)
-
-    assert factories.freeze(first.project, waive={"superseded": "Fine."}).meaning == "1.1.0"
+    assert factories.freeze(first.project, waive={"superseded": "Fine."}).meaning == meaning
 
 
 def test_a_version_that_is_not_there_is_named(first: GoldRelease) -> None:

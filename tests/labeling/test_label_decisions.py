@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.core import acting
-from labeling.gold import gold
 from labeling.models import Adjudication, Event, Project
 from labeling.settling import adjudications
-from tests import factories
 from tests.factories import make_people
-from tests.fakes import WordOverlap
 from tests.labeling.label_files import (
     PAYLOAD,
     export,
@@ -116,32 +110,12 @@ def test_a_second_import_decides_nothing_again(source, target, tmp_path):
     assert len(decisions_of(target)) == 3
 
 
-def test_a_decision_about_answers_that_are_known_comes_in_later(source, target, tmp_path):
-    run(*export(source, tmp_path))
-    rita = User.objects.get(username="rita")
-    decide(source, "extraction", rita, "Ben is right after all")
-
-    said = run(*export(source, tmp_path / "later"))
-
-    assert "0 new (0 empty, 0 skipped), 3 unchanged\nDecisions about them: 1 new." in said
-    assert decisions_of(target) == decisions_of(source)
-    assert Event.objects.filter(verb="decisions.imported").latest("pk").data["decisions"] == 1
-
-
 def test_who_imports_is_not_said_to_have_decided_nor_the_other_way_round(source, target, tmp_path):
     run(*export(source, tmp_path))
 
     assert not Event.objects.filter(verb="adjudication.decided", project=target).exists()
     assert acting.is_console(Event.objects.get(verb="decisions.imported").actor)
     assert {one.decided_by.username for one in Adjudication.objects.all()} == {"rita"}
-
-
-def test_conversations_come_in_from_a_file_with_decisions(source, people, tmp_path):
-    (path,) = export(source, tmp_path)
-
-    call_command("import_conversations", path, project="fresh", stdout=StringIO())
-
-    assert Project.objects.get(slug="fresh").conversations.count() == 1
 
 
 def test_who_returns_to_an_earlier_decision_stands_by_it_elsewhere(source, target, tmp_path):
@@ -190,18 +164,6 @@ def test_people_in_a_decision_have_the_names_that_they_have_here(source, target,
     run(path)
 
     assert decisions_of(target)[0][2] == decisions_of(source)[0][2]
-
-
-def test_gold_of_a_project_that_moved_is_the_same(source, target, tmp_path):
-    run(*export(source, tmp_path))
-
-    was, now = (
-        gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap())).items.get()
-        for project in (source, target)
-    )
-
-    assert factories.with_names(now)["provenance"]["adjudicated_by"] == "rita"
-    assert now.sha256 == was.sha256
 
 
 @pytest.mark.parametrize(

@@ -65,17 +65,6 @@ def test_every_format_is_downloaded(labeled, lead, format):
         assert [len(task["annotations"]) for task in json.loads(data)] == [3, 3]
 
 
-def test_an_unknown_format_is_not_found(labeled, lead):
-    assert lead.get(f"{URL}export/nope/").status_code == 404
-
-
-def test_the_page_says_what_each_format_loses(labeled, lead):
-    said = text_of(lead.get(URL))
-
-    assert "Nothing: answers and decisions" in said
-    assert "the suggestion that a label was taken from" in said
-
-
 def test_an_upload_is_shown_first_and_stored_when_confirmed(labeled, elsewhere, lead):
     preview = upload(lead, download(lead, "native"))
 

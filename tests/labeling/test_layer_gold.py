@@ -14,8 +14,7 @@ from django.test import Client
 from labeling.agreement.matching.similarity import Ruler
 from labeling.exchange.export import FORMATS, export
 from labeling.exchange.gold_formats import CannotCarry
-from labeling.gold import gold, gold_diffs
-from labeling.gold.rules import proofs
+from labeling.gold import gold
 from labeling.gold.verification import verify
 from labeling.models import Adjudication, GoldItem, GoldRelease, Project
 from labeling.settling import adjudications, merges
@@ -186,14 +185,6 @@ def test_the_page_of_an_item_can_be_read_for_every_layer(
     assert page(client, release.get_absolute_url())
 
 
-def test_a_missing_reference_is_a_fault(people: dict[str, User]) -> None:
-    document = freeze(labeled(*GIVEN["validation"]), "validation").items.get().content
-
-    assert not proofs._lost_references(document)
-    document["gold"]["issues"][0]["requirement"] = "gone"
-    assert proofs._lost_references(document) == ["gone"]
-
-
 # --- what labels refer to has to be settled ---
 
 
@@ -347,50 +338,3 @@ def test_the_whole_needs_all_its_stages(people: dict[str, User]) -> None:
 
 
 # --- comparing releases ---
-
-
-def test_two_releases_are_compared_label_by_label(people: dict[str, User]) -> None:
-    project = labeled(*GIVEN["qa"])
-    freeze(project, "qa")
-    (cluster,) = clusters(project, "qa")
-    other = question("Who pays", uid="added")
-    edited = {**cluster.label, "answer": "Their orders"}
-    decide(project, "qa", [edited], added=[other], by=people["rita"])
-    factories.make_conversations(project, 1)
-    for assignment in factories.open_full(project, 1).assignments.select_related("annotator"):
-        factories.answer_with(assignment, asked(assignment.annotator.username))
-    freeze(project, "qa")
-
-    comparison = gold_diffs.compare(gold.find("orders@1"), gold.find("orders@2"))
-    first, second = (change.as_json() for change in comparison.changes())
-
-    assert comparison.same == 0
-    assert (first["item_id"], first["how"]) == ("c-001", ("unanimous", "adjudicated"))
-    assert [(row["kind"], row["title"]) for row in first["labels"]] == [
-        ("changed", "What do they track"),
-        ("added", "Who pays"),
-    ]
-    (field,) = first["labels"][0]["fields"]
-    assert field["name"] == "answer"
-    assert [(part["kind"], part["text"]) for part in field["parts"]] == [
-        ("removed", "Orders"),
-        ("added", "Their orders"),
-    ]
-    assert (second["item_id"], second["kind"]) == ("c-002", "added")
-
-
-def test_releases_of_different_layers_are_not_compared(people: dict[str, User]) -> None:
-    project = labeled(*GIVEN["end_to_end"])
-    freeze(project, "extraction", name="one")
-    freeze(project, "validation", name="two")
-
-    with pytest.raises(gold_diffs.NotComparable):
-        gold_diffs.compare(gold.find("one"), gold.find("two"))
-
-
-def test_every_layer_is_offered_for_freezing(people: dict[str, User], signed_in: SignedIn) -> None:
-    factories.make_project(layers=STAGES)
-
-    shown = page(signed_in(people["rita"]), "/projects/orders/gold/")
-
-    assert all(name in shown for name in ("Inferred requirements", "Validation", "End to end"))

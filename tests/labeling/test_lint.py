@@ -16,14 +16,12 @@ from django.urls import reverse
 from labeling.agreement.matching.similarity import Ruler
 from labeling.conversations.rules.importing import Turn
 from labeling.core import acting
-from labeling.domain.facts import Fact
 from labeling.gold import gold_requests, lint, releases, reopenings
-from labeling.gold.rules.lint import KINDS, Finding
+from labeling.gold.rules.lint import KINDS
 from labeling.gold.verification import verify
 from labeling.models import (
     Annotation,
     Conversation,
-    Event,
     GoldRelease,
     Guideline,
     LintReport,
@@ -124,7 +122,7 @@ class Planted:
         uid = item.content["gold"]["requirements"][0]["uid"]
         doubt = reopenings.ask(item=item, layer="extraction", uid=uid, reason="No need.", by=rita)
         if self.clean:
-            reopenings.answer(doubt, "withdrawn", reason="It is one.", by=rita)
+            reopenings.withdraw(doubt, reason="It is one.", by=rita)
 
 
 @pytest.fixture
@@ -206,22 +204,6 @@ def test_a_kind_that_is_known_is_accepted_for_a_reason_that_can_be_read(
         factories.freeze(superseded, waive=waive)
 
 
-def test_a_check_leaves_out_no_layer_and_freezes_nothing(project: Project, rita: User) -> None:
-    project.layers = ["extraction", "inference"]
-    project.save(update_fields=["layers"])
-    factories.answer_all(factories.open_full(project, 1))
-    factories.freeze(project)  # the slug names a release of the first layer
-    ask = {"project": project, "layer": "inference", "only_lint": True, "by": rita}
-    asked = gold_requests.request_freeze(**ask).request
-    assert gold_requests.request_freeze(**ask).joined
-
-    gold_requests.answer(asked.project, ruler=lambda: RULER)
-
-    assert LintReport.objects.get().layer == "inference"
-    assert Event.objects.get(verb="gold.linted").data["request"] == asked.pk
-    assert GoldRelease.objects.count() == 1
-
-
 # --- commands -------------------------------------------------------------------------------------
 
 
@@ -238,12 +220,7 @@ def command(name: str, *arguments: str) -> tuple[int, str, str]:
 
 def test_the_commands_list_refuse_and_go_on_with_a_reason(superseded: Project) -> None:
     of_project = ("--project", superseded.slug)
-    code, out, _ = command("freeze_gold", "--lint", *of_project)
-    assert (code, "2 items, 2 findings" in out) == (1, True)
-    assert "  c-001: labeled under version 1 of the guidelines, the newest is 2" in out
     accepted = ("--waive", "superseded=Typos.")
-    assert command("freeze_gold", "--lint", *of_project, *accepted)[0] == 0
-
     code, _, errors = command("freeze_gold", *of_project)
     assert (code, "c-002: labeled under version 1" in errors) == (1, True)
     code, _, errors = command("freeze_gold", *of_project, "--waive", "superseded")
@@ -304,11 +281,10 @@ def test_a_lead_asks_and_accepts_on_the_page(
 ) -> None:
     address = reverse("gold-lint", args=[superseded.slug])
     ask = reverse("gold-freeze", args=[superseded.slug])
-    assert "Nothing has been checked yet" in page(lead, address)
+    assert "Nothing was found yet" in page(lead, address)
 
     of_layer = {"layer": "extraction", "name": superseded.slug}
-    lead.post(ask, {**of_layer, "only_lint": "on"})
-    assert "A worker is checking" in page(lead, address)
+    lead.post(ask, of_layer)
     gold_requests.answer(superseded, ruler=lambda: RULER)
 
     assert "Labels under superseded guidelines 2" in page(lead, address)
@@ -321,20 +297,3 @@ def test_a_lead_asks_and_accepts_on_the_page(
     shown = lead.get(GoldRelease.objects.get().get_absolute_url()).content.decode()
     assert "Labels under superseded guidelines" in shown
     assert "Only &lt;b&gt;typos&lt;/b&gt;." in shown
-
-
-def test_a_page_of_a_kind_has_a_hundred_findings(superseded: Project, lead: Client) -> None:
-    findings = lint.Findings()
-    facts = [Fact("lint.empty", item=f"c-{number}") for number in range(150)]
-    findings.add(Finding("empty", fact) for fact in facts)
-    lint.store(superseded, "extraction", findings)
-    address = reverse("gold-lint", args=[superseded.slug])
-
-    assert "c-4:" in page(lead, address)
-    assert "c-5:" not in page(lead, address)
-    answer = lead.get(f"{address}?kind=empty").content
-    assert (b"c-99:" in answer, b"c-100:" in answer, b"kind=empty&amp;after=" in answer) == (
-        True,
-        False,
-        True,
-    )

@@ -10,14 +10,11 @@ from unicodedata import normalize
 
 import pytest
 from django.core.management import CommandError, call_command
-from hypothesis import given
-from hypothesis import strategies as st
 
 from labeling.agreement.matching.similarity import Ruler
 from labeling.conversations.rules.importing import Turn
 from labeling.exchange.export import export
 from labeling.gold import gold
-from labeling.gold.rules.normal import moved
 from labeling.models import Annotation, Conversation, GoldRelease, Project
 from tests import factories
 from tests.fakes import WordOverlap
@@ -105,20 +102,3 @@ def test_gold_comes_back_beside_the_conversations_that_it_is_of(
     [label] = back["gold"]["events"]
     assert label["trigger"] == event("NFC")["trigger"]
     assert Conversation.objects.count() == 1
-
-
-@pytest.mark.no_database
-@given(st.text("e\u0301\u0323a o\u0308", min_size=1), st.data())
-def test_a_span_says_the_same_there_and_back(text: str, data: st.DataObject) -> None:
-    text = normalize("NFC", text)
-    start = data.draw(st.integers(0, len(text) - 1))
-    end = data.draw(st.integers(start + 1, len(text)))
-    span = {"message": 0, "start": start, "end": end, "text": text[start:end]}
-
-    there = moved({"x": [span]}, [text], [normalize("NFD", text)])["x"][0]
-    back = moved(there, [normalize("NFD", text)], [text])
-
-    assert normalize("NFC", there["text"]) in normalize("NFC", text)
-    assert (back["start"] <= start, back["end"] >= end) == (True, True)
-    if normalize("NFC", text[:start]) + normalize("NFC", text[start:]) == text:
-        assert back == span or "\u0301" in span["text"] or "\u0323" in span["text"]

@@ -11,12 +11,11 @@ from django.test.utils import CaptureQueriesContext
 
 from labeling.agreement import agreement, conversations, measurements
 from labeling.agreement.matching.similarity import Ruler
-from labeling.gold import gold, pseudonyms
-from labeling.gold.rules.names import in_figures
+from labeling.gold import gold
 from labeling.jobs import pending
 from labeling.models import Measurement, Merge, PendingUpdate, Project, Round
 from labeling.settling import processing, settling
-from labeling.work import annotations, handovers
+from labeling.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 
@@ -43,32 +42,6 @@ def submit(assignment: Any, sources: tuple[int, ...] = (0,)) -> None:
 
 
 # --- what asks ----------------------------------------------------------------------------------
-
-
-def test_the_last_answer_of_a_calibration_round_computes_nothing(
-    project: Project, nothing_computes: None
-) -> None:
-    opened = factories.open_calibration(project, 1)
-    for assignment in opened.assignments.all():
-        submit(assignment)
-
-    opened.refresh_from_db()
-    assert (opened.state, opened.agreement) == ("open", None)
-    assert PendingUpdate.objects.get().project == project
-
-
-def test_taking_open_work_away_computes_nothing(
-    project: Project, people: dict[str, User], nothing_computes: None
-) -> None:
-    opened = factories.open_calibration(project, 1)
-    for assignment in opened.assignments.exclude(annotator=people["cleo"]):
-        submit(assignment)
-
-    handovers.hand_on(project=project, person=people["cleo"], by=people["rita"])
-
-    opened.refresh_from_db()
-    assert opened.state == "open"
-    assert PendingUpdate.objects.get().round == opened
 
 
 def test_no_page_and_no_api_measures(
@@ -219,21 +192,6 @@ def test_answers_of_one_person_are_merged_at_once_without_the_encoder(project: P
 
 
 # --- gold ---------------------------------------------------------------------------------------
-
-
-def test_a_freeze_computes_nothing_that_is_stored(project: Project, request: Any) -> None:
-    opened = factories.open_full(project, 2)
-    factories.answer_all(opened)
-    factories.measure(opened)
-    request.getfixturevalue("nothing_computes")
-
-    release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
-
-    assert release.items.count() == 2
-    (figures,) = release.agreement["rounds"]
-    names = pseudonyms.names_of(project)
-    stored = measurements.figures_of(opened, "extraction")
-    assert in_figures(figures, names)["pairs"] == stored["pairs"]
 
 
 def test_what_comes_in_again_and_again_is_left_out_and_named(

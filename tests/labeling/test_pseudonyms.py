@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import DatabaseError, connection, transaction
 from pyarrow import parquet
 
 from labeling.agreement.matching.similarity import Ruler
@@ -86,14 +85,6 @@ def test_the_numbers_follow_the_names_and_stay(
     freeze(project)
 
     assert dict(Pseudonym.objects.values_list("user__username", "number")) == numbers
-
-
-@pytest.mark.parametrize(
-    "statement", ["UPDATE labeling_pseudonym SET number = 9", "DELETE FROM labeling_pseudonym"]
-)
-def test_a_pseudonym_never_changes(release: GoldRelease, statement: str) -> None:
-    with pytest.raises(DatabaseError, match="pseudonym"), transaction.atomic():
-        connection.cursor().execute(statement)
 
 
 def test_hidden_checks_know_who_had_a_hand_in_an_item(

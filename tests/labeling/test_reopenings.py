@@ -1,20 +1,22 @@
-"""Gold that somebody doubts: reopened by a lead, decided blind, and in the next release."""
+"""Gold that somebody doubts: decided blind, and in the next release."""
 
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from io import BytesIO
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
 from labeling.agreement.matching.similarity import Ruler
 from labeling.exchange.gold_files import import_gold
-from labeling.gold import corrections, gold, pseudonyms, reopenings
-from labeling.gold.rules.corrections import Correction, blind, corrected
+from labeling.gold import corrections, gold, reopenings
+from labeling.gold.rules.corrections import blind
 from labeling.gold.verification import verify
 from labeling.models import (
     Adjudication,
@@ -32,16 +34,6 @@ from tests.fakes import WordOverlap
 from tests.pages import page
 
 URL = "/projects/orders/reopened/"
-
-
-def test_a_correction_replaces_adds_or_removes_one_label():
-    labels = [{"uid": "a", "x": 1}, {"uid": "b", "x": 1}]
-    change = Correction(1, "qa", "a", {"uid": "a", "x": 2}, False, ("rita",), "", "g@1")
-
-    assert corrected(labels, change) == [{"uid": "a", "x": 2}, {"uid": "b", "x": 1}]
-    assert corrected(labels, change._replace(label=None)) == [{"uid": "b", "x": 1}]
-    new = change._replace(uid="c", label={"uid": "c"}, is_new=True)
-    assert corrected(labels, new) == [*labels, {"uid": "c"}]
 
 
 @pytest.mark.parametrize(
@@ -82,12 +74,6 @@ def asked(item: GoldItem, by: Any, **fields: Any) -> Reopening:
     return reopenings.ask(item=item, by=by, **{**values, **fields})
 
 
-def reopened(item: GoldItem, by: Any, lead: Any, **fields: Any) -> Reopening:
-    row = asked(item, by, **fields)
-    reopenings.answer(row, "open", reason="", by=lead)
-    return row
-
-
 def decided(row: Reopening, judge: Any, side: str, **fields: Any) -> Adjudication:
     """``side`` gold or proposal, whichever letter it has for this judge."""
     conversation = row.item.conversation
@@ -118,7 +104,7 @@ def frozen(project) -> GoldItem:
 
 
 @pytest.mark.django_db
-def test_a_doubt_is_answered_by_a_lead_and_decided_in_adjudication(
+def test_a_doubt_is_decided_in_adjudication_by_somebody_who_does_not_read_it(
     signed_in, rita, noor, project, item
 ):
     address = f"/projects/orders/gold/orders/1/items/{item.item_id}/"
@@ -129,9 +115,7 @@ def test_a_doubt_is_answered_by_a_lead_and_decided_in_adjudication(
 
     researcher.post(doubt, {"reason": "It should go."})
     row = Reopening.objects.get()
-    assert "It should go." in page(lead, f"{URL}{row.pk}/")
-    lead.post(f"{URL}{row.pk}/", {"answer": "open"})
-
+    assert "It should go." in page(researcher, f"{URL}{row.pk}/")
     assert lead.get(f"{URL}{row.pk}/").url.startswith(f"/adjudicate/{item.conversation_id}/")
     desk = page(lead, f"/adjudicate/{item.conversation_id}/?layer=extraction")
     assert "It should go." not in desk
@@ -154,7 +138,7 @@ def test_a_doubt_is_answered_by_a_lead_and_decided_in_adjudication(
 def test_the_next_release_holds_what_was_decided_and_says_which_label_it_changed(
     rita, noor, project, item
 ):
-    row = reopened(item, noor, rita)
+    row = asked(item, noor)
     decided(row, rita, "proposal")
 
     assert PendingUpdate.objects.filter(conversation=item.conversation_id).exists()
@@ -173,7 +157,7 @@ def test_the_next_release_holds_what_was_decided_and_says_which_label_it_changed
 
 @pytest.mark.django_db
 def test_gold_that_stays_keeps_its_labels_and_who_gave_them(rita, noor, project, item):
-    decision = decided(reopened(item, noor, rita), rita, "gold")
+    decision = decided(asked(item, noor), rita, "gold")
 
     (label,) = decision.payload["requirements"]
     assert sorted(label["adopted_from"]) == ["ana", "ben", "cleo"]
@@ -185,7 +169,7 @@ def test_gold_that_stays_keeps_its_labels_and_who_gave_them(rita, noor, project,
 
 @pytest.mark.django_db
 def test_a_decision_made_later_overrides_it(rita, noor, project, item):
-    decided(reopened(item, noor, rita), rita, "proposal")
+    decided(asked(item, noor), rita, "proposal")
     adjudications.decide(
         conversation=item.conversation,
         layer="extraction",
@@ -203,7 +187,7 @@ def test_a_decision_made_later_overrides_it(rita, noor, project, item):
 @pytest.mark.django_db
 def test_a_missing_label_is_added_with_the_next_id_which_no_judge_sees(rita, noor, project, item):
     new = {**label_in(item), "id": "REQ-070", "title": "Another wish", "source_messages": [0]}
-    row = reopened(item, noor, rita, uid="", proposal=new)
+    row = asked(item, noor, uid="", proposal=new)
     desk = reopenings.desk(item.conversation, "extraction", rita)
 
     assert [cluster.label["id"] for cluster in desk.clusters] == ["REQ-001", "REQ-002"]
@@ -216,7 +200,7 @@ def test_a_missing_label_is_added_with_the_next_id_which_no_judge_sees(rita, noo
 
 @pytest.mark.django_db
 def test_letters_are_drawn_for_each_judge_and_stay(people, item):
-    reopened(item, people["noor"], people["rita"])
+    asked(item, people["noor"])
 
     def letters(user) -> list[Any]:
         (cluster,) = reopenings.desk(item.conversation, "extraction", user).clusters
@@ -229,7 +213,7 @@ def test_letters_are_drawn_for_each_judge_and_stay(people, item):
 
 @pytest.mark.django_db
 def test_a_judges_own_label_keeps_what_no_judge_is_shown(rita, noor, project, item):
-    reopened(item, noor, rita)
+    asked(item, noor)
     desk = reopenings.desk(item.conversation, "extraction", rita)
     own = {**desk.clusters[0].label, "id": "REQ-009", "source_messages": [1]}
     decision = Decision(desk.answers_sha256, [own], kind="error", note="Message 1.")
@@ -244,23 +228,18 @@ def test_a_judges_own_label_keeps_what_no_judge_is_shown(rita, noor, project, it
 @pytest.mark.django_db
 def test_who_knows_gold_decides_only_where_nobody_else_is_left(people, project, item):
     noor, rita, ana = people["noor"], people["rita"], people["ana"]
-    reopened(item, noor, rita)
+    asked(item, noor)
     Membership.objects.create(project=project, user=ana, role="researcher")
     desk = reopenings.desk(item.conversation, "extraction", rita)
 
-    def refusals() -> dict[str, str | None]:
-        found = {name: reopenings.refusal(desk, people[name]) for name in ("noor", "ana", "rita")}
-        return {name: fact and fact.code for name, fact in found.items()}
+    def refusals() -> list[str | None]:
+        found = (reopenings.refusal(desk, people[name]) for name in ("noor", "ana", "rita"))
+        return [fact and fact.code for fact in found]
 
-    nobody_else = {"noor": "reopening.own", "ana": None, "rita": None}
-    assert refusals() == nobody_else
-    olga = people["olga"]
-    Membership.objects.create(project=project, user=olga, role="lead")
-    known = "reopening.knows_gold"
-    assert refusals() == {"noor": "reopening.own", "ana": known, "rita": known}
-    olga.is_active = False
-    olga.save()
-    assert refusals() == nobody_else
+    assert refusals() == ["reopening.own", "reopening.knows_gold", None]
+    rita.is_active = False
+    rita.save()
+    assert refusals() == ["reopening.own", None, None]
     with pytest.raises(reopenings.NotTheJudge):
         decided(Reopening.objects.get(), noor, "gold")
 
@@ -284,31 +263,39 @@ def test_a_doubt_says_what_is_wrong_with_it(people, item):
 
 
 @pytest.mark.django_db
-def test_a_lead_answers_with_a_reason_and_who_doubted_may_withdraw(people, project, item):
+def test_who_doubted_or_a_lead_may_withdraw_it(signed_in, people, project, item):
     noor, rita, olga = people["noor"], people["rita"], people["olga"]
     Membership.objects.create(project=project, user=olga, role="researcher")
     row = asked(item, noor)
+    with pytest.raises(reopenings.NotTheJudge):
+        reopenings.withdraw(row, reason="", by=olga)
 
-    for state, by, refusal in [
-        ("open", noor, reopenings.NotTheJudge),
-        ("withdrawn", olga, reopenings.NotTheJudge),
-        ("declined", rita, reopenings.ReopeningRefused),
-        ("kept", rita, reopenings.ReopeningRefused),
-    ]:
-        with pytest.raises(refusal):
-            reopenings.answer(row, state, reason="", by=by)
-    reopenings.answer(row, "declined", reason="Message 0 says so.", by=rita)
+    signed_in(noor).post(f"{URL}{row.pk}/", {"reason": "Message 0 says so."})
     with pytest.raises(reopenings.ReopeningRefused):
-        reopenings.answer(row, "open", reason="", by=rita)
-    again = asked(item, noor)
-    reopenings.answer(again, "withdrawn", reason="", by=noor)
+        reopenings.withdraw(row, reason="", by=rita)
+    reopenings.withdraw(asked(item, noor), reason="", by=rita)
 
-    assert [each.state for each in Reopening.objects.all()] == ["declined", "withdrawn"]
+    answered = Reopening.objects.values_list("state", "answer", "answered_by__username")
+    assert list(answered) == [
+        ("withdrawn", "Message 0 says so.", "noor"),
+        ("withdrawn", "", "rita"),
+    ]
+
+
+@pytest.mark.django_db
+def test_what_waited_for_a_lead_in_0_6_0_is_open(noor, item):
+    row = asked(item, noor)
+    Reopening.objects.update(state="asked")
+
+    import_module("labeling.migrations.0008_doubts_are_open").open_what_was_asked(apps, None)
+
+    row.refresh_from_db()
+    assert row.state == "open"
 
 
 @pytest.mark.django_db
 def test_a_decision_about_other_answers_is_refused(rita, noor, item):
-    reopened(item, noor, rita)
+    asked(item, noor)
 
     with pytest.raises(adjudications.AnswersChanged):
         reopenings.decide(item.conversation, "extraction", Decision("0" * 64, [None]), by=rita)
@@ -316,7 +303,7 @@ def test_a_decision_about_other_answers_is_refused(rita, noor, item):
 
 @pytest.mark.django_db
 def test_who_labels_a_conversation_blind_sees_none_of_its_doubts(signed_in, people, project, item):
-    row = reopened(item, people["noor"], people["rita"])
+    row = asked(item, people["noor"])
     rita = people["rita"]
     Membership.objects.create(project=project, user=rita, role="annotator")
     text = Conversation.objects.get(pk=item.conversation_id)
@@ -340,7 +327,7 @@ def test_a_doubt_about_a_test_item_is_read_for_a_reason(signed_in, people, proje
 
 @pytest.mark.django_db
 def test_a_settled_doubt_never_changes_and_none_is_deleted(rita, noor, item):
-    decided(reopened(item, noor, rita), rita, "proposal")
+    decided(asked(item, noor), rita, "proposal")
 
     for statement in (
         "UPDATE labeling_reopening SET state = 'open'",
@@ -371,7 +358,7 @@ def imported(project, item: GoldItem, name: str = "published") -> GoldItem:
 @pytest.mark.django_db
 def test_imported_gold_is_copied_with_the_corrected_label(signed_in, rita, noor, project, item):
     published = imported(project, item)
-    decided(reopened(published, noor, rita), rita, "proposal")
+    decided(asked(published, noor), rita, "proposal")
     url = "/projects/orders/gold/published/1/"
     shown = page(signed_in(rita), url)
 
@@ -393,24 +380,8 @@ def test_imported_gold_is_copied_with_the_corrected_label(signed_in, rita, noor,
 
 
 @pytest.mark.django_db
-def test_who_corrected_imported_gold_here_is_named_to_leads(signed_in, rita, noor, project, item):
-    published = imported(project, item)
-    decided(reopened(published, noor, rita), rita, "proposal")
-    newer = corrections.freeze_corrections(published.release).items.get()
-    url = f"/projects/orders/gold/published/2/items/{newer.item_id}/"
-
-    assert "decided by rita." in page(signed_in(rita), url)
-    assert "decided by annotator-4." in page(signed_in(noor), url)
-
-    taken_over = imported(project, item, name="elsewhere")
-    taken_over.canonical = newer.canonical  # its decision is one of another project
-    content = pseudonyms.content_of(taken_over, pseudonyms.names_of(project))
-    assert content["provenance"]["corrections"][0]["decided_by"] == ["annotator-4"]
-
-
-@pytest.mark.django_db
 def test_gold_that_was_labeled_here_is_not_copied(rita, noor, item):
-    decided(reopened(item, noor, rita), rita, "proposal")
+    decided(asked(item, noor), rita, "proposal")
 
     with pytest.raises(corrections.LabeledHere):
         corrections.freeze_corrections(item.release)

@@ -11,7 +11,7 @@ from django.test import Client
 
 from labeling.agreement.matching.similarity import Ruler
 from labeling.gold import gold
-from labeling.models import Annotation, Assignment, Event, Membership, Project, Review
+from labeling.models import Annotation, Membership, Project, Review
 from labeling.settling import reviews
 from labeling.work.models.assignments import draw_of
 from tests import factories
@@ -46,32 +46,6 @@ def test_an_accepted_answer_stays_as_it_is(
     assert answers[0].status == "submitted"
 
 
-def test_the_audit_log_reads_the_same_in_whatever_language_somebody_reviews(
-    answers: list[Annotation], signed_in: SignedIn, rita: User
-) -> None:
-    client = signed_in(rita)
-    client.cookies["django_language"] = "de"
-
-    assert say(client, answers[0], "accepted").status_code == 201
-
-    assert Event.objects.get(verb="annotation.reviewed").data["verdict"] == "accepted"
-
-
-def test_a_returned_answer_is_a_draft_again_and_says_why(
-    answers: list[Annotation], signed_in: SignedIn, rita: User
-) -> None:
-    client = signed_in(rita)
-
-    silent = say(client, answers[0], "returned")
-    response = say(client, answers[0], "returned", comment="Message 2 is a wish too")
-
-    assert (silent.status_code, silent.json()["code"]) == (400, "reason_missing")
-    assert response.status_code == 201
-    assignment = Assignment.objects.get(annotation=answers[0])
-    assert assignment.annotation.status == "draft"
-    assert assignment.returned_reason == "Message 2 is a wish too"
-
-
 def test_the_page_says_beforehand_that_what_gold_holds_cannot_be_returned(
     answers: list[Annotation], signed_in: SignedIn, project: Project, rita: User
 ) -> None:
@@ -90,31 +64,6 @@ def test_the_page_says_beforehand_that_what_gold_holds_cannot_be_returned(
     assert returns in held.content.decode()
     assert "A gold release holds this answer" in held.content.decode()
     assert held.context["takers"] == []
-
-
-def test_an_answer_can_be_returned_to_somebody_else(
-    project: Project, signed_in: SignedIn, rita: User
-) -> None:
-    round_ = factories.open_full(project, 1, overlap=2)
-    factories.answer_all(round_)
-    given = list(round_.assignments.select_related("annotator"))
-    holders = {one.annotator.username for one in given}
-    (free,) = {"ana", "ben", "cleo"} - holders
-    annotation = Annotation.objects.get(assignment=given[0])
-    client = signed_in(rita)
-    assert f"<option>{free}</option>" in client.get(f"/review/{annotation.pk}/").content.decode()
-
-    unknown = say(client, annotation, "returned", comment="Look again", to="nobody")
-    holder = say(client, annotation, "returned", comment="Look", to=given[1].annotator.username)
-    response = say(client, annotation, "returned", comment="A second pair of eyes", to=free)
-
-    assert (unknown.status_code, holder.json()["code"]) == (400, "handover_impossible")
-    assert response.status_code == 201
-    assert Review.objects.count() == 1
-    taken = round_.assignments.get(annotator__username=free)
-    assert taken.slot is not None
-    given[0].refresh_from_db()
-    assert given[0].slot is None
 
 
 def test_gold_takes_what_was_fixed_and_the_answer_stays_what_it_was(

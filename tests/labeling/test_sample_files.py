@@ -16,7 +16,7 @@ from django.urls import reverse
 from labeling.models import Annotation, Conversation, Project
 from tests import factories
 from tests.labeling.domain.formats.test_samples import BOOKING, INFERRED, ISSUE, TALK, saved
-from tests.labeling.label_files import export, refused, run, stored
+from tests.labeling.label_files import run, stored
 
 pytestmark = pytest.mark.django_db
 
@@ -73,34 +73,6 @@ def test_layers_that_a_file_leaves_out_are_not_answered_and_an_empty_list_is(tar
     assert annotation.unanswered == ["inference", "validation"]
 
 
-def test_a_list_in_yaml_is_read_for_the_person_and_the_conversation_that_are_named(
-    target, tmp_path
-):
-    path = written(tmp_path, "guide.yaml", json.dumps([BOOKING]))  # JSON is YAML, too
-
-    run(path, format="sample", annotator="ben", conversation="sample_001")
-
-    assert Annotation.objects.get().assignment.annotator.username == "ben"
-
-
-def test_one_wrong_label_stores_nothing(target, tmp_path):
-    good = written(tmp_path, "good.json", saved())
-    few = BOOKING | {"acceptance_criteria": ["Only one"]}
-    bad = written(tmp_path, "bad.json", saved(annotator="ben", requirements=[few]))
-    late = written(tmp_path, "late.json", saved(requirements=[BOOKING | {"source_messages": [3]}]))
-    other = TALK | {"conversation": [{"role": "user", "content": "Other words"}] * 2}
-    text = written(tmp_path, "text.json", saved() | other)
-    nobody = written(tmp_path, "nobody.json", saved(annotator=None))
-
-    said = refused(good, bad, late, text, nobody, format="sample")
-
-    places = sorted(line.partition(" ")[0] for line in said)
-    assert places == ["bad.json:1:", "late.json:1:", "nobody.json:1:", "text.json:1:"]
-    before = stored()
-    assert "Dry run: nothing was stored." in run(good, format="sample", dry_run=True)
-    assert stored() == before
-
-
 def test_the_pages_show_what_is_left_out_before_anything_is_stored(target, client, people):
     client.force_login(people["rita"])
     extra = BOOKING | {"note": "<b>see</b> mail"}
@@ -118,20 +90,3 @@ def test_the_pages_show_what_is_left_out_before_anything_is_stored(target, clien
     page = client.post(reverse("conversations-preview", args=["target"]), sent).content.decode()
     assert "there is no place for seed: &lt;i&gt;7&lt;/i&gt;" in page
     assert "<i>7</i>" not in page
-
-
-def test_an_answer_that_states_nothing_of_one_layer_alone_moves_to_another_project(
-    target, tmp_path
-):
-    run(written(tmp_path, "none.json", saved(requirements=[])), format="sample")
-    other = factories.make_project("other", layers=target.layers)
-    call_command(
-        "import_conversations", str(tmp_path / "sample_001.json"), project="other", format="sample"
-    )
-
-    [exported] = export(target, tmp_path)
-    run(exported, project="other")
-
-    [answer] = Annotation.objects.filter(assignment__round__project=other)
-    assert (answer.payload, answer.empty) == ({}, False)
-    assert answer.unanswered == ["inference", "validation"]

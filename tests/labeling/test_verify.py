@@ -481,15 +481,6 @@ def test_who_publishes_a_folder_is_known_by_the_key_that_they_told(
     assert "is intact" in said(capsys, folder=folder, any_key=True)
 
 
-def test_a_project_is_not_mistaken_for_a_folder_of_its_name(
-    folder: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put("items.jsonl", "must", "could")(folder)
-    monkeypatch.chdir(folder.parent)
-
-    assert "orders@1 is intact" in said(capsys, project="orders")
-
-
 # --- releases of before 0.4 -----------------------------------------------------------------------
 
 
@@ -608,17 +599,3 @@ def test_a_large_release_is_verified_by_a_worker(
     assert (asked, ReleaseCheck.objects.count()) == ([release.pk], 0)
     tasks.verify_gold(release.pk)
     assert "intact" in client.get(address).content.decode()
-
-
-def test_a_release_keeps_a_few_faults_and_counts_all(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    release = factories.make_release(project)
-    monkeypatch.setattr(verification, "KEPT", 1)
-    guards.remove(connection)
-    for item in release.items.all():
-        change("labeling_golditem", item.pk, canonical="{}")
-
-    check = verification.check(release)
-
-    assert (len(check.faults), check.n_faults > 3) == (1, True)

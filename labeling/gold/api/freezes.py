@@ -18,7 +18,7 @@ from labeling.core.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, listed
 from labeling.core.api.records import FactField
 from labeling.core.api.requests import asked, sent, user_of
 from labeling.gold import gold_requests, lint
-from labeling.gold.rules.lint import KINDS, Finding
+from labeling.gold.rules.lint import Finding
 from labeling.models import Conversation, Event, Project
 from labeling.schema.targets import target_layers
 from labeling.words import is_fact, words_of
@@ -40,14 +40,11 @@ class FreezeIn(serializers.Serializer[Any]):
         default=dict,
         help_text="Why findings of lint may be in the release, by kind",
     )
-    only_lint = serializers.BooleanField(
-        default=False, help_text="Say what lint finds, and freeze nothing"
-    )
 
 
 class FreezeOut(serializers.Serializer[Any]):
     id = serializers.IntegerField()
-    state = serializers.ChoiceField(["waiting", "frozen", "linted", "refused", "given_up"])
+    state = serializers.ChoiceField(["waiting", "frozen", "refused", "given_up"])
     layer = serializers.CharField()
     name = serializers.CharField()
     asked_by = serializers.CharField(allow_null=True)
@@ -78,7 +75,7 @@ class FreezesView(ApiView):
         project = access.led(request.user, slug)
         fields = sent(request, FreezeIn)
         asked = gold_requests.request_freeze(project=project, by=user_of(request), **fields)
-        (state,) = _states([_freezes(project).get(pk=asked.request.pk)])
+        (state,) = _states([_freezes(project).get(pk=asked.pk)])
         return Response(FreezeOut(state).data, status=status.HTTP_202_ACCEPTED)
 
 
@@ -111,7 +108,7 @@ def _states(asked: list[Event]) -> list[dict[str, Any]]:
     return [_state(event, by_request.get(event.pk)) for event in asked]
 
 
-STATES = {"gold.frozen": "frozen", "gold.freeze_refused": "refused", "gold.linted": "linted"}
+STATES = {"gold.frozen": "frozen", "gold.freeze_refused": "refused"}
 
 
 def _state(asked: Event, outcome: Event | None) -> dict[str, Any]:
@@ -159,7 +156,6 @@ class LintOut(PageOut):
 
 class LintIn(serializers.Serializer[Any]):
     layer = serializers.CharField(required=False, help_text="Default: the project's first")
-    kind = serializers.ChoiceField(list(KINDS), required=False, help_text="Findings of this kind")
 
 
 class LintView(ApiView):
@@ -167,11 +163,10 @@ class LintView(ApiView):
 
     @extend_schema(parameters=[*OLDEST_FIRST, LintIn], responses=LintOut)
     def get(self, request: Request, slug: str) -> Response:
-        """What lint found the last time in labels that would be frozen."""
+        """What the last freeze was refused for: the findings of lint."""
         project = access.readable(request.user, slug)
-        wanted = asked(request, LintIn)
         layers = target_layers(project.layers)
-        layer = wanted.get("layer") or layers[0]
+        layer = asked(request, LintIn).get("layer") or layers[0]
         if layer not in layers:
             choice = f"This project has {', '.join(layers)}."
             raise serializers.ValidationError({"layer": [choice]})
@@ -179,7 +174,7 @@ class LintView(ApiView):
         findings = lint.stored(report)
         return listed(
             request,
-            findings.of(wanted["kind"]) if "kind" in wanted else list(findings),
+            list(findings),
             FindingOut,
             prepared=_with_names,
             layer=layer,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
@@ -14,16 +12,13 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from labeling.conversations.archives import zipped
 from labeling.core.api.base import READING, RELEASING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.paging import NEWEST_FIRST, OLDEST_FIRST, page, page_of
 from labeling.core.api.records import computed, row_of, username
-from labeling.exchange.export import export, formats_for
-from labeling.exchange.native_files import export_lines
+from labeling.exchange.export import download, formats_for
 from labeling.gold import looks, pseudonyms, verification
-from labeling.gold.looks import Sight
-from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership, ReleaseCheck
+from labeling.models import Conversation, GoldItem, GoldRelease, Membership, ReleaseCheck
 from labeling.words import worded
 from labeling.work import blindness
 
@@ -156,23 +151,7 @@ class GoldExportView(ApiView):
     def get(self, request: Request, name: str, version: int) -> HttpResponseBase:
         """The items as lines, as they were hashed; or the files of a format in one archive."""
         release = _release(request, name, version)
-        blindness.refuse(request.user, Conversation.objects.filter(gold_items__release=release))
-        looks.require(request.user, [release], Sight(Look.Purpose.EXPORT))
-        form = request.query_params.get("form", "")
-        if form and form not in formats_for(release):
-            offered = ", ".join(formats_for(release))
-            raise serializers.ValidationError({"form": [f"This release has: {offered}."]})
-        if form:
-
-            def write(folder: Path) -> list[Path]:
-                return export(release, format=form, folder=folder)
-
-            return zipped(write, f"{release}-{form}.zip")
-        return StreamingHttpResponse(
-            export_lines(release),
-            content_type="application/x-ndjson; charset=utf-8",
-            headers={"Content-Disposition": f'attachment; filename="{release}.jsonl"'},
-        )
+        return download(release, request.query_params.get("form", ""), request.user)
 
 
 # --- verifying ------------------------------------------------------------------------------------

@@ -45,8 +45,6 @@ class FreezeForm(forms.Form):
         ),
     )
 
-    only_lint = forms.BooleanField(required=False, widget=forms.HiddenInput)
-
     def clean(self) -> dict[str, Any]:
         """With the reasons for accepting what lint found, by kind."""
         said = {kind: reason_in(self.data.get(f"waive-{kind}", ""))[:2000] for kind in KINDS}

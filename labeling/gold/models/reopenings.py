@@ -38,12 +38,12 @@ class ReopeningQuerySet(models.QuerySet["Reopening"]):
 
 
 class Reopening(models.Model):
-    """Somebody says that an item of gold looks wrong: a lead reopens it or declines.
+    """Somebody says that an item of gold looks wrong: it is decided anew.
 
     ``label_uid`` names the label that is doubted; empty: one is missing, or it is about the layer
     as a whole. ``proposal`` is the label as it should be, where a run returned one. ``decision`` is
     what was decided blind in adjudication. ``history`` is what judges said of it while these
-    were disputes with verdicts.
+    were disputes with verdicts. Until 0.6.0 a lead answered first: declined, or reopened.
     """
 
     class State(models.TextChoices):

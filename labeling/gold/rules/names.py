@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import count
 from typing import Any, TypeVar, cast
 
-from labeling.gold.rules.content import LabelCorrection, Provenance
+from labeling.gold.rules.content import Provenance
 
 PREFIX = "annotator-"
 PSEUDONYMS = "pseudonyms"
@@ -37,32 +38,13 @@ def number_of(name: str) -> int | None:
 def numbered(names: Iterable[str], taken: Mapping[str, int]) -> dict[str, int]:
     """A number for everybody who has none, in the order of their names.
 
-    Labels that were exported under pseudonyms come back as accounts of these names: each keeps its
-    number where that is free, so that the same labels give the same items.
-
     Examples
     --------
     >>> numbered(["cleo", "ana", "ben"], {"ben": 1})
     {'ana': 2, 'cleo': 3}
-    >>> numbered(["annotator-2", "annotator-10", "ana"], {})
-    {'annotator-2': 2, 'annotator-10': 10, 'ana': 1}
     """
-    new = sorted({*names} - taken.keys())
-    used = {*taken.values()}
-    numbers: dict[str, int] = {}
-    for name in sorted(new, key=lambda name: (number_of(name) is None, number_of(name) or 0)):
-        number = number_of(name)
-        if number is not None and number not in used:
-            numbers[name] = number
-            used.add(number)
-    free = 1
-    for name in new:
-        if name not in numbers:
-            while free in used:
-                free += 1
-            numbers[name] = free
-            used.add(free)
-    return numbers
+    free = (number for number in count(1) if number not in taken.values())
+    return dict(zip(sorted({*names} - taken.keys()), free, strict=False))
 
 
 def with_pseudonyms(provenance: Provenance, pseudonyms: Mapping[str, str]) -> Provenance:
@@ -77,11 +59,6 @@ def with_names(provenance: Provenance, names: Mapping[str, str]) -> Provenance:
         return provenance
     renamed = _row(provenance, lambda name: names.get(name, name))
     return cast(Provenance, {key: value for key, value in renamed.items() if key != "people"})
-
-
-def deciders_with_names(row: LabelCorrection, names: Mapping[str, str]) -> LabelCorrection:
-    """``names`` is by pseudonym."""
-    return cast(LabelCorrection, _row(row, lambda name: names.get(name, name)))
 
 
 Figures = TypeVar("Figures")

@@ -6,12 +6,10 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from labeling.agreement.matching.references import unresolved
 from labeling.domain.facts import Fact
 from labeling.gold.rules.release import text_sha256
-from labeling.gold.rules.statement import parsed
-from labeling.schema import LAYERS
-from labeling.schema.targets import END_TO_END
+from labeling.gold.rules.signatures import files_signed, fingerprint
+from labeling.gold.rules.statement import MANIFEST_FILE, parsed
 
 
 class ReleaseFault(NamedTuple):
@@ -28,6 +26,33 @@ class ItemColumns(NamedTuple):
     split: str
     how: str
     sha256: str
+
+
+def faults_of_files(
+    stated: Mapping[str, Any], found: Mapping[str, str], signature: str | None, key: str
+) -> Iterator[Fact]:
+    """The files that are there, by their hashes, as the manifest says and as they were signed.
+
+    Without a signature (None), the manifest alone counts.
+    """
+    files = stated.get("files")
+    files = dict(files) if isinstance(files, dict) else {}
+    files[MANIFEST_FILE] = found[MANIFEST_FILE]
+    signed = files
+    if signature is not None:
+        by_key = files_signed(signature, key)
+        if by_key is None:
+            yield Fact("verify.signature")
+        elif fingerprint(key) != stated.get("key"):
+            yield Fact("verify.other_key")
+        signed = files if by_key is None else by_key
+    for name in sorted({*files, *signed, *found}):
+        if name not in found:
+            yield Fact("verify.file_missing", file=name)
+        elif name not in signed:
+            yield Fact("verify.file_more", file=name)
+        elif not found[name] == signed[name] == files.get(name):
+            yield Fact("verify.file", file=name)
 
 
 def faults_of_item(
@@ -48,13 +73,6 @@ def faults_of_item(
     hows = [_how(document), *(["imported"] if is_imported else [])]
     if named != (columns.item_id, columns.split) or columns.how not in hows:
         yield ReleaseFault(columns.item_id, Fact("verify.columns"))
-    try:
-        lost = _lost_references(document)
-    except (AttributeError, KeyError, TypeError):  # a file of somebody else may hold anything
-        yield ReleaseFault(columns.item_id, Fact("verify.malformed"))
-    else:
-        if lost:
-            yield ReleaseFault(columns.item_id, Fact("verify.lost_reference", lost=lost[0]))
 
 
 def faults_of_lines(lines: Iterable[bytes], hashes: Mapping[str, str]) -> Iterator[ReleaseFault]:
@@ -71,16 +89,6 @@ def faults_of_lines(lines: Iterable[bytes], hashes: Mapping[str, str]) -> Iterat
             yield ReleaseFault(item_id, Fact("verify.content"))
     for item_id in waiting:
         yield ReleaseFault(item_id, Fact("verify.missing_item"))
-
-
-def _lost_references(document: Mapping[str, Any]) -> list[str]:
-    """Uids that labels refer to but the item lacks. Only items made here are complete."""
-    gold, base = document.get("gold", {}), document.get("given", {})
-    if not base and document.get("layer") != END_TO_END:
-        return []
-    known = [label["uid"] for labels in [*gold.values(), *base.values()] for label in labels]
-    layers = [name for name, layer in LAYERS.items() if layer.key in gold]
-    return [uid for name in layers for uid in unresolved(name, gold[LAYERS[name].key], known)]
 
 
 def _how(document: Mapping[str, Any]) -> Any:

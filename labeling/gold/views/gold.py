@@ -1,25 +1,22 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from labeling.conversations.archives import zipped
 from labeling.core import access
 from labeling.core.views.access import refused
-from labeling.core.views.paging import Page, page_of, part_of
+from labeling.core.views.paging import page_of, part_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.exchange.export import EXPORTERS, ExporterFailed, export, formats_for
-from labeling.exchange.native_files import export_lines
+from labeling.exchange.export import EXPORTERS, ExporterFailed, UnknownFormat, download, formats_for
 from labeling.gold import corrections, gold_requests, looks, pseudonyms, signing, verification
 from labeling.gold.forms.gold import FreezeForm
 from labeling.gold.gold_requests import OUTCOMES
@@ -27,7 +24,7 @@ from labeling.gold.looks import Sight
 from labeling.gold.rules import statement
 from labeling.gold.rules.names import in_figures
 from labeling.gold.rules.statement import Waiver
-from labeling.gold.views.gold_items import ListLength, described, summarized, who_labeled
+from labeling.gold.views.gold_items import ListLength, described
 from labeling.gold.views.looks import address
 from labeling.models import (
     Conversation,
@@ -42,9 +39,8 @@ from labeling.models import (
 from labeling.operation import health
 from labeling.schema.layers import published_as
 from labeling.schema.targets import stages_of
-from labeling.settling.settling import TO_DECIDE
 from labeling.translation import lazy
-from labeling.words import is_fact, words
+from labeling.words import words
 from labeling.work import blindness
 
 FORMAT_WORDS = {
@@ -72,7 +68,7 @@ def gold_freeze(request: HttpRequest, slug: str) -> HttpResponse:
     form = FreezeForm(project, request.POST)
     if form.is_valid():
         try:
-            asked = gold_requests.request_freeze(
+            gold_requests.request_freeze(
                 project=project,
                 by=request.user,  # type: ignore[arg-type]
                 **form.cleaned_data,
@@ -80,24 +76,9 @@ def gold_freeze(request: HttpRequest, slug: str) -> HttpResponse:
         except RuleError as error:
             form.add_error(None, words(error.fact))
         else:
-            if form.cleaned_data["only_lint"]:
-                messages.success(request, _("A worker is checking; the result appears here."))
-                page = reverse("gold-lint", args=[project.slug])
-                return redirect(f"{page}?layer={form.cleaned_data['layer']}")
-            messages.success(request, _what_happens(asked))
+            messages.success(request, _("A worker freezes the release; it appears here."))
             return redirect("gold", project.slug)
     return _gold_page(request, project, form, status=400)
-
-
-def _what_happens(asked: gold_requests.Asked) -> str:
-    if asked.joined:
-        return _(
-            "This freeze was asked for already and is under way, so it is one freeze. Freeze again "
-            "when it is done, for what has come in since."
-        )
-    if asked.after:
-        return _("Another freeze of this project is under way; a worker makes yours after it.")
-    return _("A worker is freezing the release; it appears here.")
 
 
 @require_GET
@@ -124,27 +105,10 @@ def gold_verify(request: HttpRequest, slug: str, name: str, version: int) -> Htt
 def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponseBase:
     """The items alone as lines, or with ``format`` all that the command writes, as one file."""
     release = release_of(request.user, slug, name, version)
-    frozen = Conversation.objects.filter(gold_items__release=release)
-    blindness.refuse(request.user, frozen)
-    looks.require(request.user, [release], Sight(Look.Purpose.EXPORT))
-    if format := request.GET.get("format"):
-        return _folder(request, release, format)
-    return StreamingHttpResponse(
-        export_lines(release),
-        content_type="application/x-ndjson; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{release}.jsonl"'},
-    )
-
-
-def _folder(request: HttpRequest, release: GoldRelease, format: str) -> HttpResponseBase:
-    if format not in formats_for(release):
-        raise Http404
-
-    def write(folder: Path) -> list[Path]:
-        return export(release, format=format, folder=folder)
-
     try:
-        return zipped(write, f"{release}-{format}.zip")
+        return download(release, request.GET.get("format", ""), request.user)
+    except UnknownFormat as error:
+        raise Http404 from error
     except ExporterFailed as error:
         return refused(request, error, release.get_absolute_url())
 
@@ -251,14 +215,12 @@ def _release_page(
 ) -> HttpResponse:
     items = release.items.all()
     page = page_of(
-        summarized(items, release.layer),
+        items.select_related("conversation").defer("canonical"),
         order=["position"],
         after=request.GET.get("after"),
         anchors=items,
     )
     names = {} if release.is_imported else names_for(request.user, release.project)
-    for item in page.rows:
-        item.who = who_labeled(item, names)
     hows = items.order_by().values_list("how").annotate(n=Count("pk"))
     rounds = in_figures((release.agreement or {}).get("rounds", []), names)
     synthetic = items.filter(conversation__origin=Conversation.Origin.SYNTHETIC)
@@ -274,7 +236,7 @@ def _release_page(
         "sealed": _ask_url(release) if is_sealed else "",
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
         "waivers": [_waiver(row, names) for row in release.waivers],
-        "left_out": _left_out(part_of(release.left_out, start=request.GET.get("left"))),
+        "left_out": part_of(release.left_out, start=request.GET.get("left")),
         "rounds": rounds,
         "synthetic": synthetic.count(),
         "generated": generated.count(),
@@ -301,16 +263,6 @@ def _waiver(row: Waiver, names: pseudonyms.Names) -> dict[str, Any]:
     by = row["by"] and names.get(row["by"], row["by"])
     why = Fact(row["reason_code"]) if "reason_code" in row else row["reason"]
     return {**row, "title": Fact(f"lint_kind.{row['kind']}"), "why": why, "by": by}
-
-
-def _left_out(page: Page) -> Page:
-    """The conversations with their reasons, which are texts in releases of older versions."""
-
-    def can_be_decided(why: Any) -> bool:
-        return not is_fact(why) or Fact.from_json(why).mentions(TO_DECIDE)
-
-    rows = [{**row, "can_be_decided": can_be_decided(row["reason"])} for row in page.rows]
-    return page._replace(rows=rows)
 
 
 def _run_url(release: GoldRelease) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from labeling.core.views.paging import part_of
-from labeling.gold import affected, gold_diffs, looks
+from labeling.gold import gold_diffs, looks
 from labeling.gold.looks import Sight
 from labeling.gold.views.gold import release_of
 from labeling.models import Conversation, GoldRelease, Look
@@ -25,8 +24,6 @@ ITEMS = {
     "changed": _("Changed"),
     "same": _("Unchanged"),
 }
-
-MOST_READ = 1000
 
 
 @require_GET
@@ -42,9 +39,7 @@ def gold_compare(request: HttpRequest, slug: str, name: str, version: int) -> Ht
         both = sorted((release, other), key=lambda each: -each.pk)
         looks.require(request.user, both, Sight(Look.Purpose.LABELS))
         context["query"] = urlencode({"with": str(other)})
-        context |= _compared(
-            *sorted((release, other), key=lambda either: either.pk), request=request
-        )
+        context |= _compared(*reversed(both), start=request.GET.get("after"))
     return render(request, "labeling/gold_compare.html", context)
 
 
@@ -60,26 +55,17 @@ def _chosen(
     return named
 
 
-def _compared(before: GoldRelease, after: GoldRelease, *, request: HttpRequest) -> dict[str, Any]:
-    comparison = gold_diffs.compare(before, after)
-    names = comparison.names
-    page = part_of(names, start=request.GET.get("after"))
-    counts = comparison.by_split()
-    about = names
-    if len(names) <= MOST_READ:  # how an item was made changes no score
-        about = [item.item_id for item in comparison.changes() if item.is_of_gold]
+def _compared(before: GoldRelease, after: GoldRelease, *, start: str | None) -> dict[str, Any]:
+    diff = gold_diffs.compare(before, after)
+    total: Counter[str] = sum(diff.by_split.values(), Counter())
+    page = part_of(diff.names, start=start)
     return {
         "before": before,
         "after": after,
-        "n_differing": len(names),
-        "n_same": comparison.same,
+        "n_differing": len(diff.names),
+        "n_same": total["same"],
         "kinds": list(ITEMS.values()),
-        "splits": [(split, _numbers(counts[split])) for split in counts],
-        "total": _numbers(sum(counts.values(), Counter())),
-        "runs": affected.runs(before, comparison.items_before(about), viewer=request.user),
-        "page": page._replace(rows=list(comparison.changes(page.rows))),
+        "splits": [(split, [n[kind] for kind in ITEMS]) for split, n in diff.by_split.items()],
+        "total": [total[kind] for kind in ITEMS],
+        "page": page._replace(rows=list(diff.changes(page.rows))),
     }
-
-
-def _numbers(counts: Mapping[str, int]) -> list[int]:
-    return [counts.get(kind, 0) for kind in ITEMS]

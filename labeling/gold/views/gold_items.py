@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
-from operator import add
 from typing import Any
 
-from django.db.models import F, Func, IntegerField, JSONField, QuerySet
-from django.db.models.fields.json import KeyTransform
-from django.db.models.functions import Cast
+from django.db.models import Func, IntegerField
 
 from labeling.agreement.matching.consensus import Dissent
 from labeling.conversations.views.labels import Label, field_row, labels_of, turns
@@ -20,7 +16,6 @@ from labeling.gold.rules.content import (
     LabelOrigin,
     Provenance,
 )
-from labeling.gold.rules.names import PSEUDONYMS
 from labeling.models import GoldItem
 from labeling.schema import LAYERS, form_fields
 from labeling.schema.labels import Payload
@@ -35,29 +30,6 @@ class ListLength(Func):
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
         return self.as_sql(compiler, connection, function="JSON_ARRAY_LENGTH", **context)
-
-
-def summarized(items: QuerySet[GoldItem], layer: str) -> QuerySet[GoldItem]:
-    """Rows of a list: ``annotators``, ``decider`` and ``n_labels`` without the texts."""
-    document = Cast("canonical", JSONField())
-    provenance = KeyTransform("provenance", document)
-    gold = KeyTransform("gold", document)
-    counts = [ListLength(KeyTransform(LAYERS[name].key, gold)) for name in stages_of(layer)]
-    return items.defer("canonical").annotate(
-        annotators=KeyTransform("annotators", provenance),
-        decider=KeyTransform("adjudicated_by", provenance),
-        people=KeyTransform("people", provenance),
-        n_labels=reduce(add, counts),
-        origin=F("conversation__origin"),
-    )
-
-
-def who_labeled(item: Any, names: pseudonyms.Names) -> str:
-    """Of a summarized item: who decided it, or else who labeled it."""
-    labeled = [person["username"] for person in item.annotators or []]
-    people = item.decider.split(", ") if item.decider else labeled
-    known = names if item.people == PSEUDONYMS else {}
-    return ", ".join(known.get(name, name) for name in people)
 
 
 def described(item: GoldItem, names: pseudonyms.Names) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from urllib.parse import urlencode, urlsplit
 
 from django.contrib import messages
 from django.core import signing
-from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -20,7 +19,7 @@ from labeling.core.views.paging import page_of
 from labeling.domain.errors import RuleError
 from labeling.gold import looks as service
 from labeling.gold.forms.looks import BudgetOfLooksForm, ReasonForm
-from labeling.gold.looks import ReasonNeeded, Sight, Standing
+from labeling.gold.looks import ReasonNeeded, Sight
 from labeling.models import GoldRelease, Look, LookBudget, Project
 from labeling.words import words
 
@@ -145,19 +144,8 @@ def _page(
     context = {
         "project": project,
         "page": page,
-        "standings": standings_of(project),
         "budgets": LookBudget.objects.filter(project=project).select_related("by"),
         "form": form,
         "may_write": access.leads(request.user, project),
     }
     return render(request, "labeling/looks.html", context, status=status)
-
-
-NEWEST = 12
-
-
-def standings_of(project: Project) -> list[tuple[GoldRelease, Standing]]:
-    """The newest releases with test items that somebody has looked at, and where they stand."""
-    looked_at = Exists(Look.objects.filter(release=OuterRef("pk")))
-    releases = GoldRelease.objects.filter(looked_at, project=project).light().order_by("-pk")
-    return [(release, service.standing(release)) for release in releases[:NEWEST]]

@@ -1,4 +1,4 @@
-"""Gold that looks wrong: doubted with a reason, reopened or declined by a lead."""
+"""Gold that looks wrong: reopened with a reason."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -73,39 +72,36 @@ def reopenings(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def reopening(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """One doubt, for those who do not decide about it any more; its answer is posted here."""
+    """One doubt, for those who do not decide about it any more; withdrawing it is posted here."""
     project = access.readable(request.user, slug)
     of_project = Reopening.objects.of_project(project).visible_to(request.user)
     people = ("item__release__project", "asked_by", "answered_by", "decision__decided_by")
     row = get_object_or_404(of_project.select_related(*people), pk=pk)
     blindness.refuse(request.user, Conversation.objects.filter(pk=row.item.conversation_id))
     if request.method == "POST":
-        return _answered(request, row)
+        return _withdrawn(request, row)
     leads, is_own = access.leads(request.user, project), row.asked_by_id == request.user.pk
-    if row.state == State.OPEN:
+    if not row.is_settled:
         desk = service.desk(row.item.conversation, row.layer, request.user)
         if desk and not service.refusal(desk, request.user):  # type: ignore[arg-type]
             address = reverse("adjudicate", args=[row.item.conversation_id])
             return redirect(f"{address}?layer={row.layer}")
-    elif row.state == State.ASKED and not (leads or is_own):
-        raise PermissionDenied(_("A lead answers this first. You may still have to decide it."))
     looks.require_item(request.user, row.item)
     context = {
         "project": project,
         "reopening": row,
         "layer": LAYERS[row.layer],
         "badge": BADGES.get(row.state),  # type: ignore[call-overload]
-        "may_answer": leads and row.state == State.ASKED,
         "may_withdraw": not row.is_settled and (leads or is_own),
         "changes": _changes(row),
     }
     return render(request, "labeling/reopening.html", context)
 
 
-def _answered(request: HttpRequest, row: Reopening) -> HttpResponse:
+def _withdrawn(request: HttpRequest, row: Reopening) -> HttpResponse:
     reason = request.POST.get("reason", "")[:5000]
     try:
-        service.answer(row, request.POST.get("answer", ""), reason=reason, by=request.user)  # type: ignore[arg-type]
+        service.withdraw(row, reason=reason, by=request.user)  # type: ignore[arg-type]
     except RuleError as error:
         return refused(request, error, row.get_absolute_url())
     messages.success(request, row.get_state_display().capitalize() + ".")

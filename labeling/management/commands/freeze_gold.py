@@ -6,11 +6,10 @@ from django.core.management.base import CommandParser
 
 from labeling.agreement.vectors import ruler
 from labeling.core import acting
-from labeling.gold import gold, lint
+from labeling.gold import gold
 from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.base import AssayCommand
-from labeling.management.lint_lines import report_lines, waiver_line
-from labeling.models import Project
+from labeling.management.lint_lines import waiver_line
 from labeling.schema import DEFAULT_LAYER
 from labeling.words import words_of
 
@@ -29,18 +28,9 @@ class Command(AssayCommand):
             help="allow synthetic conversations",
         )
         add_waivers(parser)
-        parser.add_argument(
-            "--lint",
-            action="store_true",
-            help="Look for faults in what would be frozen, and freeze nothing. Exit status 1 if "
-            "there are any that --waive does not accept.",
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project_named(options["project"])
-        if options["lint"]:
-            self._lint(project, options)
-            return
         release = gold.freeze(
             project=project,
             layer=options["layer"],
@@ -62,11 +52,3 @@ class Command(AssayCommand):
             self.stdout.write(f"Gate overridden in round {override['round']}: {override['reason']}")
         for row in release.left_out:
             self.stdout.write(f"left out {row['conversation']}: {words_of(row['reason'])}")
-
-    def _lint(self, project: Project, options: dict[str, Any]) -> None:
-        report = gold.look(project, options["layer"], ruler=ruler(), by=acting.person())
-        findings, accepted = lint.stored(report), waivers_in(options["waive"])
-        for line in report_lines(findings, report.items, accepted):
-            self.stdout.write(line)
-        if findings.counts().keys() - accepted.keys():
-            raise SystemExit(1)

@@ -45,9 +45,8 @@ class Command(AssayCommand):
             "--format",
             default="auto",
             choices=gold_files.GOLD_FORMATS,
-            help="cases: a JSON list of questions or arcs; chat: the questions of a published "
-            "chat; native: lines as export_gold writes them; duee: event lines (default: seen "
-            "from the file)",
+            help="cases: a JSON list of questions or arcs; native: lines as export_gold writes "
+            "them; duee: event lines (default: seen from the file)",
         )
         parser.add_argument(
             "--conversation",

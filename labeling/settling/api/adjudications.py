@@ -146,7 +146,7 @@ def _reopened(desk: reopenings.Desk, request: Request) -> dict[str, Any]:
 
 
 def _described(conversation: Conversation, layer: str) -> dict[str, Any]:
-    standing = merges.ready(conversation.project, layer, conversation=conversation.pk)
+    standing = merges.ready(conversation.project, layer, among=[conversation.pk])
     waits_for = standing[conversation.pk].waits_for if standing else ""
     settled = bool(standing) and not waits_for
     merge = merges.with_clusters(layer, standing[conversation.pk]) if settled else None

@@ -99,7 +99,7 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
             return redirect(desk.reopened[0])
         context = _context(request, conversation, desk)
         return render(request, "labeling/adjudicate.html", context)
-    ready = merges.ready(conversation.project, layer, conversation=pk).get(pk)
+    ready = merges.ready(conversation.project, layer, among=[pk]).get(pk)
     merge = merges.with_clusters(layer, ready) if ready and not ready.waits_for else None
     if request.htmx:  # type: ignore[attr-defined]
         # the page asks whether a worker is done; then it is loaded again

@@ -198,7 +198,7 @@ def _others(project: Project, annotation: Annotation, layer: str) -> dict[str, d
     From the stored merge; empty until everybody has answered and a worker has merged it.
     """
     assignment = annotation.assignment
-    ready = merges.ready(project, layer, conversation=assignment.conversation_id)
+    ready = merges.ready(project, layer, among=[assignment.conversation_id])
     here = ready.get(assignment.conversation_id)
     merge = merges.with_clusters(layer, here) if here else None
     if merge is None:

@@ -33,15 +33,7 @@ class Freeze(models.Freeze):
         self, *, timeout: float | None = None, progress: Callable[[Freeze], object] | None = None
     ) -> Gold:
         """The release, when it is there. Raises :class:`WorkFailed` if it was refused."""
-        over = self._over(timeout, progress)
-        if over.release is None:
-            raise WorkFailed(f"Nothing was frozen ({over.state}): {over.reason}", over)
-        return GoldReleases(self._part._transport).get(over.release)
-
-    def _over(
-        self, timeout: float | None, progress: Callable[[Freeze], object] | None = None
-    ) -> Freeze:
-        return wait_until(
+        over = wait_until(
             lambda: self._part._get(Freeze, ["freezes", self.id]),
             lambda freeze: freeze.state != "waiting",
             what="Freezing",
@@ -49,6 +41,9 @@ class Freeze(models.Freeze):
             progress=progress,
             sleep=self._part._transport.sleep,
         )
+        if over.release is None:
+            raise WorkFailed(f"Nothing was frozen ({over.state}): {over.reason}", over)
+        return GoldReleases(self._part._transport).get(over.release)
 
 
 class Freezes(Part):
@@ -64,8 +59,7 @@ class Freezes(Part):
     def ask(self, layer: str, /, **options: Unpack[models.FreezeIn]) -> Freeze:
         """Have a worker freeze what is settled (leads).
 
-        ``waive`` has the reasons for accepting what lint finds, by kind; ``only_lint``: say what
-        that is.
+        ``waive`` has the reasons for accepting what lint finds, by kind.
         """
         return self._post(Freeze, "freezes", {**options, "layer": layer})
 
@@ -73,20 +67,13 @@ class Freezes(Part):
 class Lint(Part):
     """What stands in the way of gold of one project."""
 
-    def look(self, layer: str, *, timeout: float | None = None) -> models.Lint:
-        """Have a worker look at the labels that would be frozen, and wait for what it says."""
-        over = Freezes(self._transport, self._root).ask(layer, only_lint=True)._over(timeout)
-        if over.state != "linted":
-            raise WorkFailed(f"Lint came to nothing ({over.state}): {over.reason}", over)
-        return self.report(layer)
-
     def report(self, layer: str) -> models.Lint:
-        """What it said the last time."""
+        """What the last freeze was refused for."""
         return self._get(models.Lint, "lint", {"layer": layer})
 
-    def findings(self, layer: str, *, kind: str | None = None) -> Rows[models.Finding]:
+    def findings(self, layer: str) -> Rows[models.Finding]:
         """Those of the last report."""
-        return self._rows(models.Finding, "lint", layer=layer, kind=kind)
+        return self._rows(models.Finding, "lint", layer=layer)
 
 
 class GoldReleases(Part):

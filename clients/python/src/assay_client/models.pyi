@@ -388,7 +388,6 @@ class FreezeIn(TypedDict, total=False):
     message: str
     with_synthetic: bool
     waive: dict[str, str]
-    only_lint: bool
 
 class Freeze(Record):
     id: int
@@ -1128,7 +1127,6 @@ class GetGoldItems(TypedDict, total=False):
     split: str | None
 
 class GetLint(TypedDict, total=False):
-    kind: str | None
     layer: str | None
 
 class GetPipelines(TypedDict, total=False):

@@ -84,4 +84,3 @@ def test_who_comes_later_gets_the_next_number() -> None:
 
     assert first == {"ana": 1, "cleo": 2}
     assert numbered(["ben", "cleo"], first) == {"ben": 3}
-    assert numbered(["annotator-2"], first) == {"annotator-2": 3}
