@@ -246,18 +246,46 @@ class _LabelImport:
 
     def _decide(self, place: _FilePlace, labeled: FileConversation, known: Known) -> None:
         conversation = known.conversations[labeled.id]
-        naming = Naming(self.people.named, self._guideline)
+        newest = _newest(conversation)
         try:
-            taken = take_over(conversation, labeled.decisions, naming)
-            if taken.new:
+            for source in labeled.decisions:
+                decision = self._decision(conversation, source)
+                if _is_known(decision, source):
+                    continue
+                if source.layer in newest and decision.decided_at < newest[source.layer]:
+                    self.report.older += 1
+                    continue
                 self._refuse_open(conversation, known)
+                store_decision(decision)
+                self.report.decisions += 1
         except EntryRefused as refused:
-            decision = msgid("conversation '{conversation}', a decision: {why}")
-            why = Fact(decision, conversation=labeled.id, why=refused.fact)
+            decision_of = msgid("conversation '{conversation}', a decision: {why}")
+            why = Fact(decision_of, conversation=labeled.id, why=refused.fact)
             self.problems.append((place, why))
-        else:
-            self.report.decisions += taken.new
-            self.report.older += taken.older
+
+    def _decision(self, conversation: Conversation, source: FileDecision) -> Adjudication:
+        """The same is refused as of a decision made here, except references to other labels: those
+        settled at the time may have changed, and gold reports that.
+        """
+        if source.layer not in self.project.layers:
+            raise EntryRefused(msgid("the project does not label “{layer}”"), layer=source.layer)
+        if not reason_in(source.reason) and not source.reason_code:
+            raise EntryRefused(msgid("it is without a reason"))
+        if source.decided_at and source.decided_at > timezone.now():
+            raise EntryRefused(msgid("it was made in the future"))
+        key = LAYERS[source.layer].key
+        labels = {key: [_named(each, self.people.named) for each in source.labels]}
+        return Adjudication(
+            conversation=conversation,
+            layer=source.layer,
+            guideline_id=self._guideline(source.guideline_version),
+            payload={key: [], **without_suggestions(labels)},
+            reason="" if source.reason_code else reason_in(source.reason),
+            kind=_kind(source.kind),
+            guideline_flag=source.guideline_flag,
+            decided_by=self.people.named(source.decided_by),
+            decided_at=source.decided_at or timezone.now(),
+        )
 
     def _refuse_open(self, conversation: Conversation, known: Known) -> None:
         if number := known.open_rounds.get(conversation.pk):
@@ -511,71 +539,13 @@ def check_answer(answer: FileAnswer, project: Project, texts: Sequence[str]) -> 
 FINISHED = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
 
 
-class Naming(NamedTuple):
-    """The people and guidelines that a file names; both raise ``EntryRefused``."""
-
-    person: Callable[[str], User]
-    guideline: Callable[[int | None], int]
-
-
-class Taken(NamedTuple):
-    new: int = 0
-    older: int = 0
-    """Left out, because somebody has decided here since."""
-
-
-def take_over(conversation: Conversation, decided: Iterable[FileDecision], naming: Naming) -> Taken:
-    """Store the decisions that the project does not have.
-
-    The same things are refused as for a decision made here, except references to other labels:
-    those settled at the time may have changed, and gold reports that.
-    """
-    newest = _newest(conversation)
-    new = older = 0
-    for source in decided:
-        decision = _decision(conversation, source, naming)
-        if _is_known(decision, source):
-            continue
-        if source.layer in newest and decision.decided_at < newest[source.layer]:
-            older += 1
-            continue
-        _store(decision)
-        new += 1
-    return Taken(new, older)
-
-
 def _newest(conversation: Conversation) -> dict[str, datetime]:
     rows = Adjudication.objects.filter(conversation=conversation).order_by().values_list("layer")
     return dict(rows.annotate(at=Max("decided_at")))
 
 
-def _decision(conversation: Conversation, source: FileDecision, naming: Naming) -> Adjudication:
-    if source.layer not in conversation.project.layers:
-        raise EntryRefused(msgid("the project does not label “{layer}”"), layer=source.layer)
-    if not reason_in(source.reason) and not source.reason_code:
-        raise EntryRefused(msgid("it is without a reason"))
-    if source.decided_at and source.decided_at > timezone.now():
-        raise EntryRefused(msgid("it was made in the future"))
-    return Adjudication(
-        conversation=conversation,
-        layer=source.layer,
-        guideline_id=naming.guideline(source.guideline_version),
-        payload=_payload(source, naming.person),
-        reason="" if source.reason_code else reason_in(source.reason),
-        kind=_kind(source.kind),
-        guideline_flag=source.guideline_flag,
-        decided_by=naming.person(source.decided_by),
-        decided_at=source.decided_at or timezone.now(),
-    )
-
-
-def _payload(source: FileDecision, person: Callable[[str], User]) -> Payload:
-    """The labels, with people under the names that they have here."""
-    key = LAYERS[source.layer].key
-    return {key: [], **without_suggestions({key: [_named(each, person) for each in source.labels]})}
-
-
 def _named(label: Mapping[str, Any], person: Callable[[str], User]) -> StoredLabel:
+    """With people under the names that they have here."""
     here = dict(label)
     if isinstance(label.get("adopted_from"), str):
         here["adopted_from"] = person(label["adopted_from"]).get_username()
@@ -609,7 +579,7 @@ def _is_known(decision: Adjudication, source: FileDecision) -> bool:
     )
 
 
-def _store(decision: Adjudication) -> None:
+def store_decision(decision: Adjudication) -> None:
     answers = Annotation.objects.filter(assignment__conversation=decision.conversation)
     if not answers.filter(status__in=FINISHED).exists():
         raise EntryRefused(msgid("there are no answers that it could be about"))

@@ -318,7 +318,7 @@ def test_a_worker_that_merges_waits_for_an_import_of_labels_in_no_ring(
         for talk in (high, low)
     ]
     monkeypatch.setattr(label_imports, "BATCH", 1)
-    pause = Pause(monkeypatch, label_imports, "take_over")
+    pause = Pause(monkeypatch, label_imports, "_newest")
 
     def merge() -> None:
         with transaction.atomic():

@@ -157,13 +157,6 @@ def test_a_second_freeze_without_change_is_refused_and_a_change_is_a_new_version
     assert gold.find("orders@1") == first
 
 
-def test_freezing_says_why_there_is_nothing(project: Project) -> None:
-    with pytest.raises(gold.NothingToFreeze, match="nothing_labelled"):
-        factories.freeze(project)
-    with pytest.raises(gold.UnknownLayer, match=r"unknown_layer .*layer=arc"):
-        factories.freeze(project, layer="arc")
-
-
 def test_a_name_belongs_to_one_project(project: Project) -> None:
     factories.make_release(project, items=1)
     other = factories.make_project("other")

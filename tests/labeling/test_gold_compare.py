@@ -97,14 +97,6 @@ def test_a_changed_text_is_said_and_a_list_shown_entry_by_entry(
     assert "<del>0</del>, <ins>1</ins>" in content
 
 
-def test_an_item_of_which_only_the_making_differs_says_so(
-    signed_in: SignedIn, rita: User, first: GoldRelease
-) -> None:
-    following(first, lambda document: document["provenance"].update(round=9))
-
-    assert "Only what the item says about its making differs." in page(signed_in(rita), URL)
-
-
 def test_items_that_only_one_release_holds_can_be_opened_there(
     signed_in: SignedIn, rita: User, first: GoldRelease
 ) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import pandas
 import pytest
 import yaml
-from django.core.management import CommandError, call_command
 from pyarrow import parquet
 
 from labeling.conversations.formats import typed_rows
@@ -35,18 +34,6 @@ def written(release: GoldRelease, folder: Path, format: str) -> dict[str, Path]:
     paths = export.export(release, format=format, folder=folder, license="CC-BY-4.0")
     assert sorted(paths) == sorted(one for one in folder.rglob("*") if one.is_file())
     return {path.relative_to(folder).as_posix(): path for path in paths}
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_the_same_release_gives_the_same_bytes_in_an_empty_folder(release, tmp_path, format):
-    first = written(release, tmp_path / "a", format)
-    second = written(release, tmp_path / "b", format)
-
-    assert {name: path.read_bytes() for name, path in first.items()} == {
-        name: path.read_bytes() for name, path in second.items()
-    }
-    with pytest.raises(CommandError, match="not empty"):
-        call_command("export_gold", "demo", format=format, output=tmp_path / "a")
 
 
 def test_a_dataset_folder_names_its_files_and_says_what_is_in_it(release, tmp_path):

@@ -57,17 +57,6 @@ def test_a_refused_freeze_says_why(signed_in, rita, project):
     assert "is being frozen" not in shown
 
 
-def test_a_finished_freeze_is_no_longer_waited_for(signed_in, rita, project):
-    client = signed_in(rita)
-    ask(client)
-    factories.make_release(project)
-
-    shown = page(client, URL)
-
-    assert "is being frozen" not in shown
-    assert "orders@1 1.0.0 gate overridden Requirements 3 3 unanimous 0 v1" in shown
-
-
 def test_a_release_shows_what_proves_it(signed_in, noor, release):
     shown = page(signed_in(noor), RELEASE)
 

@@ -102,27 +102,12 @@ def test_what_arc_cases_cite_in_vain_is_reported(write, chats):
     assert [fault["kind"] for fault in report.faults] == ["absent"]
 
 
-def test_the_same_cases_again_change_nothing(write, chats):
-    path = write("arc_cases_emi_elise.json", CASES)
-    run(path)
-    before = stored()
-
-    assert "Nothing is new" in run(path)
-    assert stored() == before
-
-
 def test_a_file_that_names_no_chat_asks_for_one(write, chats):
     path = write("cases.json", CASES)
 
     assert "say it with --conversation ID" in refused(path)
     run(path, conversation="Chat_4_Emi_Paola")
     assert arc_items()[0].item_id == "Chat_4_Emi_Paola"
-
-
-def test_cases_of_a_chat_that_is_not_there_are_refused(write, chats):
-    path = write("cases.json", CASES)
-
-    assert "there is no conversation Chat_9" in refused(path, conversation="Chat_9")
 
 
 def test_two_files_about_one_chat_are_refused(write, chats):

@@ -118,16 +118,6 @@ def test_who_imports_is_not_said_to_have_decided_nor_the_other_way_round(source,
     assert {one.decided_by.username for one in Adjudication.objects.all()} == {"rita"}
 
 
-def test_who_returns_to_an_earlier_decision_stands_by_it_elsewhere(source, target, tmp_path):
-    rita = User.objects.get(username="rita")
-    decide(source, "extraction", rita, "Ana is right", guideline_flag=True, kind="guideline")
-
-    run(*export(source, tmp_path))
-
-    assert decisions_of(target) == decisions_of(source)
-    assert decisions_of(target)[2][3] == "Ana is right"
-
-
 def test_what_was_decided_here_since_stands(source, target, tmp_path):
     run(*export(source, tmp_path))
     rita = User.objects.get(username="rita")
@@ -211,16 +201,6 @@ def test_a_layer_that_is_not_labeled_is_not_decided_either(source, people, tmp_p
     (said,) = refused(path)
 
     assert "the project does not label “inference”" in said
-
-
-def test_without_answers_there_is_nothing_to_decide(source, target, tmp_path):
-    (path,) = export(source, tmp_path)
-    line = json.loads(path.read_text("utf-8")) | {"answers": []}
-    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
-
-    (said,) = refused(path)
-
-    assert "there are no answers that it could be about" in said
 
 
 def test_nobody_decides_alone_about_what_only_they_labeled(source, target, tmp_path):

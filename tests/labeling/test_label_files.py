@@ -240,23 +240,6 @@ def test_a_name_that_looks_like_a_members_is_nobody_new(source, target, tmp_path
     assert User.objects.count() == people
 
 
-@pytest.mark.parametrize("text", ["\0", "\ud800"])
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda one, text: one.update(id=text),
-        lambda one, text: one["answers"][0].update(annotator=text),
-        lambda one, text: one["answers"][2].update(skip_reason=text),
-    ],
-)
-def test_text_that_no_database_holds_is_refused(source, target, tmp_path, change, text):
-    path = changed(export(source, tmp_path)[0], lambda one: change(one, text))
-
-    (said,) = refused(path, create_annotators=True)
-
-    assert "a character that cannot be stored" in said
-
-
 def test_an_open_round_takes_no_imported_labels(source, target, tmp_path):
     factories.open_full(target, 1)
 

@@ -231,16 +231,6 @@ def test_a_bad_task_does_not_block_the_others(project: Project, tmp_path: Path) 
 
 
 @pytest.mark.django_db
-def test_messages_of_another_conversation_are_named(project: Project, tmp_path: Path) -> None:
-    other = task(annotation(), id="c-2")
-    other["data"]["dialogue"][1]["text"] = "Who?"
-
-    told = run(tmp_path, [MIXED[0], other])
-
-    assert "conversation 'c-2': its messages are not those of the project, from message 2" in told
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     "tasks", [[task()], [task(drafts=[{}])], [task(predictions=[{}])], MIXED[1:], [task(number=9)]]
 )

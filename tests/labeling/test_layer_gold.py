@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ from labeling.agreement.matching.similarity import Ruler
 from labeling.exchange.export import FORMATS, export
 from labeling.exchange.gold_formats import CannotCarry
 from labeling.gold import gold
-from labeling.gold.verification import verify
-from labeling.models import Adjudication, GoldItem, GoldRelease, Project
+from labeling.models import Adjudication, GoldRelease, Project
 from labeling.settling import adjudications, merges
 from labeling.work.annotations import InvalidPayload
 from tests import factories
@@ -108,31 +106,6 @@ def decide(
 def clusters(project: Project, layer: str) -> list[Any]:
     merge(project)
     return merges.read(project.conversations.get().merges.get(layer=layer)).clusters
-
-
-@pytest.mark.postgres
-@pytest.mark.parametrize("layer", GIVEN)
-def test_gold_of_every_layer_is_frozen_verified_and_exported(
-    people: dict[str, User], tmp_path: Path, layer: str
-) -> None:
-    project = labeled(*GIVEN[layer])
-
-    release = freeze(project, layer)
-
-    item = release.items.get()
-    assert (release.layer, item.how) == (layer, GoldItem.How.UNANIMOUS)
-    document = item.content
-    uids = [label["uid"] for labels in document["gold"].values() for label in labels]
-    assert uids
-    assert set(document["provenance"]["labels"]) == set(uids)
-    named = factories.with_names(item)["provenance"]
-    assert [row["username"] for row in named["annotators"]] == list(ANNOTATORS)
-    assert document["conversation"][0]["content"].startswith("Message 0")
-    assert verify(release) == []
-    exported, *_ = export(release, format="native", folder=tmp_path)
-    assert json.loads(exported.read_text()) == document
-    with pytest.raises(gold.NothingChanged):
-        freeze(project, layer)
 
 
 @pytest.mark.parametrize("layer", GIVEN)

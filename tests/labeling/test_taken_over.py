@@ -67,18 +67,6 @@ def test_the_release_says_where_its_items_were_taken_from(
     assert back.listing == release.listing
 
 
-def test_the_same_export_again_is_nothing_new_and_exports_the_same_lines(
-    release: GoldRelease, tmp_path: Path
-) -> None:
-    back = taken(tmp_path / "export", release)
-
-    said = run(tmp_path / "export", project="elsewhere", layer="extraction")
-    lines, *_ = export(back, format="native", folder=tmp_path / "again")
-
-    assert "Nothing is new" in said
-    assert lines.read_bytes() == (tmp_path / "export" / "items.jsonl").read_bytes()
-
-
 def test_pseudonyms_of_another_project_name_nobody_here(
     release: GoldRelease, tmp_path: Path, signed_in: SignedIn, people: dict[str, User]
 ) -> None:
