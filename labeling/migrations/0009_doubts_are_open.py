@@ -7,5 +7,5 @@ def open_what_was_asked(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("labeling", "0007_one_way_to_hand_out")]
+    dependencies = [("labeling", "0008_no_targets")]
     operations = [migrations.RunPython(open_what_was_asked, migrations.RunPython.noop)]
