@@ -287,7 +287,7 @@ def test_what_waited_for_a_lead_in_0_6_0_is_open(noor, item):
     row = asked(item, noor)
     Reopening.objects.update(state="asked")
 
-    import_module("labeling.migrations.0009_doubts_are_open").open_what_was_asked(apps, None)
+    import_module("labeling.migrations.0010_doubts_are_open").open_what_was_asked(apps, None)
 
     row.refresh_from_db()
     assert row.state == "open"

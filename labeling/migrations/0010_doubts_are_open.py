@@ -7,5 +7,5 @@ def open_what_was_asked(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("labeling", "0008_no_targets")]
+    dependencies = [("labeling", "0009_one_figure_a_layer")]
     operations = [migrations.RunPython(open_what_was_asked, migrations.RunPython.noop)]
