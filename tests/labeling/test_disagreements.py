@@ -45,7 +45,7 @@ def test_who_chose_what_stands_beside_the_message_in_its_context(signed_in, rita
     response = signed_in(rita).get(URL)
 
     lines, marked = response.context["lines"], response.context["marked"]
-    messages = response.context["messages"]
+    messages = response.context["turns"]
     assert [line.in_short for line in lines] == ["ana ≠ ben, cleo"] * 2  # one in each conversation
     assert [side.annotator for side, _ in marked] == ["ana"]
     assert [side.annotator for side in response.context["unmarked"]] == ["ben", "cleo"]
@@ -54,6 +54,7 @@ def test_who_chose_what_stands_beside_the_message_in_its_context(signed_in, rita
     assert [shown.cited_by for shown in messages] == [[], [], ["ana"], []]
     assert [label.id for label in marked[0][1]] == ["REQ-002"]
     shown = text_of(response)
+    assert shown.count("Message 2 of") == 1  # and not among the notices of the page
     assert "0 of 2 discussed , 0 decided" in shown
     assert "ana marked it with REQ-002 Order Tracking 2" in shown
     assert "ben cleo did not mark it" in shown

@@ -38,7 +38,7 @@ def shown_of(entry: Entry) -> dict[str, Any]:
     return {
         "entry": entry,
         "words": LAYERS[layer].words,
-        "messages": _messages(entry),
+        "turns": _messages(entry),  # “messages” are those of Django on every page
         "marked": [each for each in sides if each[0].choice and not is_rating],
         "unmarked": [side for side, _ in sides if not side.choice and not is_rating],
         "rated": [side for side, _ in sides] if is_rating else [],
