@@ -223,17 +223,6 @@ def test_what_somebody_cannot_read_they_cannot_resolve(signed_in, ben, olga, min
     assert resolve(signed_in(olga), hidden).status_code == 404
 
 
-def test_open_mentions_of_me_are_listed_until_the_thread_is_resolved(signed_in, ana, rita, mine):
-    thread = say(mine, "@rita is this one?")
-    client = signed_in(rita)
-
-    (listed,) = mentions_of(rita)
-    resolve(client, thread)
-
-    assert (str(listed.author), listed.body) == ("ana", "@rita is this one?")
-    assert not mentions_of(rita)
-
-
 def test_a_mention_in_a_blind_round_arrives_when_it_has_closed(signed_in, ana, ben, blind):
     say(of(blind, ana), "@ben same here?")
     assert not mentions_of(ben)

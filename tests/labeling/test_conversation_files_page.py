@@ -14,7 +14,7 @@ from django.test import Client
 from labeling.conversations import uploads
 from labeling.conversations.forms import uploads as upload_forms
 from labeling.models import Conversation, Event, Project
-from tests.pages import page, text_of
+from tests.pages import text_of
 
 pytestmark = pytest.mark.django_db
 URL = "/projects/orders/conversations/import/"
@@ -59,13 +59,6 @@ def test_a_preview_says_what_the_file_holds_and_stores_nothing(lead):
     assert "Preview of &lt;b&gt;talks.jsonl" in preview.content.decode()
     assert not Conversation.objects.exists()
     assert not Event.objects.filter(verb="conversations.imported").exists()
-
-
-def test_a_preview_without_a_file_asks_for_one(lead):
-    answer = lead.post(f"{URL}preview/", {"format": "native"})
-
-    assert answer.status_code == 400
-    assert "This field is required" in text_of(answer)
 
 
 def test_what_a_preview_has_shown_is_stored_when_it_is_confirmed(lead):
@@ -194,10 +187,6 @@ def test_a_file_that_is_too_large_is_left_to_the_command(lead, monkeypatch):
 @pytest.mark.parametrize("path", ["", "conversations/", "imports/"])
 def test_a_lead_finds_it_where_conversations_are_looked_for(lead, path):
     assert f'href="{URL}"' in lead.get(f"/projects/orders/{path}").content.decode()
-
-
-def test_the_page_shows_how_a_conversation_is_written(lead):
-    assert '{"id": "a", "messages": [{"role": "user"' in page(lead, URL)
 
 
 # --- files of other kinds -------------------------------------------------------------------------

@@ -93,13 +93,6 @@ def test_a_second_import_changes_nothing(write):
     assert stored() == before
 
 
-def test_a_later_import_adds_what_is_new(write):
-    run(write(talk("a")))
-
-    assert run(write(talk("a"), talk("b"))) == "2 read, 1 new (2 messages), 1 unchanged, 0.0 s\n"
-    assert Conversation.objects.count() == 2
-
-
 def test_the_same_id_in_another_project_is_another_conversation(write):
     path = write(talk("a"))
     run(path, project="shop")
@@ -127,23 +120,6 @@ def test_the_audit_log_says_what_came_from_where(write):
         "inherited": {},
         "given": {},
     }
-
-
-def test_a_dry_run_reports_the_same_and_stores_nothing(write):
-    said = run(write(talk("a"), talk("b")), dry_run=True)
-
-    assert said == (
-        "Project shop would be created.\n"
-        "2 read, 2 new (4 messages), 0 unchanged, 0.0 s\n"
-        "Dry run: nothing was stored.\n"
-    )
-    assert stored() == (0, 0, 0, 0)
-
-
-def test_a_dry_run_finds_what_would_be_refused(write):
-    run(write(talk("a")))
-
-    assert refused(write(talk("a", text="Other.")), dry_run=True)
 
 
 def test_a_split_is_given_to_conversations_that_name_none(write):
@@ -240,12 +216,6 @@ def test_reading_stops_after_twenty_problems(write):
 def test_a_missing_file_is_named(write, tmp_path):
     assert refused(write(talk("a")), tmp_path / "none.jsonl") == [
         "none.jsonl: cannot be read (No such file or directory); nothing was stored"
-    ]
-
-
-def test_a_folder_is_no_file(tmp_path):
-    assert refused(tmp_path) == [
-        f"{tmp_path.name}: cannot be read (Is a directory); nothing was stored"
     ]
 
 

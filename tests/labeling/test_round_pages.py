@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from labeling.models import Round
-from labeling.work import rounds
 from tests import factories
 from tests.pages import page, text_of
 
@@ -166,14 +165,6 @@ def test_a_calibration_round_cannot_be_closed_by_hand(signed_in, rita, project):
     assert "Only an open round of full labeling" in client.post(url, follow=True).content.decode()
     opened.refresh_from_db()
     assert opened.state == "open"
-
-
-def test_closing_twice_is_refused_in_words(signed_in, rita, project):
-    rounds.close(factories.open_full(project, 2), by=rita)
-    client, url = signed_in(rita), "/projects/orders/rounds/1/close/"
-
-    assert "It is closed already" in page(client, url)
-    assert "Only an open round" in client.post(url, follow=True).content.decode()
 
 
 def test_a_lead_adds_a_batch_to_full_labeling(signed_in, rita, people, project, conversations):
