@@ -93,13 +93,6 @@ def test_a_long_log_goes_on_page_by_page(signed_in, project, rita):
     assert seen == [str(number) for number in reversed(range(250))]
 
 
-def test_events_of_another_project_are_not_shown(lead, rita):
-    other = factories.make_project("other")
-    events.record("gold.frozen", other, project=other, actor=rita)
-
-    assert "gold.frozen" not in shown(lead)
-
-
 def test_words_of_the_product_in_an_event_are_said_in_the_language_of_the_reader(project):
     event = events.record("round.opened", project, project=project, kind="full", conversations=2)
 

@@ -7,13 +7,10 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
-from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
 from labeling.agreement import discussions
 from labeling.jobs import pending
@@ -65,7 +62,6 @@ def test_the_label_path_keeps_to_its_statements(
     url = f"/api/annotations/{mine.pk}/"
     assert statements("put", url, sent(1)) <= 9
     assert statements("put", url, sent(2)) <= 8
-    assert statements("post", f"/api/queue/{mine.pk}/lease/") <= 5
     assert statements("post", f"{url}submit/", sent(3)) <= 11 + locks
 
     assert statements("post", "/api/queue/next/") <= 11
@@ -214,41 +210,3 @@ def test_many_submissions_are_one_job(
 
     assert project.pending_updates.count() == 4
     assert str(Job.objects.get()) == f"answers {project.pk}"
-
-
-# --- who is signed in -----------------------------------------------------------------------------
-
-
-def test_a_session_counts_until_it_ends_also_one_from_before(client: Client, ana: User) -> None:
-    client.force_login(ana, backend="django.contrib.auth.backends.ModelBackend")
-    assert client.get("/").status_code == 200
-
-    Session.objects.update(expire_date=timezone.now())
-
-    assert client.get("/").url.startswith("/sign-in/")
-
-
-def test_who_may_no_longer_sign_in_is_out_at_once(client: Client, ana: User) -> None:
-    client.force_login(ana)
-    assert client.get("/").status_code == 200
-
-    User.objects.filter(pk=ana.pk).update(is_active=False)
-
-    assert client.get("/").status_code == 302
-
-
-def test_a_wrong_password_is_tried_once(ana: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    ana.set_password("right")
-    ana.save()
-    tried: list[str] = []
-    check = User.check_password
-
-    def counted(user: User, password: str) -> bool:
-        tried.append(password)
-        return check(user, password)
-
-    monkeypatch.setattr(User, "check_password", counted)
-
-    assert authenticate(username="ana", password="wrong") is None
-    assert authenticate(username="ana", password="right") == ana
-    assert tried == ["wrong", "right"]

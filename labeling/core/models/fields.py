@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from django import forms
 from django.core.exceptions import ValidationError
 from django.db import models
 
@@ -17,15 +16,6 @@ def check_event_schema(value: Any) -> None:
 
 def _is_texts(roles: Any) -> bool:
     return isinstance(roles, list) and all(isinstance(role, str) and role for role in roles)
-
-
-class _InOrder(forms.JSONField):
-    """Django's own field compares with sorted keys, and would not notice a new order."""
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        if super().has_changed(initial, data):
-            return True
-        return json.dumps(initial) != json.dumps(self.to_python(data))
 
 
 class EventSchemaField(models.JSONField):
@@ -45,9 +35,6 @@ class EventSchemaField(models.JSONField):
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         stored = super().from_db_value(value, expression, connection)
         return dict(stored) if isinstance(stored, list) else stored
-
-    def formfield(self, **kwargs: Any) -> Any:
-        return super().formfield(**{"form_class": _InOrder, **kwargs})
 
 
 if TYPE_CHECKING:
