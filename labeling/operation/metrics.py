@@ -45,8 +45,6 @@ METRICS = {
     "assay_cases": "Cases of runs, by state.",
     "assay_answers": "Answers of annotators, by state.",
     "assay_answers_saved_total": "Times that an answer was saved.",
-    "assay_database_connections": "Connections of PostgreSQL, by state.",
-    "assay_database_connections_max": "How many PostgreSQL takes.",
     "assay_disk_free_bytes": "Room of the data folder.",
 }
 
@@ -112,22 +110,3 @@ def _stored() -> Iterator[Sample]:
         yield Sample("assay_answers", number, {"state": state})
     saved = AnnotationRevision.objects.order_by().aggregate(last=Max("pk"))["last"]
     yield Sample("assay_answers_saved_total", saved or 0)
-    yield from _connections()
-
-
-def _connections() -> Iterator[Sample]:
-    """Those of all programs to this database; SQLite has none."""
-    if connection.vendor != "postgresql":
-        return
-    with connection.cursor() as cursor:
-        cursor.execute(_OF_DATABASE)
-        for state, number in cursor.fetchall():
-            yield Sample("assay_database_connections", number, {"state": state})
-        cursor.execute("SELECT current_setting('max_connections')")
-        yield Sample("assay_database_connections_max", int(cursor.fetchone()[0]))
-
-
-_OF_DATABASE = """
-SELECT coalesce(state, 'none'), count(*) FROM pg_stat_activity
-WHERE datname = current_database() GROUP BY 1 ORDER BY 1
-"""
