@@ -66,48 +66,6 @@ _ASKS_WITHIN = re.compile(
     r"is|are|do|does|did|have|has|was|were)\b",
     re.I,
 )
-_EMPTY = frozenset(
-    [
-        "use",
-        "confirm",
-        "keep",
-        "apply",
-        "go",
-        "follow",
-        "work",
-        "do",
-        "way",
-        "rule",
-        "method",
-        "approach",
-        "option",
-        "setup",
-        "design",
-        "right",
-        "correct",
-        "accurate",
-        "understanding",
-        "ok",
-        "fine",
-        "agree",
-        "process",
-        "solution",
-        "final",
-        "version",
-        "like",
-        "sound",
-        "look",
-        "good",
-        "then",
-        "exactly",
-        "just",
-        "still",
-        "also",
-        "anything",
-        "there",
-        "enough",
-    ]
-)
 _MARKS = " \t,.!;:–—-\"'"
 
 
@@ -205,7 +163,7 @@ def points_back(text: str) -> bool:
     """It names nothing itself: "Should we use this rule?"."""
     if pattern("confirms").match(text.strip()):
         return True
-    own = content_words(text) - _EMPTY - words("taking_back")
+    own = content_words(text) - words("pointing_back") - words("taking_back")
     return bool(_POINTS.search(text)) and (not own or bool(_THIS_WAY.search(text)))
 
 
@@ -305,7 +263,10 @@ def _decided(each: Utterance, acts: tuple[Act, ...]) -> tuple[Act, ...]:
         return acts
     cue = find_cue(each.text)
     rule = cue is not None and cue.cue.kind in {"obligation", "ability", "request"}
-    empty = _POINTS.search(each.text) and len(content_words(content_of(each.text)) - _EMPTY) <= 1
+    empty = (
+        _POINTS.search(each.text)
+        and len(content_words(content_of(each.text)) - words("pointing_back")) <= 1
+    )
     suggested = bool(_SUGGESTS.match(each.text)) and not empty
     return ("proposal",) if rule or suggested else ("clarification",)
 

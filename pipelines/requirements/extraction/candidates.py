@@ -98,6 +98,7 @@ _TO_COME = re.compile(
 )
 _ARRANGES = re.compile(r"(?:i|we)(?: (?:should|will|can|could)|'ll) ", re.I)
 _SELF = re.compile(r"(?:and |so |well,? )*(?:i|we)\b", re.I)
+BRIEF = 3  # words in the place of what was offered: "No, once a week"
 SHORT = 6  # words of an answer that only chooses
 SAME = 0.5  # share of the words of what is denied
 _DENIES_OFFER = re.compile(
@@ -170,7 +171,9 @@ def _candidates(
     apart = _in_parts(commitments)
     asked = {one.sentence.message: one.question for one in reversed(commitments) if one.question}
     refusing = {
-        one.ended_by.message for one in commitments if one.state == "refused" and one.ended_by
+        one.ended_by.message
+        for one in commitments
+        if one.ended_by and (one.state == "refused" or _says_no(one.ended_by.words))
     }
     told: set[tuple[int, int]] = set()
     for one in commitments:
@@ -195,8 +198,14 @@ def _candidates(
 
 def _tells_why(text: str) -> bool:
     """ "They'd only sort them. No.": of an answer that refuses, what says nothing is to be."""
+    no = _says_no(text)
+    own = plain_words.clean(acts.reply_of(text).rest if no else text)
     said = _RULES if _OF_OTHERS.match(text) else _SAYS_HOW
-    return said.search(text) is None
+    return not (said.search(own) or _LIMITS.match(own) or (no and len(tokens(own)) <= BRIEF))
+
+
+def _says_no(text: str) -> bool:
+    return acts.reply_of(text).stance == "no"
 
 
 def _in_parts(commitments: Sequence[Commitment]) -> set[tuple[int, int]]:

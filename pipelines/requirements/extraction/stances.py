@@ -34,6 +34,7 @@ _BARE_YES = re.compile(
 )
 _DENIES = re.compile(r"\b(?:not|never|no longer|nobody|no one)\b|n['’]t\b|\b(?:dont|wont)\b", re.I)
 _DENIES_IT = re.compile(rf"{_DENIES.pattern}|^no (?!need|problem|doubt|wonder|matter|idea)", re.I)
+_SKIPS = re.compile(r"(?:skip|drop|scrap|ditch|forget|cancel|leave out) (?:the|a|an|any)\b", re.I)
 _UNSURE = re.compile(
     r"(?:maybe|perhaps) not\b(?=\W*$)|let me (?:first )?(?:ask|check|think about)\b|"
     r"(?:i|we)(?:'ll| will| have to| need to| must| should|'d have to) (?:first )?"
@@ -168,7 +169,9 @@ def _denies(clause: str, offer: str) -> bool:
     about, offered = _about(clause), _about(offer)
     if reply.stance == "no" and _about(reply.rest) <= offered:
         return True
-    if acts.withdraws(clause) and about - words("taking_back") <= offered:
+    if (acts.withdraws(clause) or _SKIPS.match(clause)) and (
+        about - words("taking_back") <= offered
+    ):
         return True
     if _DENIED_IT.search(clause):
         return True
