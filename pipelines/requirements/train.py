@@ -45,7 +45,6 @@ SMALL = 3.0
 """How much small weights are preferred."""
 STEPS = 10
 SAYS_THE_SAME = 0.5  # similarity to a label that cites a common message
-BINS = 4  # of the table of reliability, as full as one another
 Floats = NDArray[np.float64]
 Gold = Mapping[str, Sequence[Mapping[str, Any]]]
 Points = list[tuple[float, bool]]
@@ -184,28 +183,14 @@ def solved(rows: Floats, truth: Floats) -> Floats:
     return weights
 
 
-def reliability(points: Points, bins: int = BINS) -> list[str]:
-    """Lines of a table: how sure it was, and how often it was right; the last is the ECE."""
-    ordered = sorted(points)
-    size = len(ordered) / bins
-    parts = [ordered[round(at * size) : round((at + 1) * size)] for at in range(bins)]
-    lines, error = [], 0.0
-    for part in filter(None, parts):
-        sure = sum(stated for stated, _ in part) / len(part)
-        right = sum(correct for _, correct in part) / len(part)
-        error += len(part) / len(ordered) * abs(sure - right)
-        lines.append(f"{len(part):4d} candidates  stated {sure:.2f}  listed {right:.2f}")
-    return [*lines, f"ECE {error:.3f} over {len(ordered)} candidates, {_told_apart(ordered)}"]
-
-
-def _told_apart(points: Points) -> str:
+def told_apart(points: Points) -> str:
     """The area under the curve of listed against others: the chance that a listed one is surer."""
     right = [sure for sure, correct in points if correct]
     wrong = [sure for sure, correct in points if not correct]
     if not right or not wrong:
         return "AUC undefined: all alike"
     above = sum((one > other) + 0.5 * (one == other) for one in right for other in wrong)
-    return f"AUC {above / len(right) / len(wrong):.2f}"
+    return f"AUC {above / len(right) / len(wrong):.2f} over {len(points)} candidates"
 
 
 def main() -> None:
@@ -219,7 +204,7 @@ def main() -> None:
     cases += [case for path in options.dev for case in read_cases(path, "dev")]
     gold = read_gold(options.gold)
     if not options.texts_only:
-        print("\n".join(reliability(train(cases, gold))))
+        print(told_apart(train(cases, gold)))
     note_training(cases, gold)
 
 

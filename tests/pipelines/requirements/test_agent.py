@@ -5,9 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pipelines.registry import build
-from pipelines.requirements.analyst import Labeled, Written
 from pipelines.requirements.document.sections import SECTIONS
-from pipelines.requirements.graph import Team, run
 from pipelines.types import Case, Message
 from tests.fakes import WordOverlap
 
@@ -104,12 +102,6 @@ def test_the_trace_counts_what_each_node_found(agent):
     assert steps["document"]["sections"] == len(SECTIONS)
 
 
-def test_nothing_of_what_is_given_is_changed(agent):
-    agent.run(replace(CASE, task="validation", requirements=GIVEN))
-
-    assert set(GIVEN[0]) == {"uid", "id", "title", "actor", "action"}
-
-
 def test_a_silent_conversation_becomes_an_empty_document(agent):
     output = agent.run(Case("silence", "", ()))
 
@@ -117,40 +109,3 @@ def test_a_silent_conversation_becomes_an_empty_document(agent):
     assert [section["id"] for section in output["document"]["sections"] if section["body"]] == [
         "overview"
     ]
-
-
-def test_settings_reach_their_node():
-    strict = build("requirements-agent", {"infer_above": 1.0}, encoder=WordOverlap())
-
-    assert strict.run(CASE)["inferred_requirements"] == []
-
-
-class Dictated:
-    """An analyst whose findings a test writes down."""
-
-    def __init__(self):
-        self.asked = []
-
-    def extract(self, case):
-        self.asked.append("extract")
-        return Labeled([{"id": "REQ-001"}], {})
-
-    def infer(self, case, requirements):
-        self.asked.append(("infer", len(requirements)))
-        return Labeled([{"id": "INF-001", "inference_type": "security"}], {})
-
-    def validate(self, case, requirements):
-        self.asked.append(("validate", len(requirements)))
-        return Labeled([{"requirement": "REQ-001", "issue_type": "pii"}], {})
-
-    def write(self, findings):
-        self.asked.append(("write", len(findings.inferred), len(findings.issues)))
-        return Written({"title": "T", "sections": []}, {})
-
-
-def test_every_node_goes_through_the_same_protocol():
-    analyst = Dictated()
-
-    run({"case": CASE, "steps": []}, Team(*[analyst] * 4))
-
-    assert analyst.asked == ["extract", ("infer", 1), ("validate", 1), ("write", 1, 1)]
