@@ -30,7 +30,7 @@ from labeling.gold.rules.statement import (
 )
 from labeling.gold.staging import FrozenItem, Items
 from labeling.jobs import queue
-from labeling.models import GoldRelease, Project, Round
+from labeling.models import GoldRelease, LintReport, Project, Round
 from labeling.schema import LAYERS
 from labeling.schema.layers import stages
 from labeling.schema.targets import END_TO_END, stages_of, target_layers
@@ -160,7 +160,7 @@ def freeze(
             check_name(project, layer, name)
 
         synthetic = contents.own.get("synthetic")
-        return releases.publish(
+        release = releases.publish(
             draft,
             contents,
             "gold.frozen",
@@ -170,6 +170,8 @@ def freeze(
             **({"synthetic": synthetic} if synthetic else {}),
             **({"request": request} if request else {}),
         )
+        LintReport.objects.filter(project=project, layer=layer).delete()  # it is answered
+        return release
 
 
 class Wanted(NamedTuple):

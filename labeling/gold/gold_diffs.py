@@ -37,18 +37,23 @@ class ReleaseDiff(NamedTuple):
 def compare(before: GoldRelease, after: GoldRelease) -> ReleaseDiff:
     """By the hashes of the items."""
     old, new = (
-        {name: (split, sha256) for name, *(split, sha256) in rows}
+        {name: (split, sha256) for name, split, sha256 in rows}
         for rows in (
             release.items.order_by().values_list("item_id", "split", "sha256")
             for release in (before, after)
         )
     )
-    names, by_split = [], dict[str, Counter[str]]()
+    names: list[str] = []
+    by_split: dict[str, Counter[str]] = {}
     for name in sorted({*old, *new}, key=natural_key):
-        was, is_now = old.get(name), new.get(name)
-        kind = "same" if was == is_now else "changed" if was and is_now else ""
-        kind = kind or ("removed" if was else "added")
-        by_split.setdefault((is_now or was or ("",))[0], Counter())[kind] += 1
+        if name not in new:
+            kind = "removed"
+        elif name not in old:
+            kind = "added"
+        else:
+            kind = "same" if old[name] == new[name] else "changed"
+        split, _ = new.get(name) or old[name]
+        by_split.setdefault(split, Counter())[kind] += 1
         if kind != "same":
             names.append(name)
     return ReleaseDiff(before, after, names, dict(sorted(by_split.items())))

@@ -97,10 +97,11 @@ class Draft(NamedTuple):
             return FIRST
         stated = statement.parsed(parent.header).get("schema_version", SCHEMA_VERSION)
         before = parent.guideline.body if parent.guideline else None
+        now = guideline.body if guideline else None
         level: Level = "patch"
         if {*items} != {*parent.items.values_list("item_id", "split")}:
             level = "minor"
-        if stated != SCHEMA_VERSION or not same_words(before, guideline and guideline.body):
+        if stated != SCHEMA_VERSION or not same_words(before, now):
             level = "major"
         return of_release(parent.meaning, parent.version).raised(level)
 

@@ -297,3 +297,4 @@ def test_a_lead_asks_and_accepts_on_the_page(
     shown = lead.get(GoldRelease.objects.get().get_absolute_url()).content.decode()
     assert "Labels under superseded guidelines" in shown
     assert "Only &lt;b&gt;typos&lt;/b&gt;." in shown
+    assert "Nothing was found yet" in page(lead, address)
