@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, When
@@ -12,10 +11,8 @@ from evaluation.layers import Example, GoldLayer, gold_layer
 from evaluation.layers.memory import Memory
 from evaluation.metrics.registry import Metric
 from evaluation.models import CaseRun, Run, Score
-from evaluation.templatetags.present import Cell, score_cell
-from evaluation.views.compared_case import OwnUnit, own_units
-from evaluation.views.pairs import current_scores
-from labeling.gold.rules.content import GoldMessage
+from evaluation.views.compared_case import Unit, units_of
+from evaluation.views.evidence import ShownMessage, excerpt
 from labeling.models import Conversation
 
 MOST_CASES = 50
@@ -26,28 +23,12 @@ MOST_MESSAGES = 40
 MOST_UNITS = 40
 
 
-class ShownMessage(NamedTuple):
-    """``skipped`` messages before it are left out; without ``text`` they were the last ones."""
-
-    number: int
-    speaker: str
-    text: str
-    expected: bool
-    returned: bool
-    skipped: int
-
-
 class WorstCase(NamedTuple):
     case: CaseRun
-    scores: list[Score]
     question: str
     messages: list[ShownMessage]
-    units: list[OwnUnit]
+    units: list[Unit]
     more_units: int
-
-    def cell(self, metric: Metric) -> Cell:
-        score = next((score for score in self.scores if score.metric == metric.id), None)
-        return score_cell(score, failed=self.case.state == CaseRun.State.FAILED)
 
 
 class WorstCases(NamedTuple):
@@ -85,51 +66,21 @@ def worst_cases(
 
 
 def _worst(case: CaseRun, example: Example, layer: GoldLayer) -> WorstCase:
-    units = own_units(case)
+    units = units_of(case)
     return WorstCase(
         case=case,
-        scores=current_scores(case),
         question=layer.question(example.gold) or "",
-        messages=_excerpt(example, layer),
+        messages=list(
+            excerpt(
+                example.messages,
+                layer.expected_ids(example),
+                layer.returned_ids(example),
+                first=1 if isinstance(layer, Memory) else 0,  # messages of chats count from 1
+                around=AROUND,
+                whole=WHOLE,
+                most=MOST_MESSAGES,
+            )
+        ),
         units=units[:MOST_UNITS],
         more_units=len(units[MOST_UNITS:]),
     )
-
-
-def _excerpt(example: Example, layer: GoldLayer) -> list[ShownMessage]:
-    """All of a short conversation; of a long one what is cited and its neighbours."""
-    first = 1 if isinstance(layer, Memory) else 0  # messages of chats are counted from 1
-    expected = {number - first for number in layer.expected_ids(example)}
-    returned = {number - first for number in layer.returned_ids(example)}
-    messages = example.messages
-    places: Sequence[int] = range(len(messages))
-    if len(messages) > WHOLE:
-        cited = expected | returned
-        places = [
-            at for at in places if any(at + off in cited for off in range(-AROUND, AROUND + 1))
-        ]
-        places = places or range(WHOLE)
-    return list(_shown(messages, places[:MOST_MESSAGES], first, expected, returned))
-
-
-def _shown(
-    messages: Sequence[GoldMessage],
-    places: Sequence[int],
-    first: int,
-    expected: set[int],
-    returned: set[int],
-) -> Iterator[ShownMessage]:
-    last = -1
-    for at in places:
-        message = messages[at]
-        yield ShownMessage(
-            number=at + first,
-            speaker=message["speaker"] or message["role"],
-            text=message["content"],
-            expected=at in expected,
-            returned=at in returned,
-            skipped=at - last - 1,
-        )
-        last = at
-    if last + 1 < len(messages):
-        yield ShownMessage(0, "", "", False, False, len(messages) - last - 1)

@@ -12,6 +12,7 @@ from evaluation.report.content import Report
 from evaluation.services.run import baselines, conclusions, gates, planning, results
 from evaluation.services.run.repetitions import Reduced, Repetitions
 from evaluation.views.compared_case import Text
+from evaluation.views.pairs import current_scores
 from labeling.domain.facts import Fact
 from labeling.translation import translated
 from labeling.words import in_english, worded, words_of
@@ -105,6 +106,9 @@ def _said(fact: Fact) -> dict[str, Any]:
     return {"sentence": in_english(fact), "fact": fact.as_json()}
 
 
+MESSAGE = ("number", "speaker", "text", "expected", "returned")
+
+
 def _case(worst: WorstCase) -> dict[str, Any]:
     case: CaseRun = worst.case
     return {
@@ -114,20 +118,21 @@ def _case(worst: WorstCase) -> dict[str, Any]:
         "error": in_english(case.error) if case.error else None,
         "earlier_failures": [words_of(failure["error"]) for failure in case.earlier_failures],
         "question": worst.question or None,
-        "scores": {score.metric: score.value for score in worst.scores},
+        "scores": {score.metric: score.value for score in current_scores(case)},
         "units": [
             {
-                "expected": _fields(unit.gold),
-                "returned": _fields(unit.run),
-                "said": str(unit.title),
-                "why_not": unit.why or None,
+                "expected": _fields(side.gold),
+                "returned": _fields(side.text),
+                "said": str(side.said[0]),
+                "why_not": side.why or None,
             }
             for unit in worst.units
+            for side in unit.sides
         ],
         "messages": [
-            {name: value for name, value in message._asdict().items() if name != "skipped"}
+            {name: getattr(message, name) for name in MESSAGE}
             for message in worst.messages
-            if message.speaker
+            if message.number is not None
         ],
     }
 

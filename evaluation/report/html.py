@@ -14,6 +14,7 @@ from evaluation.services.run import baselines, gates, planning, results
 from evaluation.services.run.conclusions import exposed
 from evaluation.services.run.primary_metrics import sentences
 from evaluation.templatetags import present
+from evaluation.views.pairs import score_of
 from evaluation.views.plots import picture_of
 
 WIDTH = 600
@@ -72,7 +73,11 @@ def context_of(report: Report) -> dict[str, Any]:
         "planned": planning.sentences(report.planned) if report.planned else [],
         "checks": gates.checks_of(report.gate) if report.gate else [],
         "cases": [
-            (worst, worst.cell(primary), [(each, worst.cell(each)) for each in columns])
+            (
+                worst,
+                score_of(worst.case, primary),
+                [(each, score_of(worst.case, each)) for each in columns],
+            )
             for worst in report.worst.rows
         ],
         "ids": list(results.ids_report(run)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from django.utils.translation import override
@@ -134,8 +135,8 @@ def _table_row(cells: Iterable[str]) -> str:
 def _regressions(report: Report) -> Iterator[str]:
     if report.compared is None:
         return
-    compared = compared_cases(report.compared.before, report.run, report.primary.metric)
-    counts = compared.counts
+    cases = compared_cases(report.compared.before, report.run, report.primary.metric)
+    counts = Counter(row.outcome for row in cases)
     worse = counts["regression"]
     yield (
         f"Cases: {worse} regressions, {counts['improvement']} improvements, {counts['tie']} ties, "
@@ -148,7 +149,7 @@ def _regressions(report: Report) -> Iterator[str]:
     yield ""
     yield "| Case | Baseline | Run |"
     yield "| --- | ---: | ---: |"
-    rows = [row for row in compared.rows if row.outcome == "regression"]
+    rows = [row for row in cases if row.outcome == "regression"]
     for row in rows[:REGRESSIONS]:
         values = (present.figure(row.before), present.figure(row.after))
         yield _table_row([plain(row.case_id), *values])

@@ -1,8 +1,8 @@
-"""One case of two runs: what either returned, word by word against gold."""
+"""What runs returned of one case, unit by unit of gold, word by word."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from evaluation import adapters
@@ -10,12 +10,10 @@ from evaluation.layers import Example, GoldLayer, gold_layer
 from evaluation.layers.events import Events
 from evaluation.layers.memory import Memory
 from evaluation.models import Answer, CaseRun, Score
-from evaluation.templatetags import present
 from evaluation.views.events import events_of
 from evaluation.views.pairs import PairRow, current_scores, rows_of
 from labeling.agreement.matching.diffing import Part, word_parts
 from labeling.translation import lazy as _
-from labeling.words import words_of
 
 LONGEST = 20_000
 """Characters; of longer texts the words are not compared."""
@@ -29,15 +27,6 @@ STATES = {
 }
 
 
-class Side(NamedTuple):
-    """What one run returned for a unit of gold, or beyond it."""
-
-    state: str
-    title: str
-    badge: str
-    parts: list[Part]
-
-
 class Field(NamedTuple):
     """A line of what is shown: one field of a label, or all there is with an empty title."""
 
@@ -48,38 +37,41 @@ class Field(NamedTuple):
 Text = tuple[Field, ...]
 
 
-class Unit(NamedTuple):
-    """One thing that gold expects, or that only a run returned, with what either run says."""
-
-    gold: Text | None
-    before: Side
-    after: Side
-
-
-class OwnUnit(NamedTuple):
-    """One thing that gold expects, or that only the run returned, with what the run says.
+class Side(NamedTuple):
+    """What one run returned for a unit of gold, or beyond it.
 
     ``why`` says why two labels that are next to each other do not count as a match.
     """
 
+    run: int
     gold: Text | None
-    run: Text | None
-    title: str
-    badge: str
-    why: str
+    text: Text | None
+    why: str = ""
+
+    @property
+    def said(self) -> tuple[str, str]:
+        """In words, and the class of their badge."""
+        if self.text is None:
+            return STATES["nothing" if self.gold is None else "missed"]
+        if self.gold is None:
+            return STATES["extra"]
+        return STATES["same" if self.gold == self.text else "differs"]
+
+    @property
+    def parts(self) -> list[Part]:
+        return [] if self.text is None else _parts(self.gold or self.text, self.text)
 
     @property
     def differing(self) -> list[Field]:
         """The fields of the run's label that gold does not have like that."""
-        return [field for field in self.run or () if field not in (self.gold or ())]
+        return [field for field in self.text or () if field not in (self.gold or ())]
 
 
-class Column(NamedTuple):
-    """One of the two runs' cases: its figure, and why there is no output."""
+class Unit(NamedTuple):
+    """One thing that gold expects, or that only runs returned, with what each run says."""
 
-    case: CaseRun
-    cell: present.Cell
-    error: str
+    gold: Text | None
+    sides: list[Side]
 
 
 class _Returned(NamedTuple):
@@ -88,65 +80,27 @@ class _Returned(NamedTuple):
     key: str | None
     gold: Text | None
     text: Text | None
+    why: str = ""
 
 
-def column_of(case: CaseRun, metric: str) -> Column:
-    scores = [score for score in current_scores(case) if score.metric == metric]
-    failed = case.state == CaseRun.State.FAILED
-    cell = present.score_cell(scores[0] if scores else None, failed=failed)
-    return Column(case, cell, words_of(case.error))
-
-
-def units_of(before: CaseRun, after: CaseRun) -> list[Unit]:
-    """Gold in its order with what each run made of it, then what only the runs have."""
-    layer = gold_layer(after.run.release.layer)
-    old, new = (_returned(case, layer) for case in (before, after))
-    expected = {row.key: row.gold or () for row in [*new, *old] if row.key is not None}
-    sides = [{row.key: row.text for row in rows if row.key is not None} for rows in (old, new)]
-    units = [
-        Unit(gold, _side(gold, sides[0].get(key)), _side(gold, sides[1].get(key)))
-        for key, gold in expected.items()
-    ]
-    return [*units, *_extras(old, new)]
-
-
-def own_units(case: CaseRun) -> list[OwnUnit]:
-    """The same of a single run."""
-    layer = gold_layer(case.run.release.layer)
-    if not isinstance(layer, Memory | Events):
-        pairs = rows_of(case, current_scores(case))
-        returned = [(_of_pair(row), row.title, row.badge, row.why_not) for row in pairs]
-    else:
-        returned = [(row, *STATES[_state(row)], "") for row in _returned(case, layer)]
-    return [OwnUnit(row.gold, row.text, *said) for row, *said in returned]
-
-
-def _state(row: _Returned) -> str:
-    if row.text is None:
-        return "nothing" if row.gold is None else "missed"
-    if row.gold is None:
-        return "extra"
-    return "same" if row.gold == row.text else "differs"
-
-
-def _extras(old: Sequence[_Returned], new: Sequence[_Returned]) -> Iterator[Unit]:
-    """Both runs in one row where they return the same."""
-    before, after = (
-        [row.text for row in rows if row.key is None and row.text is not None]
-        for rows in (old, new)
-    )
-    for text in dict.fromkeys([*before, *after]):
-        yield Unit(
-            None,
-            _side(None, text if text in before else None),
-            _side(None, text if text in after else None),
-        )
-
-
-def _side(gold: Text | None, text: Text | None) -> Side:
-    state = _state(_Returned(None, gold, text))
-    parts = [] if text is None else _parts(gold or text, text)
-    return Side(state, *STATES[state], parts)
+def units_of(*cases: CaseRun) -> list[Unit]:
+    """Gold in its order with what each run made of it, then what only the runs have: in one row
+    where they return the same."""
+    layer = gold_layer(cases[-1].run.release.layer)
+    returned = [_returned(case, layer) for case in cases]
+    expected = {row.key: row.gold for rows in returned[::-1] for row in rows if row.key is not None}
+    found = [{row.key: row for row in rows if row.key is not None} for rows in returned]
+    beyond = [{row.text for row in rows if row.key is None} for rows in returned]
+    runs = [case.run_id for case in cases]
+    nothing = _Returned(None, None, None)
+    units = []
+    for key, gold in expected.items():
+        own = zip(runs, (rows.get(key, nothing) for rows in found), strict=True)
+        units.append(Unit(gold, [Side(run, gold, row.text, row.why) for run, row in own]))
+    for text in dict.fromkeys(row.text for rows in returned for row in rows if row.key is None):
+        sides = zip(runs, (text if text in texts else None for texts in beyond), strict=True)
+        units.append(Unit(None, [Side(run, None, said) for run, said in sides]))
+    return units
 
 
 def _parts(gold: Text, text: Text) -> list[Part]:
@@ -180,6 +134,7 @@ def _of_pair(row: PairRow) -> _Returned:
         key=str(row.gold["uid"]) if row.gold else None,
         gold=_text(row, "gold") if row.gold else None,
         text=_text(row, "predicted") if row.predicted else None,
+        why=row.why_not,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -19,13 +20,7 @@ from evaluation.models import CaseRun, Run
 from evaluation.services import looks
 from evaluation.services.judging import certificates
 from evaluation.services.run import baselines
-from evaluation.services.run.compared_cases import (
-    OUTCOMES,
-    Selection,
-    compared_cases,
-    compared_slices,
-    slices_of,
-)
+from evaluation.services.run.compared_cases import OUTCOMES, compared_cases, compared_slices
 from evaluation.services.run.comparisons import (
     MOST_RUNS,
     Compared,
@@ -35,16 +30,15 @@ from evaluation.services.run.comparisons import (
 )
 from evaluation.services.run.conclusions import exposed
 from evaluation.services.run.primary_metrics import sentences
-from evaluation.views.compared_case import column_of, units_of
+from evaluation.views.compared_case import units_of
+from evaluation.views.pairs import score_of
 from evaluation.views.plots import forest
 from labeling.core.searching import containing
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation
-from labeling.translation import translated_keys
 from labeling.words import words
 from labeling.work import blindness
-from labeling.work.rules.keys import COMPARISON_KEYS
 
 CHOICES = 50
 PAGE_SIZE = 50
@@ -70,31 +64,17 @@ class Choice(NamedTuple):
     without: str
 
 
-class Filter(NamedTuple):
-    """A select of the form above the cases."""
-
-    name: str
-    title: str
-    options: list[str]
-    chosen: str
-
-
 @require_GET
 def run_compare(request: HttpRequest) -> HttpResponse:
     """Without two runs the page asks for them; of runs that cannot be compared it says why."""
     require_reader(request.user)
     chosen = _chosen(request)
     context = _picker(request, chosen)
-    if request.headers.get("HX-Target") == "run-choices":
-        return render(request, "evaluation/_run_choices.html", context)
     if chosen.baseline and chosen.runs:
         looks.require_comparison(request.user, chosen.all)
         if request.headers.get("HX-Target") == "compared-slices":
-            return render(
-                request,
-                "evaluation/_compared_slices.html",
-                _slices(request, chosen.baseline, chosen.runs),
-            )
+            slices = _slices(request, chosen.baseline, chosen.runs)
+            return render(request, "evaluation/_compared_slices.html", slices)
         context |= _compared(request, chosen.baseline, chosen.runs)
     return render(request, "evaluation/compare.html", context)
 
@@ -103,8 +83,8 @@ def run_compare(request: HttpRequest) -> HttpResponse:
 def run_compare_case(request: HttpRequest, baseline: int, run: int, pk: int) -> HttpResponse:
     """One case with both outputs and gold, as part of the page or as a page."""
     visible = Run.objects.visible_to(request.user).select_related("release__project")
-    cases = CaseRun.objects.filter(run__in=visible.values("pk"))
-    related = cases.select_related("item", "run__release__project")
+    both = CaseRun.objects.filter(run__in=visible.values("pk"))
+    related = both.select_related("item", "run__release__project")
     after = get_object_or_404(related, run__pk=run, pk=pk)
     blindness.refuse(request.user, Conversation.objects.filter(pk=after.item.conversation_id))
     if after.item.split == Conversation.Split.TEST:
@@ -112,11 +92,13 @@ def run_compare_case(request: HttpRequest, baseline: int, run: int, pk: int) -> 
     same = {"item": after.item_id, "part": after.part, "repetition": after.repetition}
     before = get_object_or_404(related, run__pk=baseline, **same)
     metric = _metric(request, after.run, METRICS[gold_layer(after.run.spec.layer).primary])
+    cases = (before, after)
     context = {
-        "before": column_of(before, metric.id),
-        "after": column_of(after, metric.id),
+        "columns": [(case, score_of(case, metric)) for case in cases],
+        "before": before,
+        "after": after,
         "metric": metric,
-        "units": units_of(before, after),
+        "units": units_of(*cases),
     }
     part = request.headers.get("HX-Request") == "true"
     name = "_compared_case" if part else "compared_case"
@@ -224,7 +206,6 @@ def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str,
         "exposed": exposed([baseline, *able]),
         "several": len(compared) > 1,
         "tables": [_table(rows, marks) for rows in (tested, rest)],
-        "keys": translated_keys(COMPARISON_KEYS),
         **_cases(request, baseline, compared),
     }
 
@@ -271,25 +252,23 @@ def _cases(request: HttpRequest, baseline: Run, compared: Sequence[Compared]) ->
     number = whole_number(request.GET.get("cases", ""))
     shown = next((each for each in compared if each.after.pk == number), compared[0])
     metric = _metric(request, shown.after, shown.primary.metric)
-    filters = list(_slice_filters(request, shown.after))
-    asked = request.GET.get("outcome", "")
-    selection = Selection(
-        outcome=asked if asked in OUTCOMES else None,
-        only_failed=asked == "failed",
-        slices={each.title: each.chosen for each in filters if each.chosen},
-    )
-    cases = compared_cases(baseline, shown.after, metric, selection)
-    page = Paginator(cases.rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    rows = compared_cases(baseline, shown.after, metric)
+    counts = Counter(row.outcome for row in rows)
+    failed = [row for row in rows if row.failed_before or row.failed_after]
+    outcome = request.GET.get("outcome", "")
+    if outcome == "failed":
+        rows = failed
+    elif outcome in OUTCOMES:
+        rows = [row for row in rows if row.outcome == outcome]
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     return {
         "shown": shown.after,
         "case_metric": metric,
         "case_metrics": [row.metric for row in shown.rows],
-        "filters": filters,
-        "selection": selection,
-        "counts": {name: cases.counts[name] for name in OUTCOMES},
-        "n_failed": cases.failed,
+        "outcome": outcome,
+        "counts": {name: counts[name] for name in OUTCOMES},
+        "n_failed": len(failed),
         "page": page,
-        "cases": page.object_list,
         "asked": _kept(request),
     }
 
@@ -309,13 +288,6 @@ def _metric(request: HttpRequest, run: Run, otherwise: Metric) -> Metric:
     """The metric that the address names, if each case has a value of it."""
     known = {metric.id: metric for metric in run.spec.all_metrics() if metric.per_case}
     return known.get(request.GET.get("metric", ""), otherwise)
-
-
-def _slice_filters(request: HttpRequest, run: Run) -> Iterator[Filter]:
-    for number, (title, groups) in enumerate(slices_of(run).items()):
-        name = f"slice{number}"
-        asked = request.GET.get(name, "")
-        yield Filter(name, title, groups, asked if asked in groups else "")
 
 
 def _kept(request: HttpRequest) -> str:

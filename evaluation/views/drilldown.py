@@ -79,7 +79,6 @@ def _returned(case: CaseRun) -> dict[str, Any]:
     return {
         "rows": rows,
         "conversation": conversation_of(case, rows),
-        "has_sureness": any(row.sureness is not None for row in rows),
         "question": case.run.spec.questions.get(case.part, ""),
         "answer": answer if isinstance(answer, str) else "",
         "steps": present.steps_of(case.output),
@@ -102,7 +101,6 @@ def _measured(request: HttpRequest, case: CaseRun) -> dict[str, Any]:
         "events": events_of(case, layer, scores) if isinstance(layer, Events) else None,
         "written": answer_of(case),
         "rows": rows,
-        "has_sureness": any(row.sureness is not None for row in rows),
         "conversation": [] if own_page else conversation_of(case, rows),
         "provenance": provenance,
         "annotators": [

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext
@@ -12,9 +12,9 @@ from evaluation import adapters
 from evaluation.layers import Example
 from evaluation.layers.memory import Memory
 from evaluation.metrics.evidence import FUZZY_DISTANCE
-from evaluation.metrics.trace import Rank
 from evaluation.models import CaseRun, StageTrace
 from evaluation.templatetags.present import steps_of
+from labeling.gold.rules.content import GoldMessage
 from labeling.translation import lazy as _
 
 FATES = {
@@ -36,18 +36,20 @@ def evidence_of(case: CaseRun, layer: Memory) -> dict[str, Any]:
         "label": example.gold[0],
         "unscorable": layer.unscorable(example),
         "expected": [
-            _expected(local_id, example, fates.get(local_id), returned)
-            | {"rank": _rank(ranks[local_id])}
+            _expected(local_id, example, fates.get(local_id), returned) | {"rank": ranks[local_id]}
             for local_id in sorted(expected)
         ],
         "returned": [
-            _returned(local_id, example, expected) for local_id in dict.fromkeys(returned)
+            _message(local_id, example) | {"right": local_id in expected}
+            for local_id in dict.fromkeys(returned)
         ],
         "phases": _phases(layer, example),
         "answer": (example.output or {}).get("answer"),
         "checkpoints": _checkpoints(case, len(expected)),
         "steps": steps_of(example.output),
-        "messages": _excerpt(example, expected, set(returned)),
+        "messages": list(
+            excerpt(example.messages, expected, set(returned), first=1, around=CONTEXT)
+        ),
     }
 
 
@@ -64,16 +66,6 @@ def _expected(
     }
 
 
-def _rank(rank: Rank) -> dict[str, int | None]:
-    """After the last checkpoint that ranks, and before it where re-ranking moved the message."""
-    moved = rank.reranked is not None and rank.reranked != rank.candidate
-    return {"last": rank.last, "before": rank.candidate if moved else None}
-
-
-def _returned(local_id: int, example: Example, expected: set[int]) -> dict[str, Any]:
-    return {**_message(local_id, example), "right": local_id in expected}
-
-
 def _message(local_id: int, example: Example) -> dict[str, Any]:
     """A message by its localId; an id that no message has is shown as such."""
     if not 1 <= local_id <= len(example.messages):
@@ -84,7 +76,6 @@ def _message(local_id: int, example: Example) -> dict[str, Any]:
         "exists": True,
         "speaker": message["speaker"] or message["role"],
         "content": message["content"],
-        "time": parse_datetime(message["time"] or ""),
     }
 
 
@@ -108,29 +99,50 @@ def _checkpoints(case: CaseRun, n_expected: int) -> list[dict[str, Any]]:
     return [{"trace": trace, "found": len(trace.present), "of": n_expected} for trace in traces]
 
 
-def _excerpt(example: Example, expected: set[int], returned: set[int]) -> list[dict[str, Any]]:
-    """The messages around what matters; a run of left-out messages is one entry with a count."""
-    size = len(example.messages)
-    wanted = sorted(
-        {
-            near
-            for local_id in expected | returned
-            for near in range(local_id - CONTEXT, local_id + CONTEXT + 1)
-            if 1 <= near <= size
-        }
-    )
-    rows: list[dict[str, Any]] = []
-    last = 0
-    for local_id in wanted:
-        if local_id > last + 1:
-            rows.append({"skipped": local_id - last - 1})
-        rows.append(_marked(local_id, example, expected, returned))
-        last = local_id
-    return [*rows, {"skipped": size - last}] if wanted and last < size else rows
+class ShownMessage(NamedTuple):
+    """``skipped`` messages before it are left out; without a ``number`` they were the last ones."""
+
+    number: int | None
+    speaker: str = ""
+    text: str = ""
+    time: Any = None
+    expected: bool = False
+    returned: bool = False
+    skipped: int = 0
 
 
-def _marked(
-    local_id: int, example: Example, expected: set[int], returned: set[int]
-) -> dict[str, Any]:
-    marks = {"expected": local_id in expected, "returned": local_id in returned}
-    return _message(local_id, example) | marks
+def excerpt(
+    messages: Sequence[GoldMessage],
+    expected: Collection[int],
+    returned: Collection[int],
+    *,
+    first: int,
+    around: int,
+    whole: int = 0,
+    most: int | None = None,
+) -> Iterator[ShownMessage]:
+    """What is cited and its neighbors, or all of a conversation of no more than ``whole``
+    messages; the first has the number ``first``."""
+    cited = {number - first for number in (*expected, *returned)}
+    near = [
+        at
+        for at in range(len(messages))
+        if any(at + off in cited for off in range(-around, around + 1))
+    ]
+    if len(messages) <= whole:
+        near = list(range(len(messages)))
+    last = -1
+    for at in (near or list(range(whole)))[:most]:
+        message = messages[at]
+        yield ShownMessage(
+            number=at + first,
+            speaker=message["speaker"] or message["role"],
+            text=message["content"],
+            time=parse_datetime(message["time"] or ""),
+            expected=at + first in expected,
+            returned=at + first in returned,
+            skipped=at - last - 1,
+        )
+        last = at
+    if 0 <= last < len(messages) - 1:
+        yield ShownMessage(None, skipped=len(messages) - last - 1)

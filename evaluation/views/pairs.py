@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from evaluation import adapters
 from evaluation.layers import gold_layer
-from evaluation.metrics.registry import METRICS
+from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Score
 from evaluation.services.unmeasured.predicting import labels_in, sources_of
+from evaluation.templatetags.present import Cell, score_cell
 from labeling.agreement.matching.matching import same_actor
 from labeling.domain.facts import Fact
 from labeling.schema import LAYERS, form_fields
@@ -109,6 +110,11 @@ def _named(label: Label | None) -> str:
 def current_scores(case: CaseRun) -> list[Score]:
     versions = {metric.id: metric.version for metric in METRICS.values()}
     return [row for row in case.scores.all() if versions.get(row.metric) == row.metric_version]
+
+
+def score_of(case: CaseRun, metric: Metric) -> Cell:
+    found = (score for score in current_scores(case) if score.metric == metric.id)
+    return score_cell(next(found, None), failed=case.state == CaseRun.State.FAILED)
 
 
 def rows_of(case: CaseRun, scores: Sequence[Score]) -> list[PairRow]:

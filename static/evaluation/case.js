@@ -1,9 +1,8 @@
 // Lights up the messages that a pair cites, and the pairs that cite a message; leads to other cases
-// and from pair to pair by keys; and hides labels that the pipeline is less sure of.
+// and from pair to pair by keys.
 
-import { all, byId, focused, readJson, showIf } from "../labeling/dom.js";
+import { all, byId, focused, readJson } from "../labeling/dom.js";
 import { Keys } from "../labeling/keys.js";
-import { t } from "../labeling/texts.js";
 
 const page = document.querySelector("[data-case]");
 let place = 0;
@@ -66,25 +65,6 @@ function toggle() {
   if (!fold) return false;
   fold.open = !fold.open;
   return true;
-}
-
-/** @type {any} */
-const least = document.getElementById("least-confidence");
-if (least) {
-  least.closest("label").hidden = false;
-  const filter = () => {
-    const number = Number(least.value);
-    byId("least-shown").textContent = number.toFixed(2);
-    let hidden = 0;
-    for (const label of all(".pair[data-confidence]")) {
-      const isShown = Number(label.dataset.confidence) >= number;
-      showIf(label, isShown);
-      hidden += isShown ? 0 : 1;
-    }
-    byId("hidden-labels").textContent = hidden ? t("{n} labels are hidden.", { n: hidden }) : "";
-  };
-  least.addEventListener("input", filter);
-  filter();
 }
 
 new Keys(

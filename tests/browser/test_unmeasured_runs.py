@@ -45,7 +45,7 @@ def case() -> CaseRun:
     return run.cases.create(talk=talk, state="done", output=output)
 
 
-def test_labels_lead_to_their_messages_and_unsure_ones_are_hidden(
+def test_labels_lead_to_their_messages(
     case: CaseRun, page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
 ) -> None:
     sign_in(User.objects.get(username="admin"))
@@ -60,9 +60,3 @@ def test_labels_lead_to_their_messages_and_unsure_ones_are_hidden(
     expect(page.locator("#message-280")).to_be_in_viewport()
     page.keyboard.press("Shift+X")
     expect(page.locator("#pair-1")).to_be_focused()
-
-    page.locator("#least-confidence").fill("0.5")
-    expect(page.locator("#pair-1")).to_be_hidden()
-    expect(page.locator("#hidden-labels")).to_contain_text("1")
-    page.keyboard.press("x")
-    expect(page.locator("#pair-2")).to_be_focused()

@@ -31,7 +31,7 @@ from labeling.exchange.export import export
 from labeling.operation.views.docs import FOLDER, PAGES, address, read
 from labeling.schema import PRIORITIES, TYPES, Requirement
 from labeling.words import EVENTS
-from labeling.work.rules.keys import CASE_KEYS, COMPARISON_KEYS, KEYS
+from labeling.work.rules.keys import CASE_KEYS, KEYS
 from pipelines.registry import PIPELINES, describe
 from tests.factories import make_release
 
@@ -234,7 +234,7 @@ def test_every_field_of_a_label_is_documented():
 
 
 @pytest.mark.parametrize(
-    ("page", "keys"), [("annotating", KEYS), ("runs", (*COMPARISON_KEYS, *CASE_KEYS))]
+    ("page", "keys"), [("annotating", KEYS), ("runs", CASE_KEYS)]
 )
 def test_every_shortcut_is_documented(page, keys):
     html = read(page).html

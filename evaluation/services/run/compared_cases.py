@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from django.db.models import Q
@@ -51,23 +49,6 @@ class ComparedCase:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """Which cases are asked for; empty: all."""
-
-    outcome: Outcome | None = None
-    only_failed: bool = False
-    slices: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedCases:
-    rows: list[ComparedCase]
-    counts: dict[Outcome, int]
-    """Of what the other filters leave."""
-    failed: int
-
-
-@dataclass(frozen=True, slots=True)
 class ComparedSlice:
     """One group of cases of both runs: a row of a table by difficulty, domain, category."""
 
@@ -91,17 +72,10 @@ class ComparedSlice:
         }
 
 
-def compared_cases(
-    baseline: Run, run: Run, metric: Metric, selection: Selection | None = None
-) -> ComparedCases:
+def compared_cases(baseline: Run, run: Run, metric: Metric) -> list[ComparedCase]:
     """The cases of both runs, the largest loss first, then gains, ties, and what is undefined."""
-    selection = selection or Selection()
     before, after = case_values(baseline, metric), case_values(run, metric)
     named, failed_before, failed_after = _named(run), _failed(baseline), _failed(run)
-    keys = [key for key in after if key in before]
-    if selection.slices:
-        own = _slices(keys, gold_layer(run.spec.layer))
-        keys = [key for key in keys if selection.slices.items() <= own[key].items()]
     rows = [
         ComparedCase(
             *named[key],
@@ -111,16 +85,11 @@ def compared_cases(
             key in failed_after,
             _outcome(before[key], after[key], metric),
         )
-        for key in keys
+        for key in after
+        if key in before
     ]
-    counts = Counter(row.outcome for row in rows)
-    failed = [row for row in rows if row.failed_before or row.failed_after]
-    if selection.only_failed:
-        rows = failed
-    if selection.outcome:
-        rows = [row for row in rows if row.outcome == selection.outcome]
     rows.sort(key=lambda row: (OUTCOMES.index(row.outcome), -abs(row.change or 0.0), row.pk))
-    return ComparedCases(rows, {name: counts[name] for name in OUTCOMES}, len(failed))
+    return rows
 
 
 def slices_of(run: Run) -> dict[str, list[str]]:

@@ -94,14 +94,6 @@ RATING_KEYS = (
 )
 """The keys of the page where people rate what a run inferred or answered."""
 
-COMPARISON_KEYS = (
-    Key("j", "next", "Next case", "Compare"),
-    Key("k", "previous", "Previous case", "Compare"),
-    Key("Enter", "open", "Open the case: both outputs and gold", "Compare"),
-    Key("Escape", "leave", "Close the case", "Compare", typing=True),
-)
-"""The keys of the table of cases of two runs."""
-
 CASE_KEYS = (
     Key("j", "next", "Next case", "Read"),
     Key("k", "previous", "Previous case", "Read"),
