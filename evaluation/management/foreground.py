@@ -11,8 +11,9 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import DatabaseError, connections
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from evaluation.management.bars import bar
 from evaluation.models import Run
 from evaluation.services.run import execution
 from evaluation.services.work import slots
@@ -21,8 +22,7 @@ from labeling.jobs import runner
 from labeling.words import in_english
 
 WAIT_SECONDS = 1.0  # for work that another worker holds, or that waits for another attempt
-COUNTING_SHARE = 0.02
-"""Of the time, what counting for the bar may take: a count reads every case of the run."""
+COUNTING_SECONDS = 2.0
 
 
 def reload(run_id: int) -> Run:
@@ -72,31 +72,34 @@ def _keep(run_ids: Collection[int], done: Event) -> None:
         connections.close_all()
 
 
+def bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
 @contextmanager
 def progress_bar(run_id: int) -> Iterator[Callable[[], None]]:
-    """Shows the rows' own counts, so that cases done by other workers count too.
-
-    It counts less often the longer that takes: after each case it would be quadratic.
-    """
+    """Shows the rows' own counts, so that cases done by other workers count too. Not after each
+    case: a count reads every case of the run."""
     with bar() as shown:
         task = shown.add_task(f"Run {run_id}", total=None)
-        next_count = 0.0
-
-        def count() -> None:
-            nonlocal next_count
-            started = time.monotonic()
-            run: Any = reload(run_id)
-            shown.update(task, total=run.n_cases, completed=run.n_done + run.n_failed)
-            ended = time.monotonic()
-            next_count = ended + (ended - started) / COUNTING_SHARE
+        counted = -COUNTING_SECONDS
 
         def show() -> None:
-            if time.monotonic() >= next_count:
-                count()
+            nonlocal counted
+            if time.monotonic() - counted >= COUNTING_SECONDS:
+                run: Any = reload(run_id)
+                shown.update(task, total=run.n_cases, completed=run.n_done + run.n_failed)
+                counted = time.monotonic()
 
-        count()
+        show()
         yield show
-        count()
 
 
 def why_not_measurable(run: Run) -> str:
@@ -105,7 +108,10 @@ def why_not_measurable(run: Run) -> str:
         return in_english(run.failure)
     if run.status == Run.Status.PAUSED and run.pause_reason:
         why = in_english(run.pause_reason)
-        return f"Run {run.pk} is paused. {why} Go on with: {_how_to_go_on(run)}"
+        budget = " --budget MONEY" if run.budget_cost is not None else ""
+        budget = budget or (" --budget-tokens N" if run.budget_tokens is not None else "")
+        go_on = f"assay evaluate --resume {run.pk}{budget}"
+        return f"Run {run.pk} is paused. {why} Go on with: {go_on}"
     if run.status != Run.Status.FINISHED:
         return f"Run {run.pk} is {run.status}; continue with: assay evaluate --resume {run.pk}"
     if counts.n_done == 0:
@@ -113,12 +119,3 @@ def why_not_measurable(run: Run) -> str:
         why = in_english(case.error) if case and case.error else ""
         return f"The pipeline failed on every case. {why}"
     return ""
-
-
-def _how_to_go_on(run: Run) -> str:
-    option = ""
-    if run.budget_tokens is not None:
-        option = " --budget-tokens N"
-    if run.budget_cost is not None:
-        option = " --budget MONEY"
-    return f"assay evaluate --resume {run.pk}{option}"

@@ -99,21 +99,6 @@ def usage_line(run: Run) -> str:
     return f"Model {run.spec.model_label}: {usage}."
 
 
-def case_lines(run: Run) -> Iterator[str]:
-    """What each case was asked, which messages gold and output cite, and its figures."""
-    layer = gold_layer(run.spec.layer)
-    shown = layer.columns or layer.headline
-    for case, example in results.cases_with_examples(run):
-        question = layer.question(example.gold)
-        parts = [" ".join(question.split())] if question else []
-        parts.append(f"expected {results.listed(layer.expected_ids(example)) or '–'}")
-        parts.append(f"returned {results.listed(layer.returned_ids(example)) or '–'}")
-        values = {score.metric: score.value for score in case.scores.all()}
-        figures = ", ".join(f"{name} {figure(values.get(name))}" for name in shown)
-        parts.append(f"failed: {in_english(case.error)}" if case.error else figures)
-        yield f"{case.case_id} #{case.repetition}: {'; '.join(parts)}"
-
-
 def batch_table(launched: Iterable[Launched]) -> Table:
     """Every run of a configuration file with the metrics that it wants to see."""
     table = Table(title="Summary")

@@ -21,7 +21,6 @@ from labeling.words import in_english
 
 LONGEST = 200
 """Characters of a text that somebody wrote."""
-REGRESSIONS = 10
 MARKS = {"better": "🟢", "worse": "🔴", "no_difference": "⚪", "undecided": "🟡"}
 SENTENCE = 1000
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#@])")
@@ -137,27 +136,9 @@ def _regressions(report: Report) -> Iterator[str]:
         return
     cases = compared_cases(report.compared.before, report.run, report.primary.metric)
     counts = Counter(row.outcome for row in cases)
-    worse = counts["regression"]
-    yield (
-        f"Cases: {worse} regressions, {counts['improvement']} improvements, {counts['tie']} ties, "
-        f"{counts['undefined']} undefined."
-    )
-    yield ""
-    if not worse:
-        return
-    yield "<details><summary>Regressions by the primary metric</summary>"
-    yield ""
-    yield "| Case | Baseline | Run |"
-    yield "| --- | ---: | ---: |"
-    rows = [row for row in cases if row.outcome == "regression"]
-    for row in rows[:REGRESSIONS]:
-        values = (present.figure(row.before), present.figure(row.after))
-        yield _table_row([plain(row.case_id), *values])
-    if len(rows) > REGRESSIONS:
-        yield ""
-        yield f"{len(rows) - REGRESSIONS} more are not listed."
-    yield ""
-    yield "</details>"
+    kinds = ("regression", "improvement", "tie")
+    said = ", ".join(f"{counts[kind]} {kind}s" for kind in kinds)
+    yield f"Cases: {said}, {counts['undefined']} undefined."
     yield ""
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from datetime import timedelta
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.formats import number_format
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.timesince import timeuntil
 from django.views.decorators.http import require_GET
 
-from evaluation.models import CaseRun, Run
+from evaluation.models import Run
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.run import baselines
-from evaluation.services.run.pace import Pace, pace_of
+from evaluation.services.run.pace import pace_of
 from evaluation.services.work import attendance, steering
 from evaluation.templatetags import present
 from evaluation.views.answers import answers_progress
@@ -34,12 +34,6 @@ ERRORS = {
     "parse": lazy("an unreadable reply"),
     "": lazy("not classed"),
 }
-
-
-class CaseInWork(NamedTuple):
-    case: CaseRun
-    is_left: bool
-    """Whether its worker has stopped reporting, so that another one will take it over."""
 
 
 @require_GET
@@ -89,14 +83,16 @@ def progress_of(run: Run) -> dict[str, Any]:
 
 
 def _at_work(run: Run, *, left: int) -> dict[str, Any]:
-    pace = pace_of(run, left=left)
-    now = timezone.now()
+    pace, now = pace_of(run, left=left), timezone.now()
+    rate = pace.per_second and number_format(f"{60 * pace.per_second:z.1f}", 1, force_grouping=True)
+    ends = now + timedelta(seconds=pace.seconds_left or 0)
     return {
         "is_going": run.status == Run.Status.RUNNING,
-        "rate": rate_text(pace),
-        "time_left": _left_text(pace) if left else "",
+        "rate": rate,
+        "time_left": timeuntil(ends, now) if left and pace.seconds_left is not None else "",
         "in_work": [
-            CaseInWork(case, bool(case.lease_expires_at and case.lease_expires_at < now))
+            # whether its worker has stopped reporting, so that another one will take it over
+            (case, bool(case.lease_expires_at and case.lease_expires_at < now))
             for case in pace.running
         ],
         "errors": [
@@ -105,34 +101,6 @@ def _at_work(run: Run, *, left: int) -> dict[str, Any]:
         ],
         **_spending(run),
     }
-
-
-def rate_text(pace: Pace) -> str:
-    """``38 a second``, ``12 a minute``: in the unit in which it is more than one."""
-    if pace.per_second is None:
-        return ""
-    for seconds, text in ((1, _("{n} a second")), (60, _("{n} a minute"))):
-        if pace.per_second * seconds >= 1:
-            return text.format(n=_short(pace.per_second * seconds))
-    return _("{n} an hour").format(n=_short(pace.per_second * 3600))
-
-
-def _short(number: float) -> str:
-    return number_format(f"{number:.0f}" if number >= 10 else f"{number:.1f}", force_grouping=True)
-
-
-def _left_text(pace: Pace) -> str:
-    if pace.seconds_left is None:
-        return ""
-    minutes = round(pace.seconds_left / 60)
-    if minutes < 1:
-        return _("less than a minute left")
-    if minutes < 60:
-        return ngettext("about {n} minute left", "about {n} minutes left", minutes).format(
-            n=minutes
-        )
-    hours, minutes = divmod(minutes, 60)
-    return _("about {hours} h {minutes} min left").format(hours=hours, minutes=minutes)
 
 
 def _spending(run: Run) -> dict[str, Any]:

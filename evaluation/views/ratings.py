@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -78,25 +78,13 @@ def rating_list(request: HttpRequest) -> HttpResponse:
     panels = RatingPanel.objects.to_rate_by(request.user)
     page = page_of(_light(panels), order=["-pk"], after=request.GET.get("after"), anchors=panels)
     places = RatedPlace.objects.filter(sample__panel__in=[panel.pk for panel in page.rows])
-    open_ones = Count("pk", filter=Exists(_open_sample()))
-    counted = places.order_by().values("sample__panel").annotate(n=Count("pk"), left=open_ones)
-    by_panel = {row["sample__panel"]: row for row in counted}
-    mine = places.rated_by(request.user).order_by().values_list("sample__panel")
-    rated = dict(mine.annotate(n=Count("pk")))
-    rows = [
-        {
-            "panel": panel,
-            "rated": rated.get(panel.pk, 0),
-            "n": by_panel[panel.pk]["n"] if panel.pk in by_panel else 0,
-            "is_open": panel.pk in by_panel and by_panel[panel.pk]["left"] > 0,
-        }
-        for panel in page.rows
+    still_open = places.filter(sample__closed_at=None)
+    counts = [
+        dict(rows.order_by().values_list("sample__panel").annotate(n=Count("pk")))
+        for rows in (places.rated_by(request.user), places, still_open)
     ]
-    return render(request, "evaluation/ratings.html", {"rows": rows, "page": page})
-
-
-def _open_sample() -> QuerySet[RatedPlace]:
-    return RatedPlace.objects.filter(pk=OuterRef("pk"), sample__closed_at=None)
+    listed = [(panel, *(each.get(panel.pk, 0) for each in counts)) for panel in page.rows]
+    return render(request, "evaluation/ratings.html", {"rows": listed, "page": page})
 
 
 @require_GET
@@ -124,7 +112,6 @@ def rating_store(request: HttpRequest, code: UUID, number: int) -> HttpResponse:
     """One rating; an empty score takes it back."""
     panel = _panel(request, code)
     place = get_object_or_404(service.places(panel).select_related("sample"), number=number)
-    before = _own([place], request.user).get(_key(place))
     try:
         service.rate(place, rater=request.user, **_posted(request))
     except RuleError as error:
@@ -136,9 +123,6 @@ def rating_store(request: HttpRequest, code: UUID, number: int) -> HttpResponse:
         **_progress(panel, request.user),
         "entry": entry,
         "swapped": True,
-        "undo": request.POST.get("undo") != "1",
-        "before_score": before.score if before else "",
-        "before_note": before.note if before else "",
     }
     return render(request, "evaluation/_rated.html", context)
 

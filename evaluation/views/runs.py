@@ -113,8 +113,8 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "asked": asked,
         "gold": gold,
         "timeline": timeline(_measured(visible, gold), request.user) if gold else None,
-        "pipelines": [*sorted(PIPELINES), predictions.NAME],
-        "releases": [str(release) for release in releases],
+        "pipelines": [(name, name) for name in (*sorted(PIPELINES), predictions.NAME)],
+        "releases": [("none", _("without gold")), *((str(each), str(each)) for each in releases)],
         "splits": SPLITS,
         "statuses": Run.Status.choices,
     }

@@ -1,12 +1,10 @@
-// Rating by keyboard: a digit rates the current entry and goes on, x gives ten points, u takes the
-// last rating back.
+// Rating by keyboard: a digit rates the current entry and goes on, x gives ten points.
 
 import { byId, readJson } from "../labeling/dom.js";
 import { Keys } from "../labeling/keys.js";
 import { t } from "../labeling/texts.js";
 
 const list = byId("rated-labels");
-const done = []; // ids of what was rated on this page, the last one at the end
 let current = list.querySelector(".rated:not(.decided)") ?? list.firstElementChild;
 let goOn = false;
 
@@ -40,22 +38,11 @@ function rate(score) {
   return true;
 }
 
-function undo() {
-  const entry = byId(done.pop());
-  const button = entry?.querySelector("[data-undo]");
-  if (!button) return false;
-  goOn = false;
-  mark(entry);
-  button.click();
-  return true;
-}
-
 const actions = {
   next: () => step(current.hasAttribute("aria-current") ? 1 : 0),
   previous: () => step(-1),
   rate,
   ten: () => rate(10),
-  undo,
   write: () => current.querySelector("textarea")?.focus(),
   leave: () => current.focus({ preventScroll: true }),
   talk: () => current.querySelector("summary")?.click(),
@@ -74,7 +61,6 @@ list.addEventListener("focusin", ({ target }) => {
 document.addEventListener("htmx:afterSwap", (/** @type {any} */ { target }) => {
   if (!target.matches(".rated")) return;
   const entry = byId(target.id);
-  if (entry.querySelector("[data-undo]")) done.push(entry.id);
   show(entry);
   if (goOn) step(1);
   goOn = false;

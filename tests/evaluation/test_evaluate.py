@@ -153,16 +153,6 @@ def test_a_stopped_run_goes_on_where_it_was(release: Any, script: Any) -> None:
     assert "requirement_f1 ↑" in said
 
 
-def test_verbose_names_every_case(release: Any, script: Any) -> None:
-    script(perfect)
-
-    said = evaluate("--gold", "demo", "--pipeline", "everything", "--verbose")
-
-    line = next(line for line in said.splitlines() if line.startswith("case-002 #1: "))
-    assert "; returned " in line
-    assert "requirement_f1 1.000" in line
-
-
 def test_an_output_folder_that_cannot_be_made_is_refused_before_the_run(
     release: Any, tmp_path: Path
 ) -> None:

@@ -41,20 +41,6 @@ def test_every_question_is_a_case_that_sees_the_talk_and_no_label(
     assert "Rome" not in repr(seen)
 
 
-def test_verbose_tells_question_evidence_and_figures(chat: Any, script: Any, finished: Any) -> None:
-    script(where_and_when)
-
-    lines = list(summary.case_lines(finished(release=chat())))
-
-    assert lines[0].startswith(
-        "Chat_1:QA-001 #1: Where?; expected 4 8; returned 4 9; evidence_recall 0.500, "
-    )
-    assert "fuzzy_recall 1.000, fuzzy_recall_chance " in lines[0]
-    assert lines[2].startswith(
-        "Chat_1:QA-003 #1: Who?; expected –; returned 12; evidence_recall –, "
-    )
-
-
 def test_gold_positions_and_local_ids_meet(chat: Any, script: Any, finished: Any) -> None:
     script(where_and_when)
 

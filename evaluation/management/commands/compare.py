@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from evaluation.management.base import RunCommand
-from evaluation.management.looks import state_comparison
 from evaluation.services.run import conclusions
 from evaluation.services.run.changes import value_text
 from evaluation.services.run.comparisons import Compared, MetricComparison, compare_with
@@ -57,7 +56,7 @@ class Command(RunCommand):
         baseline, *runs = (
             self.run_numbered(number) for number in [options["baseline"], *options["runs"]]
         )
-        state_comparison([baseline, *runs], options["reason"], self.stderr)
+        self.state_comparison([baseline, *runs], options["reason"])
         compared = compare_with(baseline, runs)
         if options["format"] == "json":
             document = conclusions.document(baseline, compared)

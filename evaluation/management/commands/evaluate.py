@@ -10,10 +10,16 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluation.management import foreground, prompts, summary
-from evaluation.management.base import RunCommand
-from evaluation.management.looks import state_results
-from evaluation.management.settings import read_settings, settings_in
+from evaluation.management import foreground, summary
+from evaluation.management.base import (
+    RunCommand,
+    add_budget,
+    add_prompt,
+    problem,
+    read_prompts,
+    read_settings,
+    settings_in,
+)
 from evaluation.models import EVERY, OPEN, Run
 from evaluation.services import looks
 from evaluation.services.language_models import bills
@@ -31,7 +37,7 @@ from labeling.schema.layers import published_as
 from labeling.words import in_english
 from pipelines.chat.endpoint import DEFAULT
 
-GATE_FAILED, NOT_MEASURABLE = 1, 2  # exit statuses
+GATE_FAILED = 1
 SPLITS = ("train", "dev", "test")
 
 
@@ -63,11 +69,6 @@ class Command(RunCommand):
             metavar="RUN",
             help="launch a run again; options in addition to it replace what it had",
         )
-        parser.add_argument(
-            "--verbose",
-            action="store_true",
-            help="print every case: question, messages expected and returned, figures",
-        )
 
     def handle(self, **options: Any) -> None:
         try:
@@ -80,7 +81,7 @@ class Command(RunCommand):
             started = [each.run for each in launched] or self._started(options)
             resumed = started if options["resume"] or options["retry"] else []
             others = [run for run in resumed if not _is_own(run) or run.scored_at]
-            state_results(others, options["reason"], self.stderr)
+            self.state_results(others, options["reason"])
             self.work([run.pk for run in started])
         except LaunchRefused as error:
             raise self.problem(_all_faults(error)) from error
@@ -92,7 +93,7 @@ class Command(RunCommand):
             named = [each._replace(run=run) for each, run in zip(launched, done, strict=True)]
             self._report_all(named, file, folder)
         else:
-            self._report(done, folder, verbose=options["verbose"])
+            self._report(done, folder)
         self._judge(done)
 
     def _estimate(self, options: dict[str, Any], file: config_files.ConfigFile | None) -> None:
@@ -142,10 +143,8 @@ class Command(RunCommand):
             steering.resume(run, by=acting.person(), **budget)
         return run
 
-    def _report(self, done: Sequence[Run], folder: Path | None, *, verbose: bool) -> None:
+    def _report(self, done: Sequence[Run], folder: Path | None) -> None:
         for run in done:
-            for line in summary.case_lines(run) if verbose else ():
-                self.stdout.write(line)
             self.print(*summary.summary_tables(run))
             for line in [*summary.notes(run), *results.ids_report(run)]:
                 self.stdout.write(line)
@@ -183,7 +182,7 @@ class Command(RunCommand):
 
     def _judge(self, done: Sequence[Run]) -> None:
         """The exit status: of what cannot be measured nothing can be said."""
-        problems = [problem for run in done if (problem := foreground.why_not_measurable(run))]
+        problems = [why for run in done if (why := foreground.why_not_measurable(run))]
         if problems:
             raise self.problem(" ".join(problems))
         failures = [failure for run in done if run.spec.thresholds for failure in self._gate(run)]
@@ -262,7 +261,7 @@ def _add_how(parser: ArgumentParser) -> None:
         action="store_true",
         help="have a language model answer from the returned messages, and judge the answers",
     )
-    prompts.add_launch_option(parser)
+    add_prompt(parser, "--judge-prompt", "with --evaluate-answers: ")
     parser.add_argument(
         "--seed",
         type=int,
@@ -282,21 +281,12 @@ def _add_how(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="which of the declared language models is asked (default: that of LLM_MODEL)",
     )
-    parser.add_argument(
-        "--budget", type=float, metavar="MONEY", help="what language models may cost"
-    )
-    parser.add_argument(
-        "--budget-tokens", type=int, metavar="N", help="tokens that language models may use"
-    )
+    add_budget(parser)
     parser.add_argument(
         "--estimate",
         action="store_true",
         help="only say what it would probably cost, and which differences it could show",
     )
-
-
-def _problem(text: str) -> CommandError:
-    return CommandError(text, returncode=NOT_MEASURABLE)
 
 
 def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
@@ -308,7 +298,7 @@ def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
         if options[name] and options[name] != DEFAULTS.get(name) and name != "concurrency":
             named = "*-only, --with-test or --without-test" if name == "split" else name
             said = named.replace("_", "-")
-            raise _problem(f"Leave out --{said}: a configuration file says that itself.")
+            raise problem(f"Leave out --{said}: a configuration file says that itself.")
     return config_files.read(options["config"])
 
 
@@ -324,7 +314,7 @@ def _folder(options: dict[str, Any], file: config_files.ConfigFile | None) -> Pa
 
 def _request(options: dict[str, Any], source: Source | None = None) -> LaunchRequest:
     if not options["gold"] or not (options["pipeline"] or source):
-        raise _problem("Name --gold and --pipeline or --predictions (or --resume).")
+        raise problem("Name --gold and --pipeline or --predictions (or --resume).")
     config, metrics = _settings(options)
     plain = {name: options[OPTIONS[name]] for name in PLAIN}
     return LaunchRequest(
@@ -332,7 +322,7 @@ def _request(options: dict[str, Any], source: Source | None = None) -> LaunchReq
         config=config,
         predictions=source,
         metrics=metrics,
-        judge_prompts=prompts.read(options["judge_prompt"], default=prompts.DEFAULT),
+        judge_prompts=read_prompts(options["judge_prompt"]),
         **plain | {"pipeline": options["pipeline"] or ""},
     )
 
@@ -362,7 +352,7 @@ def _settings(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     metrics = settings_in(settings, "metrics")
     measuring.check_version("protocol", settings_in(settings, "protocol").get("version"))
     if {"datasets", "agents"} & set(settings):
-        raise _problem(f"{options['config']} names data sets and agents: give --config alone.")
+        raise problem(f"{options['config']} names data sets and agents: give --config alone.")
     if options["mode"]:
         settings["mode"] = options["mode"]
     return settings, metrics
@@ -377,7 +367,7 @@ def _release(options: dict[str, Any]) -> GoldRelease:
     names = sorted(set(arcs.values_list("name", flat=True)))
     if len(names) == 1:
         return gold.find(names[0], among=arcs.select_related("project"))
-    raise _problem(
+    raise problem(
         f"{named.project} has several golds of arcs: name one by --gold: {', '.join(names)}."
         if names
         else f"{named.project} has no gold of arcs: freeze or import some."

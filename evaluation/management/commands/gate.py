@@ -10,7 +10,6 @@ from django.core.management.base import CommandError
 from rich.table import Table
 
 from evaluation.management.base import RunCommand
-from evaluation.management.looks import state_results
 from evaluation.metrics.gate import Check
 from evaluation.models import GateResult
 from evaluation.services.run import gates
@@ -48,7 +47,7 @@ class Command(RunCommand):
     def handle(self, **options: Any) -> None:
         run, earlier = self.run_numbered(options["run"]), options["baseline"]
         baseline = self.run_numbered(earlier) if earlier else None
-        state_results([run, *([baseline] if baseline else [])], options["reason"], self.stderr)
+        self.state_results([run, *([baseline] if baseline else [])], options["reason"])
         result = gates.ask(run, baseline=baseline, strict=options["strict"])
         if options["format"] == "json":
             self.stdout.write(json.dumps(gates.as_json(result), indent=2, allow_nan=False))

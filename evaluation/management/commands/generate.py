@@ -9,7 +9,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluation.management.bars import bar
+from evaluation.management.base import add_budget
+from evaluation.management.foreground import bar
 from evaluation.services.language_models.metering import CountedModel
 from evaluation.services.launch import generators
 from evaluation.services.launch.generators import ALL, Batch, Wish
@@ -46,8 +47,7 @@ class Command(AssayCommand):
             metavar="NAME",
             help="let a declared language model write them (without a name: that of LLM_MODEL)",
         )
-        parser.add_argument("--budget", type=float, metavar="MONEY", help="what it may cost")
-        parser.add_argument("--budget-tokens", type=int, metavar="N", help="tokens it may use")
+        add_budget(parser, "it may")
         parser.add_argument(
             "--split",
             choices=Conversation.Split.values,

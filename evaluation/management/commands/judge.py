@@ -5,9 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from evaluation.management import foreground, prompts, summary
-from evaluation.management.base import RunCommand
-from evaluation.management.looks import state_results
+from evaluation.management import foreground, summary
+from evaluation.management.base import RunCommand, add_budget, add_prompt, read_prompts
 from evaluation.models import Judging, Run
 from evaluation.services.judging import judgings
 from labeling.core import acting
@@ -25,22 +24,17 @@ class Command(RunCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("run", type=int, metavar="RUN")
-        prompts.add_option(parser)
+        add_prompt(parser, "--prompt")
         add_reason(parser)
-        parser.add_argument(
-            "--budget", type=float, metavar="MONEY", help="what the run may cost altogether"
-        )
-        parser.add_argument(
-            "--budget-tokens", type=int, metavar="N", help="tokens that the run may use altogether"
-        )
+        add_budget(parser, "the run may altogether")
 
     def handle(self, **options: Any) -> None:
         run = self.run_numbered(options["run"])
-        state_results([run], options["reason"], self.stderr)
+        self.state_results([run], options["reason"])
         judging = judgings.request(
             run,
             by=acting.person(),
-            prompts=prompts.read(options["prompt"]),
+            prompts=read_prompts(options["prompt"]),
             budget_cost=options["budget"],
             budget_tokens=options["budget_tokens"],
             queue=False,

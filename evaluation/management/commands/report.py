@@ -9,7 +9,6 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.management.base import RunCommand
-from evaluation.management.looks import state_comparison, state_results
 from evaluation.report.cases import MOST_CASES
 from evaluation.report.content import CASES
 from evaluation.report.reading import FORMS, Reading, public_address
@@ -58,9 +57,9 @@ class Command(RunCommand):
         run, other = self.run_numbered(options["run"]), options["baseline"]
         baseline = None if other is None else self.run_numbered(other)
         if baseline is None:
-            state_results([run], options["reason"], self.stderr)
+            self.state_results([run], options["reason"])
         else:
-            state_comparison([baseline, run], options["reason"], self.stderr)
+            self.state_comparison([baseline, run], options["reason"])
         reading = Reading(
             run, baseline=baseline, n_cases=options["cases"], repetition=options["repetition"]
         )

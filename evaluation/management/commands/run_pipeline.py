@@ -14,9 +14,8 @@ from typing import Any
 import yaml
 from django.core.management.base import CommandError
 
-from evaluation.management.bars import bar
-from evaluation.management.base import RunCommand
-from evaluation.management.settings import NOT_USABLE, read_settings
+from evaluation.management.base import RunCommand, add_budget, problem, read_settings
+from evaluation.management.foreground import bar
 from evaluation.services.language_models import bills, endpoints
 from evaluation.services.language_models.metering import CountedModel
 from evaluation.services.language_models.usage import Spent
@@ -117,26 +116,21 @@ class Command(RunCommand):
             metavar="NAME",
             help="which of the declared language models is asked (default: that of LLM_MODEL)",
         )
-        parser.add_argument(
-            "--budget", type=float, metavar="MONEY", help="what language models may cost"
-        )
-        parser.add_argument(
-            "--budget-tokens", type=int, metavar="N", help="tokens that language models may use"
-        )
+        add_budget(parser)
 
     def handle(self, **options: Any) -> None:
         try:
             outcome = self._run(options)
         except OSError as error:
-            problem = f"{error.filename}: {error.strerror}." if error.filename else str(error)
-            raise self.problem(problem) from error
+            said = f"{error.filename}: {error.strerror}." if error.filename else str(error)
+            raise problem(said) from error
         if outcome.stopped:
             raise self.problem(
                 f"{in_english(outcome.stopped)} Results so far are kept: call again."
             )
         if outcome.failed:
-            problem = f"{outcome.failed} failed: see {options['output_dir'] / folder.FAILURES}."
-            raise CommandError(problem, returncode=FAILED)
+            said = f"{outcome.failed} failed: see {options['output_dir'] / folder.FAILURES}."
+            raise CommandError(said, returncode=FAILED)
 
     def _run(self, options: dict[str, Any]) -> Outcome:
         gc.freeze()  # the collector, which each document calls, looks at what comes in only
@@ -240,11 +234,11 @@ def _settings(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         name, sign, value = pair.partition("=")
         if not (name and sign):
-            raise CommandError(f"“{pair}” is not NAME=VALUE.", returncode=NOT_USABLE)
+            raise problem(f"“{pair}” is not NAME=VALUE.")
         try:
             settings[name] = yaml.safe_load(value)
         except yaml.YAMLError as error:
-            raise CommandError(f"“{pair}”: not a value.", returncode=NOT_USABLE) from error
+            raise problem(f"“{pair}”: not a value.") from error
     return settings
 
 
@@ -254,7 +248,7 @@ def _questions(path: Path | None) -> tuple[Question, ...]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise CommandError(f"{path} is not written in UTF-8.", returncode=NOT_USABLE) from error
+        raise problem(f"{path} is not written in UTF-8.") from error
     if not text.lstrip().startswith("{"):
         return predicting.questions_in(text)
     rows = []
@@ -271,8 +265,7 @@ def _question(line: str, number: int, path: Path) -> Question:
         row = None
     text = row.get("question") if isinstance(row, dict) else None
     if not isinstance(text, str) or not text.strip():
-        problem = f'{path}:{number}: not an object with "question".'
-        raise CommandError(problem, returncode=NOT_USABLE)
+        raise problem(f'{path}:{number}: not an object with "question".')
     id = row.get("id") or f"Q-{number:03d}"
     return Question(str(id), text.strip(), str(row.get("conversation") or ""))
 
@@ -288,8 +281,7 @@ def _event_schema(path: Path | None) -> dict[str, list[str]] | None:
         isinstance(roles, list) and all(isinstance(role, str) for role in roles)
         for roles in schema.values()
     ):
-        problem = f'{path} must hold event types with their roles: {{"type": ["role"]}}.'
-        raise CommandError(problem, returncode=NOT_USABLE)
+        raise problem(f'{path} must hold event types with their roles: {{"type": ["role"]}}.')
     return schema
 
 
@@ -313,8 +305,7 @@ def _built(task: Task, model: CountedModel | None) -> Pipeline:
     try:
         return registry.build(task.entry.name, task.config, encoder=encoder, model=model)
     except PipelineError as error:
-        problem = in_english(Fact.from_json(error.as_json()))
-        raise CommandError(problem, returncode=NOT_USABLE) from error
+        raise problem(in_english(Fact.from_json(error.as_json()))) from error
 
 
 def _talks(paths: list[Path], format: str, how: HowToRead) -> Iterator[Entry]:

@@ -87,7 +87,6 @@ RATING_KEYS = (
     Key("k", "previous", "Previous thing to rate", "Rate"),
     Key("0-9", "rate", "Rate it: an inferred requirement 0 to 2, an answer 0 to 9", "Rate"),
     Key("x", "ten", "Rate an answer with 10 points", "Rate"),
-    Key("u", "undo", "Take the last rating back", "Rate"),
     Key("t", "write", "Write a note", "Rate"),
     Key("c", "talk", "Show or hide the conversation", "Rate"),
     Key("Escape", "leave", "Leave the note", "Rate", typing=True),

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from evaluation import judge
-from evaluation.management import prompts
+from evaluation.management.base import read_prompts
 from evaluation.models import Answer, Judgement, Run
 from evaluation.services.judging import answers, judgings
 from evaluation.services.language_models import budgets, endpoints
@@ -130,7 +130,7 @@ def test_a_prompt_in_braces_is_chosen_at_the_launch_and_sent_as_it_is_written(
     file = tmp_path / "theirs.txt"
     file.write_text(FROM_ELSEWHERE.replace("\n", "\r\n"), newline="")
 
-    run = work(start(judge_prompts=prompts.read([str(file)], default=prompts.DEFAULT)))
+    run = work(start(judge_prompts=read_prompts([str(file)])))
 
     assert aggregate(run, "faithfulness").mean == 3
     assert aggregate(run, "relevance").mean == 9
