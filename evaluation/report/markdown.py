@@ -135,7 +135,7 @@ def _regressions(report: Report) -> Iterator[str]:
     if report.compared is None:
         return
     cases = compared_cases(report.compared.before, report.run, report.primary.metric)
-    counts = Counter(row.outcome for row in cases)
+    counts = Counter[str](row.outcome for row in cases)
     kinds = ("regression", "improvement", "tie")
     said = ", ".join(f"{counts[kind]} {kind}s" for kind in kinds)
     yield f"Cases: {said}, {counts['undefined']} undefined."
