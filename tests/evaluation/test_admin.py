@@ -4,11 +4,8 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluation.models import GateResult
 from tests.evaluation.conftest import perfect
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
@@ -51,18 +48,6 @@ def test_staff_without_a_role_are_not_offered_to_launch(
     assert "Evaluate with a pipeline" not in listed
 
 
-def test_the_admin_shows_the_aggregates_of_a_finished_run(
-    finished: Any, script: Any, signed_in: Any
-) -> None:
-    script(perfect)
-    run = finished()
-
-    page = signed_in("admin").get(reverse("admin:evaluation_run_change", args=[run.pk]))
-
-    assert "Requirement F1" in page.content.decode()
-    assert "Finished" in page.content.decode()
-
-
 @pytest.mark.parametrize("model", ["run", "caserun", "score", "aggregate"])
 def test_results_can_be_read_and_not_changed(
     finished: Any, script: Any, signed_in: Any, model: str
@@ -78,50 +63,6 @@ def test_results_can_be_read_and_not_changed(
     assert admin.get(reverse(f"admin:evaluation_{model}_change", args=[pk])).status_code == 200
     assert admin.get(reverse(f"admin:evaluation_{model}_add")).status_code == 403
     assert admin.post(reverse(f"admin:evaluation_{model}_delete", args=[pk])).status_code == 403
-
-
-@pytest.mark.parametrize(
-    ("model", "heavy"),
-    [
-        ("run", ['"evaluation_run"."spec"', '"labeling_goldrelease"."header"']),
-        ("caserun", ['"evaluation_caserun"."output"', '"labeling_golditem"."canonical"']),
-        ("score", ['"evaluation_score"."detail"', '"evaluation_caserun"."output"']),
-        ("aggregate", ['"evaluation_aggregate"."detail"', '"evaluation_run"."spec"']),
-        ("judgement", ['"evaluation_judging"."spec"', '"evaluation_answer"."message_ids"']),
-        ("rating", ['"evaluation_caserun"."output"', '"evaluation_run"."spec"']),
-        ("gateresult", ['"evaluation_gateresult"."checks"', '"spec"']),
-    ],
-)
-def test_lists_in_the_admin_load_no_payload(
-    finished: Any, signed_in: Any, model: str, heavy: list[str]
-) -> None:
-    finished(pipeline="nothing")
-    admin = signed_in("admin")
-
-    with CaptureQueriesContext(connection) as captured:
-        admin.get(reverse(f"admin:evaluation_{model}_changelist"))
-
-    table = f'FROM "evaluation_{model}"'
-    listing = [query["sql"] for query in captured.captured_queries if table in query["sql"]]
-    assert listing
-    for column in heavy:
-        assert not any(column in sql for sql in listing), column
-
-
-def test_the_gates_are_listed_with_as_many_queries_whatever_there_is(
-    finished: Any, signed_in: Any
-) -> None:
-    run, admin = finished(pipeline="nothing"), signed_in("admin")
-    address = reverse("admin:evaluation_gateresult_changelist")
-
-    def queries() -> int:
-        GateResult.objects.create(run=run, baseline=run, passed=True, checks=[])
-        with CaptureQueriesContext(connection) as captured:
-            assert admin.get(address).status_code == 200
-        return len(captured)
-
-    queries()  # the first one fills what a process keeps
-    assert queries() == queries()
 
 
 def test_runs_are_filtered_by_their_derived_status(

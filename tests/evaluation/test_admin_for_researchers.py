@@ -13,9 +13,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation.models import Run
@@ -171,20 +169,6 @@ def test_figures_on_test_items_wait_for_a_reason(
     assert (row["test_exact_recall"], row["sealed"]) == ("", "True")
 
 
-def test_the_list_asks_as_many_queries_whatever_there_is(noor: Client, finished: Any) -> None:
-    def queries() -> int:
-        with CaptureQueriesContext(connection) as captured:
-            assert noor.get(reverse(RUNS)).status_code == 200
-        return len(captured)
-
-    finished(pipeline="nothing")
-    queries()  # the first one fills what a process keeps
-    before = queries()
-    finished(pipeline="everything")
-    finished(pipeline="nothing")
-    assert queries() == before
-
-
 def test_selected_runs_are_compared_on_the_page(noor: Client, launch: Any) -> None:
     first, second = launch(), launch()
 
@@ -227,18 +211,3 @@ def test_a_case_is_read_in_words(noor: Client, finished: Any, script: Any) -> No
     assert case.get_absolute_url() in page
     assert f"{case.case_id} in run {run.pk}" in page
     assert case.case_id in listed
-
-
-def test_gold_is_read_in_words(noor: Client, release: Any) -> None:
-    item = release.items.exclude(split="test")[0]
-
-    gold = noor.get(reverse("admin:labeling_goldrelease_change", args=[release.pk]))
-    page = noor.get(reverse("admin:labeling_golditem_change", args=[item.pk])).content.decode()
-
-    assert release.get_absolute_url() in gold.content.decode()
-    assert "canonical" not in page.lower()
-    assert "<dt>requirements</dt>" in page
-    assert "<dt>title</dt>" in page
-    for shown in (gold.content.decode(), page):
-        assert "{&quot;" not in shown
-        assert "{&#x27;" not in shown

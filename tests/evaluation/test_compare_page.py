@@ -12,7 +12,7 @@ from django.utils.translation import override
 from evaluation.metrics.comparison import MARGIN, compare
 from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import METRICS, Metric
-from evaluation.models import CaseRun, Run, Score
+from evaluation.models import Run, Score
 from evaluation.services.run.compared_cases import compared_cases
 from evaluation.services.run.comparisons import (
     Compared,
@@ -23,13 +23,12 @@ from evaluation.services.run.comparisons import (
 from evaluation.services.run.conclusions import conclusion
 from evaluation.services.run.primary_metrics import Primary
 from evaluation.views.plots import forest
-from labeling.models import GoldItem
 from labeling.words import in_english, words
 from pipelines.errors import PipelineError
 from pipelines.types import Case, Output
 from tests.evaluation.chat_gold import answer, where_and_when
 from tests.evaluation.conftest import perfect, requirement
-from tests.pages import queries, text_of
+from tests.pages import text_of
 from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
@@ -349,42 +348,3 @@ def test_a_case_whose_pipeline_failed_says_so(pair: tuple[Run, Run], signed_in: 
 
     assert f"Run {pair[1].pk} failed:" in text
     assert "missed" in text
-
-
-def many(run: Run, number: int) -> None:
-    """So many cases more, all of one gold item."""
-    item = GoldItem.objects.filter(release=run.release).order_by("pk")[0]
-    cases = CaseRun.objects.bulk_create(
-        CaseRun(run=run, item=item, part=f"p{at}", part_id=f"P-{at}", state="done", output={})
-        for at in range(number)
-    )
-    Score.objects.bulk_create(
-        Score(
-            case=case,
-            metric=F1.id,
-            metric_version=F1.version,
-            value=0.5,
-            numerator=0.5,
-            weight=1.0,
-        )
-        for case in cases
-    )
-
-
-def test_ten_thousand_cases_take_no_more_queries_than_ten(
-    pair: tuple[Run, Run], signed_in: Any
-) -> None:
-    noor, url = signed_in("noor"), address(*pair)
-    of_slices = signed_in("noor")
-    of_slices.defaults["HTTP_HX_TARGET"] = "compared-slices"
-    noor.get(url)
-    few, few_of_slices = len(queries(noor, url)), len(queries(of_slices, url))
-    for run in pair:
-        many(run, 10_000)
-
-    assert len(queries(noor, url)) == few
-    assert len(queries(of_slices, url)) == few_of_slices
-    context = noor.get(url).context
-    assert (context["page"].paginator.count, len(context["page"])) == (10_005, 50)
-    last = noor.get(address(*pair, page=context["page"].paginator.num_pages))
-    assert len(last.context["page"]) == 5

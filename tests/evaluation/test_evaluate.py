@@ -210,16 +210,6 @@ def test_the_mode_is_a_setting_of_the_pipeline_and_arcs_are_found_by_their_proje
     assert "several golds of arcs: name one by --gold: demo-arc, other-arcs." in str(error)
 
 
-def test_the_bar_counts_less_often_than_cases_are_done(
-    launch: Any, django_assert_max_num_queries: Any
-) -> None:
-    run = launch()
-
-    with django_assert_max_num_queries(12), foreground.progress_bar(run.pk) as show:
-        for _ in range(1000):
-            show()
-
-
 def test_as_many_cases_that_wait_for_a_model_are_worked_on_at_a_time_as_the_run_allows(
     launch: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

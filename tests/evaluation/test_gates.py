@@ -34,7 +34,6 @@ from evaluation.services.work import steering
 from evaluation.templatetags import present
 from labeling.domain.facts import Fact
 from labeling.models import Project
-from labeling.templatetags import figures
 from labeling.words import in_english
 from tests.evaluation.conftest import perfect, requirement, work
 from tests.pages import page

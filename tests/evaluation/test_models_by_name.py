@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
 from django.urls import reverse
 
 from config import language_models
+from evaluation.models import Run
 from evaluation.services.language_models import endpoints
 from evaluation.services.launch.launch import LaunchRefused
 from tests import llm_server

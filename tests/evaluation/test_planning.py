@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.urls import reverse
 
-from evaluation.metrics.planning import spread_of_pair, spread_of_run
+from evaluation.metrics.planning import spread_of_run
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Run, Score
 from evaluation.services.run import planning, primary_metrics, yardsticks
@@ -225,13 +225,6 @@ def test_what_the_project_declares_is_planned_for(
     assert plan.primary.metric.id == "requirement_precision"
     assert plan.needed is not None
     assert plan.needed < 70
-
-
-def test_more_runs_against_a_baseline_need_more(runs: list[Run]) -> None:
-    spread = spread_of_pair(compare_runs(*runs).primary.comparison, 12)
-    assert spread is not None
-    effects = [spread.effect_with(40, tests=count) for count in (1, 2, 5)]
-    assert effects == sorted(set(effects))
 
 
 def test_the_table_falls_and_holds_now(runs: list[Run]) -> None:

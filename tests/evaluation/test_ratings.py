@@ -7,8 +7,7 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import DatabaseError, connection, transaction
-from django.test.utils import CaptureQueriesContext
+from django.db import DatabaseError, transaction
 from django.urls import reverse
 
 from evaluation import adapters
@@ -115,18 +114,6 @@ def test_a_run_that_inferred_nothing_says_so_beside_its_figures(
     assert "nothing was inferred" in page(rita, case.get_absolute_url())
 
 
-def test_a_rating_of_nothing_is_not_offered(
-    project: Project, script: Any, finished: Any, signed_in: Any
-) -> None:
-    run = _run(project, script, finished, {"case-1": []})
-    rita = signed_in("rita")
-
-    for name in ("run", "run-ratings"):
-        shown = page(rita, reverse(name, args=[run.pk]))
-        assert "inferred nothing, so there is nothing to rate" in shown
-        assert "Draw the sample" not in shown
-
-
 # --- the page ---
 
 
@@ -175,27 +162,3 @@ def test_annotators_rate_when_they_are_invited_and_still_members(
     assert signed_in("olga").get(address).status_code == 404
     project.memberships.filter(user=people["ana"]).delete()
     assert ana.get(address).status_code == 404
-
-
-def test_thousands_of_labels_are_paged_with_as_many_queries_as_ten(
-    project: Project, script: Any, finished: Any, people: dict[str, User], signed_in: Any
-) -> None:
-    few = _run(project, script, finished, {"case-1": [f"Few {n}" for n in range(10)]})
-    case = few.cases.get()
-    case.output = {"inferred_requirements": [inferred(f"Many {n}") for n in range(5000)]}
-    case.save()
-    with CaptureQueriesContext(connection) as drawing:
-        (sample,) = samples.draw(few, by=people["rita"])
-    assert sample.places.count() == 5000
-    assert len(drawing) < 40  # SQLite takes few rows at once
-    panel = sample.panel
-    noor = signed_in("noor")
-
-    def queries(after: int) -> int:
-        with CaptureQueriesContext(connection) as asked:
-            text = markup(noor, panel.get_absolute_url(), after=after)
-        assert f"Many {after}" in text
-        assert f"Many {after + 25}<" not in text
-        return len(asked)
-
-    assert queries(0) == queries(4900)

@@ -15,16 +15,13 @@ from xml.etree import ElementTree
 import junitparser
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run, Score
 from evaluation.report import html, junit, markdown
 from evaluation.report.cases import worst_cases
-from evaluation.report.reading import FORMS, Reading
 from evaluation.services.run import gates
 from evaluation.views.plots import picture_of
 from labeling.domain.facts import Fact
@@ -179,18 +176,6 @@ def test_failed_cases_come_before_others_that_score_as_little(script: Any, finis
     worst = worst_cases(run, METRICS["requirement_f1"], 2, blind=nobody)
 
     assert [row.case.case_id for row in worst.rows] == ["case-001", "case-000"]
-
-
-def test_a_report_asks_as_often_for_many_cases_as_for_few(make_release: Any, finished: Any) -> None:
-    counts = []
-    for cases in (6, 12):
-        run = finished(release=make_release(cases, name=f"of-{cases}"), pipeline="nothing")
-        with CaptureQueriesContext(connection) as asked:
-            list(Reading(run, n_cases=3).text(FORMS["html"], address="/"))
-        counts.append(len(asked))
-
-    assert counts[0] == counts[1]
-    assert counts[0] < 60
 
 
 def test_the_markdown_report_is_short_and_nothing_in_it_acts(runs: tuple[Run, Run]) -> None:

@@ -6,11 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluation import adapters
 from evaluation.metrics.calibration import NO_PREDICTION
 from evaluation.metrics.registry import METRICS
 from evaluation.models import CaseRun
@@ -104,21 +101,6 @@ def test_an_undefined_value_is_an_empty_cell(finished: Any, signed_in: Any) -> N
 
     row = next(csv.DictReader(io.StringIO(response.getvalue().decode())))
     assert row["type_accuracy"] == ""
-
-
-def test_cases_csv_asks_as_often_for_many_cases_as_for_one(
-    make_release: Any, finished: Any
-) -> None:
-    """Twelve gold items are more than are kept at hand; see also ``CHUNK``."""
-    counts = []
-    for cases in (1, 12):
-        run = finished(release=make_release(cases, name=f"of-{cases}"), pipeline="everything")
-        adapters._content.cache_clear()
-        with CaptureQueriesContext(connection) as asked:
-            assert len(list(results.case_table(run))) == 1 + cases
-        counts.append(len(asked))
-
-    assert counts == [3, 3]  # cases, their scores, their gold
 
 
 def test_the_table_goes_on_after_a_chunk(finished: Any, monkeypatch: pytest.MonkeyPatch) -> None:

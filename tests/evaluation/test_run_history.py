@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -18,7 +16,7 @@ from evaluation.views.plots import timeline
 from labeling.domain.facts import Fact
 from labeling.models import Event
 from tests.evaluation.events import make_events_release
-from tests.evaluation.screens import queries, text
+from tests.evaluation.screens import text
 
 pytestmark = pytest.mark.django_db
 
@@ -46,20 +44,6 @@ def test_the_history_can_be_filtered(launch: Any, finished: Any, signed_in: Any)
     assert shown(f"?before={everything.pk}") == {nothing.pk}
 
 
-def test_filters_can_be_cleared_and_are_named_where_nothing_fits(
-    finished: Any, signed_in: Any
-) -> None:
-    finished()
-    noor = signed_in("noor")
-    every, fitting, none = (
-        text(noor.get(reverse("runs") + query))
-        for query in ("", "?status=finished", "?status=failed")
-    )
-
-    assert ("Clear" in every, "Clear" in fitting) == (False, True)
-    assert "No run fits these filters" in none
-
-
 def test_the_home_page_loads_ones_own_newest_runs(launch: Any, people: Any, signed_in: Any) -> None:
     noor = signed_in("noor")
     assert "You have not launched any runs yet" in text(noor.get(reverse("runs-mine")))
@@ -70,30 +54,6 @@ def test_the_home_page_loads_ones_own_newest_runs(launch: Any, people: Any, sign
     rows = noor.get(reverse("runs-mine")).context["runs"]
     assert [row.run.requested_by.username for row in rows] == ["noor"] * 5
     assert f'hx-get="{reverse("runs-mine")}"' in text(noor.get(reverse("home")))
-
-
-def test_the_history_asks_the_same_number_of_queries_for_any_number_of_runs(
-    launch: Any, signed_in: Any
-) -> None:
-    noor = signed_in("noor")
-    launch()
-    few = queries(noor, reverse("runs"))
-
-    for _ in range(8):
-        launch()
-
-    assert queries(noor, reverse("runs")) == few
-
-
-def test_figures_of_a_list_are_found_by_their_runs_alone(finished: Any, signed_in: Any) -> None:
-    """Joined with the runs, SQLite reads all figures once for each run while it has counted few."""
-    finished(pipeline="nothing"), finished(pipeline="everything")
-    noor = signed_in("noor")
-    with CaptureQueriesContext(connection) as asked:
-        assert noor.get(reverse("runs")).status_code == 200
-    figures = [q["sql"] for q in asked if 'FROM "evaluation_aggregate"' in q["sql"]]
-    assert figures
-    assert [sql for sql in figures if 'ORDER BY "evaluation_run"' in sql] == []
 
 
 def measured(run: Run, mean: float | None) -> Run:

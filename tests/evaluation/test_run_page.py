@@ -9,11 +9,9 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from django.contrib.auth.models import User
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.metrics.registry import METRICS
 from evaluation.models import Run
 from evaluation.services.run.baselines import baseline_of
 from evaluation.services.run.pace import pace_of
@@ -341,20 +339,6 @@ def test_progress_counts_what_is_scored_and_keeps_the_time_of_the_launch(
     assert 'id="run-launched" data-live' in part
 
 
-def test_progress_says_when_the_run_has_ended(launch: Any, finished: Any, signed_in: Any) -> None:
-    noor = signed_in("noor")
-    waiting, done = launch(), finished(pipeline="nothing")
-
-    polled = text(noor.get(reverse("run-progress", args=[waiting.pk])))
-    ended = text(noor.get(reverse("run-progress", args=[done.pk])))
-
-    assert "0 of 3 cases done" in polled
-    assert "data-ended" not in polled
-    assert "data-ended" in ended
-    assert "live.js" in text(noor.get(waiting.get_absolute_url()))
-    assert "live.js" not in text(noor.get(done.get_absolute_url()))
-
-
 def test_progress_tells_pace_time_left_errors_and_what_is_in_work(
     make_release: Any, launch: Any, signed_in: Any, monkeypatch: Any
 ) -> None:
@@ -398,19 +382,6 @@ def test_progress_tells_pace_time_left_errors_and_what_is_in_work(
     assert 'id="case-rows"' not in told
 
 
-def test_a_run_with_repetitions_counts_results_while_it_runs_and_conversations_in_the_end(
-    launch: Any, finished: Any, make_release: Any, signed_in: Any
-) -> None:
-    noor = signed_in("noor")
-    waiting = launch(repetitions=2)
-    alone = finished(release=make_release(1, name="alone"))
-
-    assert "0 of 6 results, 2 repetitions of each case" in text(
-        noor.get(waiting.get_absolute_url())
-    )
-    assert "1 case, 1 conversation</span>" in text(noor.get(alone.get_absolute_url()))
-
-
 def test_the_pace_of_a_resumed_run_leaves_out_the_pause(
     make_release: Any,
     launch: Any,
@@ -450,27 +421,6 @@ def test_cancelling_asks_first(launch: Any, signed_in: Any) -> None:
     noor.post(control, {"action": "cancel", "confirm": "yes"})
     run.refresh_from_db()
     assert run.cancelled
-
-
-def test_the_buttons_pause_resume_and_score_again(
-    launch: Any, finished: Any, signed_in: Any
-) -> None:
-    run, done = launch(), finished(pipeline="nothing")
-    noor = signed_in("noor")
-    control = reverse("run-control", args=[run.pk])
-
-    noor.post(control, {"action": "pause"})
-    run.refresh_from_db()
-    assert run.paused
-    noor.post(control, {"action": "resume"})
-    run.refresh_from_db()
-    assert not run.paused
-    noor.post(reverse("run-control", args=[done.pk]), {"action": "rescore"})
-    done.refresh_from_db()
-    assert done.scored_at is None
-
-    refused = noor.post(control, {"action": "rescore"}, follow=True)
-    assert "Only a run whose cases are all done" in text(refused)
 
 
 def test_the_menu_tries_again_repeats_and_changes_the_concurrency(
@@ -531,12 +481,3 @@ def test_charts_are_drawn_in_german_too(
     assert 'class="plot-dot' in page
     assert 'class="picture-run"' in page
     assert re.findall(r'\s(?:[xy][12]?|c[xy]|r|width|height)="-?\d+,\d+"', page) == []
-
-
-@pytest.mark.parametrize(("metric", "said"), [("strict_f1", True), ("requirement_f1", False)])
-def test_repetitions_say_why_the_mean_of_one_try_is_not_the_figure_of_all_cases_together(
-    metric: str, said: bool
-) -> None:
-    page = render_to_string("evaluation/_repetitions.html", {"primary": METRICS[metric]})
-
-    assert ("It counts all cases together" in page) == said
