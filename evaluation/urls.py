@@ -25,7 +25,6 @@ from evaluation.views.panel import run_ratings, run_ratings_change
 from evaluation.views.ratings import rating, rating_list, rating_store
 from evaluation.views.run import (
     run_carry,
-    run_cases_csv,
     run_control,
     run_page,
     run_results,
@@ -78,7 +77,6 @@ urlpatterns = [
     path("runs/<int:pk>/labels.csv", run_labels, name="run-labels"),
     path("runs/<int:pk>/notes/", run_notes, name="run-notes"),
     path("runs/<int:pk>/results.json", run_results, name="run-results"),
-    path("runs/<int:pk>/cases.csv", run_cases_csv, name="run-cases-csv"),
     path("runs/<int:pk>/report.<str:ending>", run_report, name="run-report"),
     path("runs/<int:pk>/gate/", run_gate, name="run-gate"),
     path("runs/<int:pk>/baseline/", run_baseline, name="run-baseline"),

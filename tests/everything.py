@@ -144,7 +144,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("reopenings", of_project),
         ("gold-lint", of_project),
         ("reopening", [*of_project, doubted]),
-        ("run run-verdict run-judge run-progress run-control run-results run-cases-csv", [run.pk]),
+        ("run run-verdict run-judge run-progress run-control run-results", [run.pk]),
         ("run-suspects run-carry api-run-report", [run.pk]),
         ("run-notes run-again run-baseline api-run-gate", [run.pk]),
         ("run-report", [run.pk, "html"]),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
@@ -32,9 +31,8 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
 from labeling.gold import gold
-from labeling.models import Conversation, GoldRelease
+from labeling.models import GoldRelease
 from labeling.words import words
-from labeling.work import blindness
 
 
 @require_GET
@@ -175,16 +173,6 @@ def run_results(request: HttpRequest, pk: int) -> HttpResponse:
         results.results_document(run), json_dumps_params={"indent": 2, "ensure_ascii": False}
     )
     response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-results.json"'
-    return response
-
-
-@require_GET
-def run_cases_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
-    run = opened_run(request, pk)
-    shown = Conversation.objects.filter(gold_items__case_runs__run=run)
-    blindness.refuse(request.user, shown)  # where gold stands is in the table
-    response = StreamingHttpResponse(results.case_table(run), content_type="text/csv")
-    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-cases.csv"'
     return response
 
 

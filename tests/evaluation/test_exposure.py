@@ -105,7 +105,7 @@ def test_pages_files_and_api_say_it(run: Run, signed_in: Any, finished: Any) -> 
         reverse("run-compare"), {"baseline": other.pk, "run": run.pk}
     ).content.decode()
     document = noor.get(reverse("run-results", args=[run.pk])).json()
-    table = noor.get(reverse("run-cases-csv", args=[run.pk])).getvalue().decode()
+    table = noor.get(reverse("run-report", args=[run.pk, "csv"])).getvalue().decode()
     (log,) = [
         row
         for row in noor.get(reverse("experiment-file", args=["json"])).json()

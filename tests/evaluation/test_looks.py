@@ -146,9 +146,9 @@ def test_the_form_leaves_the_test_split_out_unless_it_is_chosen(
 
 def test_every_page_and_file_with_test_results_asks_why(run: Run, signed_in: Any) -> None:
     noor, case = signed_in("noor"), _case(run, "test")
-    names = ["run", "run-results", "run-cases-csv", "run-ratings", "run-suspects"]
+    names = ["run", "run-results", "run-ratings", "run-suspects"]
     addresses = [reverse(name, args=[run.pk]) for name in names]
-    addresses.append(reverse("run-report", args=[run.pk, "html"]))
+    addresses += [reverse("run-report", args=[run.pk, ending]) for ending in ("html", "csv")]
     parts = ["run-case-reopen", "run-case-document"]
     addresses += [case.get_absolute_url(), *(reverse(n, args=[run.pk, case.pk]) for n in parts)]
 

@@ -84,7 +84,7 @@ def test_cases_csv_cannot_run_a_formula(finished: Any, script: Any, signed_in: A
         error=Fact("legacy.text", text='=HYPERLINK("http://x","y")')
     )
 
-    response = signed_in("noor").get(reverse("run-cases-csv", args=[run.pk]))
+    response = signed_in("noor").get(reverse("run-report", args=[run.pk, "csv"]))
 
     rows = list(csv.DictReader(io.StringIO(response.getvalue().decode())))
     assert rows[0]["case_id"] == "case-000"
@@ -97,7 +97,7 @@ def test_cases_csv_cannot_run_a_formula(finished: Any, script: Any, signed_in: A
 def test_an_undefined_value_is_an_empty_cell(finished: Any, signed_in: Any) -> None:
     run = finished(pipeline="nothing")
 
-    response = signed_in("noor").get(reverse("run-cases-csv", args=[run.pk]))
+    response = signed_in("noor").get(reverse("run-report", args=[run.pk, "csv"]))
 
     row = next(csv.DictReader(io.StringIO(response.getvalue().decode())))
     assert row["type_accuracy"] == ""

@@ -50,7 +50,7 @@ def shown_elsewhere(release, text, noor):
         f"/review/{answer.pk}/",
         f"/api/adjudications/{text.pk}/extraction/",
         f"/runs/{case.run_id}/cases/{case.pk}/",
-        f"/runs/{case.run_id}/cases.csv",
+        f"/runs/{case.run_id}/report.csv",
     ]
 
 

@@ -150,7 +150,6 @@ EXPECTED = {
     "run-progress": READERS,
     "run-verdict": READERS,
     "run-results": READERS,
-    "run-cases-csv": READERS,
     "run-report": Row(302, 404, 404, 302, 302),  # it has no figures
     "runs": READERS,
     "runs-mine": READERS,

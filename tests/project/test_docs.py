@@ -233,9 +233,7 @@ def test_every_field_of_a_label_is_documented():
     assert wanted <= code_words("guidelines")
 
 
-@pytest.mark.parametrize(
-    ("page", "keys"), [("annotating", KEYS), ("runs", CASE_KEYS)]
-)
+@pytest.mark.parametrize(("page", "keys"), [("annotating", KEYS), ("runs", CASE_KEYS)])
 def test_every_shortcut_is_documented(page, keys):
     html = read(page).html
     for key in keys:
