@@ -9,17 +9,17 @@ from rich.table import Table
 
 from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS
-from evaluation.metrics.yardsticks import Yardsticks
 from evaluation.models import Aggregate, Run
 from evaluation.services import looks
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch.batches import Launched
 from evaluation.services.run import results
-from evaluation.templatetags.present import against, arrow, figure, interval, share, share_interval
+from evaluation.templatetags.present import COLUMNS, Group, against, arrow, figure_table
 from labeling.words import in_english
 
-YARDSTICKS = ("floor", "people", "skill")
-CHANCE = ("chance", "over chance")
+WORTH = ("n", "n_undefined", "n_failed", "floors", "people", "skill")
+FIGURES = ("mean", "median", "std", "interval", "chance", "over_chance", *WORTH)
+BATCH = ("mean", "interval", *WORTH)
 
 
 def summary_tables(run: Run) -> Iterator[Table]:
@@ -33,22 +33,20 @@ def summary_tables(run: Run) -> Iterator[Table]:
 
 
 def _table(title: str, rows: list[Aggregate]) -> Table:
+    shown = figure_table([Group("", rows)], FIGURES)
     table = Table(title=title)
     table.add_column("metric", no_wrap=True)
-    by_chance = CHANCE if any(row.chance is not None for row in rows) else ()
-    counts = ("n", "undefined", "failed")
-    for name in ("figure", "median", "std", "95 % interval", *by_chance, *counts, *YARDSTICKS):
+    for name in shown.heads:
         table.add_column(name, justify="right")
-    for row in rows:
-        metric = METRICS[row.metric]
-        figures = [figure(value) for value in (row.mean, row.median, row.std)]
-        counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
-        chance = [figure(row.chance), figure(row.over_chance)] if by_chance else []
-        beside = yardstick_cells(row)
-        cells = [*figures, interval(row), *chance, *counted, *beside]
-        averaged = " micro" if metric.scope == "micro" else ""
-        table.add_row(f"{row.metric} {arrow(metric)}{averaged}", *cells)
+    for row, cells in shown.groups[0][1]:
+        table.add_row(_named(row), *(cell.text for cell in cells))
     return table
+
+
+def _named(row: Aggregate) -> str:
+    metric = METRICS[row.metric]
+    averaged = " micro" if metric.scope == "micro" else ""
+    return f"{row.metric} {arrow(metric)}{averaged}"
 
 
 def notes(run: Run) -> list[str]:
@@ -75,25 +73,6 @@ def _look(run: Run) -> list[str]:
     return [f"{sentence} Why: {run.reason}" if run.reason else sentence]
 
 
-def yardstick_cells(row: Aggregate) -> list[str]:
-    """The floor, people and the run on the same cases, and its skill; ``!`` if above people."""
-    stored: Yardsticks = row.yardsticks
-    cells = ["–", "–", "–"]
-    floors = stored.get("floors", {})
-    if floors:
-        name, floor = next(iter(floors.items()))
-        cells[0] = f"{figure(floor['mean'])} ({name})"
-    reached = stored.get("skill")
-    if reached:  # the three on one basis
-        cells[0] = f"{figure(reached['at_floor'])} ({reached['floor']})"
-    if beside := stored.get("people"):
-        mark = " !" if beside["above"] else ""
-        cells[1] = f"{figure(beside['people']['mean'])} (n {beside['people']['n']}){mark}"
-    if reached:
-        cells[2] = f"{share(reached['mean'])} % [{share_interval(reached)}]"
-    return cells
-
-
 def usage_line(run: Run) -> str:
     usage = bills.usage_line(budgets.spent(run.pk))
     return f"Model {run.spec.model_label}: {usage}."
@@ -104,29 +83,20 @@ def batch_table(launched: Iterable[Launched]) -> Table:
     table = Table(title="Summary")
     table.add_column("run", overflow="fold")
     table.add_column("metric", no_wrap=True)
-    for name in ("mean", "95 % interval", "n", "undefined", "failed", *YARDSTICKS, "threshold"):
-        table.add_column(name, justify="right")
-    for launched_run in launched:
+    for name in BATCH:
+        table.add_column(str(COLUMNS[name].title), justify="right")
+    table.add_column("threshold", justify="right")
+    for each in launched:
         table.add_section()
-        rows = {row.metric: row for row in results.aggregates_of(launched_run.run)}
-        thresholds = launched_run.run.spec.thresholds
-        for metric in [
-            *launched_run.shown,
-            *(name for name in thresholds if name not in launched_run.shown),
-        ]:
-            if metric in rows:
-                cells = _batch_row(rows[metric], thresholds.get(metric))
-                table.add_row(
-                    f"{launched_run.run.pk}: {launched_run.agent} on {launched_run.dataset}", *cells
-                )
+        rows = {row.metric: row for row in results.aggregates_of(each.run)}
+        limits = each.run.spec.thresholds
+        for name in dict.fromkeys([*each.shown, *limits]):
+            if name in rows:
+                cells = [COLUMNS[column].cell(rows[name]).text for column in BATCH]
+                asked = ""
+                if (limit := limits.get(name)) is not None:
+                    sign = "≥" if METRICS[name].direction == "higher" else "≤"
+                    cells[0], asked = against(rows[name].mean, limit), f"{sign} {limit:g}"
+                named = f"{each.run.pk}: {each.agent} on {each.dataset}"
+                table.add_row(named, _named(rows[name]), *cells, asked)
     return table
-
-
-def _batch_row(row: Aggregate, threshold: float | None) -> list[str]:
-    metric = METRICS[row.metric]
-    sign = "≥" if metric.direction == "higher" else "≤"
-    asked = "" if threshold is None else f"{sign} {threshold:g}"
-    counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
-    named = f"{row.metric} {arrow(metric)}"
-    mean = figure(row.mean) if threshold is None else against(row.mean, threshold)
-    return [named, mean, interval(row), *counted, *yardstick_cells(row), asked]

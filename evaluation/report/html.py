@@ -17,6 +17,7 @@ from evaluation.templatetags import present
 from evaluation.views.pairs import score_of
 from evaluation.views.plots import picture_of
 
+FIGURES = ("mean", "interval", "median", "n", "n_undefined", "n_failed", "chance")
 WIDTH = 600
 """Of the bar on which the run is between floor and people."""
 
@@ -64,7 +65,7 @@ def context_of(report: Report) -> dict[str, Any]:
         "spec": run.spec,
         "headline": headline,
         "picture": picture_of(headline, width=WIDTH) if headline else None,
-        "groups": [*groups, *titled],
+        "table": present.figure_table([*groups, *titled], FIGURES),
         "exposed": exposed([compared.before, compared.after]) if compared else [],
         "deciding": [
             *sentences(report.primary, report.primary.declared_after([run])),

@@ -8,7 +8,7 @@ undefined is a dash and never 0.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django import template
@@ -28,7 +28,7 @@ from labeling.domain.numbers import decimals_apart
 from labeling.templatetags.figures import UNDEFINED, exact
 from labeling.translation import lazy as _
 from labeling.translation import translated
-from labeling.words import words
+from labeling.words import words, words_of
 
 register = template.Library()
 
@@ -277,6 +277,111 @@ def limited(check: Check) -> str:
 # --- rows of a run --------------------------------------------------------------------------------
 
 
+class Cell(NamedTuple):
+    """``title`` is why a value is missing; ``more`` is said in small letters."""
+
+    text: str
+    title: str = ""
+    kind: str = ""
+    more: str = ""
+
+
+def _without_empty(row: Aggregate) -> Cell:
+    stored = row.yardsticks.get("empty_gold")
+    if not stored or not stored["n_empty"]:
+        return Cell(UNDEFINED)
+    return Cell(with_interval(stored["without"]), more=f"{stored['n_empty']} / {row.n}")
+
+
+def _skill(row: Aggregate) -> Cell:
+    reached = row.yardsticks.get("skill")
+    if not reached:
+        return Cell(UNDEFINED, _why(row, "no_skill"))
+    return Cell(f"{share(reached['mean'])} % [{share_interval(reached)}]")
+
+
+def _people(row: Aggregate) -> Cell:
+    """Of people and of the run on the cases that three or more people labeled."""
+    beside = row.yardsticks.get("people")
+    if not beside:
+        return Cell(UNDEFINED, _why(row, "no_people"))
+    above, run = " !" if beside["above"] else "", with_interval(beside["run"])
+    text = f"{figure(beside['people']['mean'])} (n {beside['people']['n']}){above}"
+    more = f"[{interval(beside['people'])}], " + _("run {run}").format(run=run)
+    return Cell(text, _("above people?") if above else "", more=more)
+
+
+def _floors(row: Aggregate) -> Cell:
+    """What pipelines reach that do not try."""
+    floors = row.yardsticks.get("floors", {})
+    said = [
+        (f"{figure(floor['mean'])} ({name})", interval(floor)) for name, floor in floors.items()
+    ]
+    if not said:
+        return Cell(UNDEFINED)
+    others = (f"{text} [{ends}]" for text, ends in said[1:])
+    return Cell(said[0][0], more="; ".join([f"[{said[0][1]}]", *others]))
+
+
+def _why(row: Aggregate, name: str) -> str:
+    why = row.yardsticks.get(name)
+    return words_of(why) if why else ""
+
+
+class Column(NamedTuple):
+    title: str
+    cell: Callable[[Aggregate], Cell]
+    is_used: Callable[[Aggregate], Any] = lambda row: True
+    """A column is left out that no row uses."""
+
+
+COLUMNS = {
+    "mean": Column(_("Figure"), lambda row: Cell(figure(row.mean), words_of(row.reason), "main")),
+    "interval": Column(_("95 % interval"), lambda row: Cell(interval(row))),
+    "median": Column(_("Median"), lambda row: Cell(figure(row.median))),
+    "std": Column(_("Std"), lambda row: Cell(figure(row.std))),
+    "min": Column(_("Least"), lambda row: Cell(figure(row.min))),
+    "max": Column(_("Most"), lambda row: Cell(figure(row.max))),
+    "n": Column("n", lambda row: Cell(str(row.n))),
+    "n_undefined": Column(_("Undefined"), lambda row: Cell(str(row.n_undefined))),
+    "n_failed": Column(
+        _("Failed"), lambda row: Cell(str(row.n_failed), kind="failed" if row.n_failed else "")
+    ),
+    "empty": Column(
+        _("Without empty gold"), _without_empty, lambda row: "empty_gold" in row.yardsticks
+    ),
+    "chance": Column(
+        _("Chance"), lambda row: Cell(figure(row.chance)), lambda row: row.chance is not None
+    ),
+    "over_chance": Column(
+        _("Over chance"),
+        lambda row: Cell(figure(row.over_chance)),
+        lambda row: row.chance is not None,
+    ),
+    "floors": Column(_("Floor"), _floors, lambda row: row.yardsticks.get("floors")),
+    "people": Column(_("People"), _people, lambda row: "people" in row.yardsticks),
+    "skill": Column(_("Skill"), _skill, lambda row: "people" in row.yardsticks),
+}
+"""Of every table of figures: of the page of a run, of its report, and of the command line."""
+
+
+class FigureTable(NamedTuple):
+    heads: list[str]
+    groups: list[tuple[str, list[tuple[Aggregate, list[Cell]]]]]
+
+
+def figure_table(groups: Sequence[Group], names: Iterable[str] = COLUMNS) -> FigureTable:
+    rows = [row for group in groups for row in group.rows]
+    columns = [COLUMNS[name] for name in names if any(map(COLUMNS[name].is_used, rows))]
+    return FigureTable(
+        [str(column.title) for column in columns],
+        [
+            (group.title, [(row, [column.cell(row) for column in columns]) for row in group.rows])
+            for group in groups
+        ],
+    )
+
+
 class Group(NamedTuple):
     """Metrics about the same thing; without a title where a layer names none."""
 
@@ -304,12 +409,6 @@ def case_columns(layer: GoldLayer, *, answered: bool = False) -> list[Metric]:
         added = [each for each in metrics_for(layer.name) if each.compute]
         return [*(METRICS[name] for name in layer.columns), *added, *answers]
     return [each for each in metrics_for(layer.name) if each.per_case] + answers
-
-
-class Cell(NamedTuple):
-    text: str
-    title: str = ""
-    kind: str = ""
 
 
 def score_cell(score: Score | None, *, failed: bool) -> Cell:

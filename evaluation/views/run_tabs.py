@@ -14,7 +14,6 @@ from evaluation.layers import gold_layer
 from evaluation.layers.breakdown import Breakdown, tables_in
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.metrics.trace import RankBand
-from evaluation.metrics.yardsticks import Yardsticks
 from evaluation.models import Aggregate, RatingPanel, Run
 from evaluation.services.run import baselines, gates, repetitions, results
 from evaluation.services.run.primary_metrics import primary_of
@@ -31,6 +30,7 @@ from labeling.work import blindness
 
 Aggregates = dict[str, Aggregate]
 BASELINES = 20
+DIAGNOSED = ("mean", "interval", "n", "n_undefined", "n_failed")
 FIRST = 3  # figures of a group that are shown before the rest is unfolded
 
 
@@ -117,7 +117,6 @@ def summary(run: Run, aggregates: Aggregates) -> dict[str, Any]:
     layer = gold_layer(run.release.layer)
     rows, diagnostics = results.apart(layer, aggregates.values())
     groups = present.grouped(layer, rows)
-    worth: list[Yardsticks] = [row.yardsticks for row in rows]
     relevance = _detail(aggregates, "inference_relevance")
     micro = (row.detail["micro"] for row in aggregates.values() if "micro" in row.detail)
     return {
@@ -125,16 +124,11 @@ def summary(run: Run, aggregates: Aggregates) -> dict[str, Any]:
         "figures": [
             Figures(group.title, group.rows[:FIRST], group.rows[FIRST:]) for group in groups
         ],
-        "groups_of_metrics": groups,
         "undefined": [row for row in rows if row.n_undefined and row.reason],
-        "floor_names": list(
-            dict.fromkeys(name for each in worth for name in each.get("floors", {}))
-        ),
-        "by_chance": any(row.chance is not None for row in rows),
-        "by_people": any("people" in each for each in worth),
-        "by_empty": any("empty_gold" in each for each in worth),
+        "table": present.figure_table(groups),
         "without_people": [row for row in rows if row.yardsticks.get("no_people")],
-        "diagnostics": diagnostics,
+        "diagnostics": diagnostics
+        and present.figure_table([present.Group("", diagnostics)], DIAGNOSED),
         "micro": next(micro, None),
         "basis": relevance.get("basis"),
         "nothing": relevance.get("nothing"),

@@ -37,7 +37,7 @@ def test_the_run_page_shows_figures_floors_plots_and_cases(
     response = signed_in("noor").get(run.get_absolute_url())
 
     page = text(response)
-    assert "Floor: nothing" in page
+    assert "0.000 (nothing)" in page
     summary = response.context["summary"]
     f1 = next(row for row in summary if row.metric == "requirement_f1")
     assert f1.mean == 1
