@@ -41,6 +41,7 @@ from labeling.conversations.formats.talks import HowToRead
 from labeling.conversations.forms.uploads import SeveralFilesField
 from labeling.conversations.rules.importing import Record
 from labeling.domain.errors import FileFault, RuleError
+from labeling.domain.msgids import msgid
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation, GoldItem, GoldRelease, Membership, Project
 from labeling.translation import lazy
@@ -699,11 +700,19 @@ class ConversationsForm(PipelineForm):
     def _sources(self) -> tuple[Sequence[Conversation], Sequence[Record]]:
         text, files, ticked = self.cleaned_data["text"], self._files, self.ticked
         if sum(map(bool, (files, text.strip(), ticked))) != 1:
-            raise TrialRefused("trial.one_source")
+            raise TrialRefused(
+                msgid(
+                    "Give files, a pasted transcript, or conversations of a project: one of the "
+                    "three."
+                )
+            )
         if ticked:
             return launching.chosen(self.cleaned_data["project"], ticked), []
         if sum(file.size or 0 for file in files) > launching.MOST_BYTES:
-            raise TrialRefused("trial.file_too_large", most=launching.MOST_BYTES // 1024**2)
+            raise TrialRefused(
+                msgid("The files are larger than {most} MB: use assay run_pipeline for them."),
+                most=launching.MOST_BYTES // 1024**2,
+            )
         how = HowToRead.written("", self.cleaned_data["roles"])
         return [], launching.records_of(self._opened(), format=AUTO, how=how)
 

@@ -108,7 +108,6 @@ REPORTS: dict[str, Text] = {
     "report.run_unfinished": _(
         "Run {pk:d} has no figures yet: ask for its report when it is scored."
     ),
-    "report.too_many_cases": _("A report shows at least 0 and at most {most} cases."),
     "report.no_such_repetition": _("The run has repetitions 1 to {most}."),
     "report.no_baseline": _(
         "There is no verdict: no other run on the same cases is finished that this one can be "
@@ -237,7 +236,6 @@ LAUNCHES: dict[str, Text] = {
         "“{what}.version” is {asked}, and this is {known}: figures would not be comparable. Read "
         "what has changed, then correct the number or leave it out."
     ),
-    "threshold.not_a_number": _("A threshold is a number, such as 0.85."),
     "threshold.unknown_metric": _("There is no metric “{name}”."),
     "threshold.out_of_range": _(
         "“{name}” lies between {lower} and {upper}: {value} is not a threshold."
@@ -472,7 +470,6 @@ JUDGES: dict[str, Text] = {
         "There is nothing to check: this layer has no thresholds. Set some for the project, or"
         " name a baseline run."
     ),
-    "gate.unknown_baseline": _("There is no such baseline run."),
     "baseline.without_figures": _(
         "Run {pk:d} has no figures yet: make it the baseline when it is scored."
     ),
@@ -652,7 +649,6 @@ REFUSALS: dict[str, Text] = {
     ),
     "rating.run_unfinished": _("Wait until the run is finished: then it can be rated."),
     "rating.nothing_inferred": _("The run has inferred nothing, so there is nothing to rate."),
-    "rating.unknown_action": _("There is no such action."),
     "rating.out_of_range": _("A rating is a whole number from 0 to {highest}."),
     "rating.no_answer_written": _("No answer could be written, so there is nothing to rate."),
     "sample.too_small": _("A sample has at least one answer."),
@@ -937,9 +933,6 @@ TRIALS: dict[str, Text] = {
         "“{id}” is the same as a conversation of the test split, or as one that is being labeled "
         "blind. No pipeline is tried on it: launch a run on its gold, or wait for its round."
     ),
-    "trial.file_too_large": _(
-        "The files are larger than {most} MB: use assay run_pipeline for them."
-    ),
     "trial.folder_not_empty": _(
         "{path} is not empty and holds no results of a pipeline. Choose another folder."
     ),
@@ -963,9 +956,6 @@ TRIALS: dict[str, Text] = {
     "trial.nothing_done": _("Nothing of this run is done yet."),
     "trial.now_test": _(
         "A conversation of this run is in the test split by now, so that its results are closed."
-    ),
-    "trial.one_source": _(
-        "Give files, a pasted transcript, or conversations of a project: one of the three."
     ),
     "trial.question_too_long": _("Question {id} is longer than {most} characters."),
     "trial.question_twice": _("Two questions of the same conversation are called “{id}”."),

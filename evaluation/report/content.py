@@ -32,6 +32,7 @@ from evaluation.services.run.primary_metrics import Primary
 from evaluation.services.run.repetitions import Repetitions
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 from labeling.gold.rules.lint import TITLES
 from labeling.models import Conversation
 
@@ -97,7 +98,9 @@ def collect(
     if run.scored_at is None:
         raise ReportRefused(why_without_figures(run), details={"run": run.pk})
     if not 0 <= n_cases <= MOST_CASES:
-        raise ReportRefused("report.too_many_cases", most=MOST_CASES)
+        raise ReportRefused(
+            msgid("A report shows at least 0 and at most {most} cases."), most=MOST_CASES
+        )
     layer = gold_layer(run.spec.layer)
     primary = primary_metrics.primary_of(run.release.project, layer.name)
     rows = results.aggregates_of(run)

@@ -18,8 +18,6 @@ from evaluation.views.pairs import score_of
 from evaluation.views.plots import picture_of
 
 FIGURES = ("mean", "interval", "median", "n", "n_undefined", "n_failed", "chance")
-WIDTH = 600
-"""Of the bar on which the run is between floor and people."""
 
 
 def render(report: Report, *, address: str) -> str:
@@ -64,7 +62,7 @@ def context_of(report: Report) -> dict[str, Any]:
         "run": run,
         "spec": run.spec,
         "headline": headline,
-        "picture": picture_of(headline, width=WIDTH) if headline else None,
+        "picture": picture_of(headline) if headline else None,
         "table": present.figure_table([*groups, *titled], FIGURES),
         "exposed": exposed([compared.before, compared.after]) if compared else [],
         "deciding": [

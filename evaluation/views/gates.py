@@ -22,6 +22,7 @@ from evaluation.views.opening import get_run, opened_run
 from labeling.core import access
 from labeling.core.views.access import refusals_told
 from labeling.domain.errors import RuleError
+from labeling.domain.msgids import msgid
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease, Project
 from labeling.schema.targets import target_layers, title_of
@@ -39,7 +40,7 @@ def run_gate(request: HttpRequest, pk: int) -> HttpResponse:
         baseline = visible.select_related("release").filter(pk=number).first()
     with refusals_told(request):
         if request.POST.get("baseline") and baseline is None:
-            raise gates.GateImpossible("gate.unknown_baseline")
+            raise gates.GateImpossible(msgid("There is no such baseline run."))
         strict = "strict" in request.POST
         if gates.ask(run, baseline=baseline, strict=strict, by=request.user).passed:
             messages.success(request, _("The run reaches its thresholds."))
@@ -122,7 +123,9 @@ def _number(text: str) -> float | None:
     try:
         return float(text.replace(",", "."))
     except ValueError as error:
-        raise thresholds.ThresholdRefused("threshold.not_a_number") from error
+        raise thresholds.ThresholdRefused(
+            msgid("A threshold is a number, such as 0.85.")
+        ) from error
 
 
 def _layers(project: Project) -> list[str]:

@@ -20,6 +20,7 @@ from evaluation.services.judging.samples import NEED
 from evaluation.views.opening import get_run, opened_run
 from labeling.core import access
 from labeling.core.views.access import refusals_told
+from labeling.domain.msgids import msgid
 from labeling.domain.numbers import whole_number
 
 
@@ -95,7 +96,7 @@ def _act(run: Run, panel: RatingPanel | None, request: HttpRequest) -> str:
         samples.draw(run, size=size, kinds=posted.getlist("kind"), by=request.user)
         return _("The sample is drawn: pass the link on to the raters.")
     if panel is None or action not in ("invite", "close", "give_up"):
-        raise samples.RatingRefused("rating.unknown_action")
+        raise samples.RatingRefused(msgid("There is no such action."))
     if action == "invite":
         ratings.invite(panel, posted.getlist("judge"), by=request.user)
         return _("The invitations are stored.")

@@ -93,7 +93,7 @@ class Picture(NamedTuple):
     right: End
 
 
-def picture_of(row: Aggregate, *, width: int = 100) -> Picture | None:
+def picture_of(row: Aggregate) -> Picture | None:
     """The skill as METRICS.md defines it: every mark is measured on the same cases."""
     stored: Yardsticks = row.yardsticks
     if reached := stored.get("skill"):
@@ -101,7 +101,7 @@ def picture_of(row: Aggregate, *, width: int = 100) -> Picture | None:
             min(1.25, max(-0.25, end))  # at most a quarter of the way beyond floor and people
             for end in (reached["ci_low"], reached["mean"], reached["ci_high"])
         )
-        place = _placed(min(0.0, low, at), max(1.0, at, high), width)
+        place = _placed(min(0.0, low, at), max(1.0, at, high))
         return Picture(
             start=place(0.0),
             stop=place(1.0),
@@ -115,11 +115,11 @@ def picture_of(row: Aggregate, *, width: int = 100) -> Picture | None:
     metric = METRICS[row.metric]
     if row.mean is None or not math.isfinite(metric.upper - metric.lower):
         return None
-    place = _placed(metric.lower, metric.upper, width)
+    place = _placed(metric.lower, metric.upper)
     floors = [floor["mean"] for floor in stored.get("floors", {}).values()]
     return Picture(
         start=0.0,
-        stop=float(width),
+        stop=100.0,
         at=place(row.mean),
         low=None if row.ci_low is None else place(row.ci_low),
         high=None if row.ci_high is None else place(row.ci_high),
@@ -129,8 +129,8 @@ def picture_of(row: Aggregate, *, width: int = 100) -> Picture | None:
     )
 
 
-def _placed(low: float, high: float, width: int) -> Callable[[float], float]:
-    return lambda value: round(width * (value - low) / (high - low), 2)
+def _placed(low: float, high: float) -> Callable[[float], float]:
+    return lambda value: round(100 * (value - low) / (high - low), 2)
 
 
 # --- counts as bars -------------------------------------------------------------------------------

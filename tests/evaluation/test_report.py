@@ -20,7 +20,7 @@ from django.urls import reverse
 
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run, Score
-from evaluation.report import html, junit, markdown
+from evaluation.report import junit, markdown
 from evaluation.report.cases import worst_cases
 from evaluation.services.run import gates
 from evaluation.views.plots import picture_of
@@ -155,11 +155,11 @@ def test_the_picture_sets_the_run_beside_people_on_the_same_cases_like_its_page(
     people = {"mean": 0.8, "ci_low": 0.7, "ci_high": 0.9, "n": 2}
     stored = {"skill": skill, "floors": {"nothing": people | {"mean": 0.0}}}
 
-    drawn = picture_of(Aggregate(**all_cases, yardsticks=stored), width=html.WIDTH)
+    drawn = picture_of(Aggregate(**all_cases, yardsticks=stored))
 
     assert drawn is not None
-    assert (drawn.start, drawn.at, drawn.stop, drawn.floors) == (0, 300, 600, [])
-    assert (drawn.low, drawn.high) == (240, 360)
+    assert (drawn.start, drawn.at, drawn.stop, drawn.floors) == (0, 50, 100, [])
+    assert (drawn.low, drawn.high) == (40, 60)
     assert (drawn.left.text, drawn.right.text) == ("0.000", "0.800")
 
 

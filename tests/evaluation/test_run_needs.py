@@ -34,7 +34,7 @@ def test_finished_and_failed_runs_of_the_last_days_are_named(run: Run) -> None:
     Run.objects.update(scored_at=timezone.now())
     assert texts(noor) == [f"Run {run.pk} (nothing) has finished"]
 
-    Run.objects.update(scored_at=None, failure=Fact("gate.unknown_baseline"))
+    Run.objects.update(scored_at=None, failure=Fact("gate.no_shared_case"))
     assert texts(noor) == [f"Run {run.pk} (nothing) failed"]
 
     Run.objects.update(created_at=timezone.now() - timedelta(days=9))
