@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
 from django.db.models import Q
@@ -53,15 +52,6 @@ class Chosen(NamedTuple):
     @property
     def all(self) -> list[Run]:
         return [*([self.baseline] if self.baseline else []), *self.runs]
-
-
-class Choice(NamedTuple):
-    """A run of the pick list, or one that is compared, with where its buttons lead."""
-
-    run: Run
-    as_baseline: str
-    as_run: str
-    without: str
 
 
 @require_GET
@@ -124,35 +114,16 @@ def _runs(request: HttpRequest, name: str) -> list[Run]:
     return [by_number.get(pk) or get_object_or_404(visible, pk=pk) for pk in wanted]
 
 
-def _address(baseline: Run | None, runs: Sequence[Run]) -> str:
-    pairs = [("baseline", baseline.pk)] if baseline else []
-    return "?" + urlencode([*pairs, *(("run", run.pk) for run in runs)])
-
-
-def _choice(run: Run, chosen: Chosen) -> Choice:
-    others = [each for each in chosen.runs if each.pk != run.pk]
-    was = [chosen.baseline] if chosen.baseline and chosen.baseline.pk != run.pk else []
-    baseline = None if chosen.baseline and chosen.baseline.pk == run.pk else chosen.baseline
-    return Choice(
-        run=run,
-        as_baseline=_address(run, [*was, *others]),
-        as_run=_address(chosen.baseline, [*chosen.runs, run]),
-        without=_address(baseline, others),
-    )
-
-
 def _picker(request: HttpRequest, chosen: Chosen) -> dict[str, Any]:
     search = request.GET.get("q", "").strip()
     matching = _matching(request, chosen.all, search)
-    full = len(chosen.all) >= MOST_RUNS
     return {
-        "baseline": _choice(chosen.baseline, chosen) if chosen.baseline else None,
-        "runs": [_choice(run, chosen) for run in chosen.runs],
-        "offered": [_choice(run, chosen) for run in matching[:CHOICES]],
+        "baseline": chosen.baseline,
+        "runs": chosen.runs,
+        "offered": [*chosen.all, *matching[:CHOICES]],
         "search": search,
         "none_fits": bool(search) and not matching,
         "most": CHOICES if len(matching) > CHOICES else None,
-        "full": full,
         "most_runs": MOST_RUNS,
     }
 

@@ -17,7 +17,7 @@ from django.utils.timezone import localtime
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.metrics.yardsticks import Yardsticks
 from evaluation.models import Aggregate, Run, Score
-from evaluation.models.runs import RunQuerySet, number_of_cases
+from evaluation.models.runs import RunQuerySet
 from evaluation.services import looks
 from evaluation.services.run import lists
 from evaluation.services.run.comparisons import Compared, MetricComparison
@@ -274,7 +274,7 @@ def _shares(row: MetricComparison) -> list[float]:
     return [sign * value / (metric.upper - metric.lower) for value in values if value is not None]
 
 
-# --- the primary metric of one gold over time: a line for each pipeline ---------------------------
+# --- the primary metric of one gold over time: a color for each pipeline --------------------------
 
 MOST_RUNS = 60
 COLORS = 7
@@ -294,12 +294,11 @@ class Measured(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Runs of one pipeline. A path joins those that were measured on the same cases."""
+    """Runs of one pipeline."""
 
     pipeline: str
     color: int
     dots: list[Measured]
-    paths: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +315,6 @@ def timeline(runs: RunQuerySet, reader: Any) -> Timeline | None:
     documents = [f"release__{name}" for name in GoldRelease.DOCUMENTS]
     light = Aggregate.objects.defer("detail", "yardsticks")
     newest = runs.select_related("release").defer("spec", "config", *documents).order_by("-pk")
-    newest = newest.annotate(n_first=number_of_cases("pk"))
     loaded = list(newest.prefetch_related(Prefetch("aggregates", light))[:MOST_RUNS])
     if not loaded:
         return None
@@ -356,7 +354,7 @@ def _drawn(found: Sequence[tuple[Run, Aggregate]], metric: Metric) -> Timeline:
     return Timeline(
         metric=metric,
         lines=[
-            Line(pipeline, number if number <= COLORS else 0, dots, _paths(dots))
+            Line(pipeline, number if number <= COLORS else 0, dots)
             for number, (pipeline, dots) in enumerate(ranked, start=1)
         ],
         x_ticks=[Tick(x(at), date_format(localtime(at), form)) for at in sorted({first, last})],
@@ -365,14 +363,3 @@ def _drawn(found: Sequence[tuple[Run, Aggregate]], metric: Metric) -> Timeline:
             for at in QUARTERS
         ],
     )
-
-
-def _paths(dots: list[Measured]) -> list[str]:
-    """On other gold, or other cases of it, a figure does not continue the line."""
-
-    def cases_of(dot: Measured) -> tuple[int, str, int]:
-        run: Any = dot.run
-        return run.release_id, run.split, run.n_first
-
-    groups = [list(group) for _cases, group in groupby(sorted(dots, key=cases_of), key=cases_of)]
-    return [" ".join(f"{dot.x},{dot.y}" for dot in group) for group in groups if len(group) > 1]

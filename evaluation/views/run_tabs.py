@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import isfinite
-from statistics import fmean
 from typing import Any, NamedTuple
 
 from django.db.models import Count
@@ -17,7 +16,6 @@ from evaluation.metrics.trace import RankBand
 from evaluation.models import Aggregate, RatingPanel, Run
 from evaluation.services.run import baselines, gates, repetitions, results
 from evaluation.services.run.primary_metrics import primary_of
-from evaluation.services.run.repetitions import Repetitions, Tries
 from evaluation.templatetags import present
 from evaluation.views import plots
 from evaluation.views.answers import answers_context
@@ -208,8 +206,6 @@ def _headline_detail(run: Run, aggregates: Aggregates) -> dict[str, Any]:
 
 # --- what several tries of each case say ---------------------------------------------------------
 
-MOST_CASES = 25
-
 
 def repetitions_of(request: HttpRequest, run: Run, primary: Metric) -> dict[str, Any]:
     at = _threshold(request.GET.get("at", ""))
@@ -218,8 +214,6 @@ def repetitions_of(request: HttpRequest, run: Run, primary: Metric) -> dict[str,
         "primary": primary,
         "at": present.exact(repeated.right_at),
         "rows": repeated.rows,
-        "uneven": _uneven(repeated),
-        "most_cases": MOST_CASES,
     }
 
 
@@ -229,19 +223,6 @@ def _threshold(text: str) -> float | None:
     except ValueError:
         return None
     return number if isfinite(number) else None
-
-
-def _uneven(repeated: Repetitions) -> list[tuple[Tries, float, float, float, int]]:
-    """Those whose tries are furthest apart: with mean, best, worst, and how many are right."""
-    apart = [
-        case for case in repeated.tries if max(case.values) - min(case.values) > repetitions.EQUAL
-    ]
-    apart.sort(key=lambda case: min(case.values) - max(case.values))
-    best, worst = (max, min) if repeated.metric.direction == "higher" else (min, max)
-    return [
-        (case, fmean(case.values), best(case.values), worst(case.values), repeated.right(case))
-        for case in apart[:MOST_CASES]
-    ]
 
 
 # --- gates and judges -----------------------------------------------------------------------------

@@ -98,19 +98,19 @@ def shown_cases(client: Any, url: str) -> list[str]:
 # --- which runs -----------------------------------------------------------------------------------
 
 
-def test_runs_are_added_removed_and_made_the_baseline_by_links(
+def test_runs_and_their_baseline_are_chosen_in_one_form(
     pair: tuple[Run, Run], finished: Any, signed_in: Any
 ) -> None:
     baseline, run = pair
     third = finished(release=run.release, name="third")
 
-    context = signed_in("noor").get(address(baseline, run)).context
+    page = signed_in("noor").get(address(baseline, run))
 
-    [choice], [offer] = context["runs"], context["offered"]
-    assert choice.without == f"?baseline={baseline.pk}"
-    assert choice.as_baseline == f"?baseline={run.pk}&run={baseline.pk}"
-    assert offer.as_run == f"?baseline={baseline.pk}&run={run.pk}&run={third.pk}"
-    assert context["baseline"].without == f"?run={run.pk}"
+    assert page.context["offered"] == [baseline, run, third]
+    shown = page.content.decode()
+    assert f'name="baseline" value="{baseline.pk}" checked' in shown
+    assert f'name="run" value="{run.pk}" checked' in shown
+    assert f'name="run" value="{third.pk}" aria' in shown
 
 
 def test_a_run_that_cannot_be_compared_does_not_hide_the_others(

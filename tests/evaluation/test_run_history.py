@@ -12,7 +12,6 @@ from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
 from evaluation.services.run import lists, notes
-from evaluation.views.plots import timeline
 from labeling.domain.facts import Fact
 from labeling.models import Event
 from tests.evaluation.events import make_events_release
@@ -110,19 +109,6 @@ def test_sealed_figures_have_no_place_in_the_order(
     assert [row.sealed for row in rows] == [False, False, True, True]
 
 
-def test_a_figure_on_fewer_cases_is_no_step_of_the_same_line(launch: Any, people: Any) -> None:
-    run = {"pipeline": "requirements-local", "split": "dev"}
-    measured(launch(**run, size=1), 0.9)
-    for mean in (0.3, 0.4):
-        measured(launch(**run), mean)
-
-    drawn = timeline(Run.objects.visible_to(people["noor"]), people["noor"])
-
-    assert drawn is not None
-    [line] = drawn.lines
-    assert line.paths == [" ".join(f"{dot.x},{dot.y}" for dot in line.dots[1:])]
-
-
 def test_what_was_changed_is_said_in_words(launch: Any, signed_in: Any) -> None:
     measured(launch(pipeline="everything"), 0.1)
     for config, seed in (({"merge_above": 0.8}, 0), ({"merge_above": 0.85}, 3)):
@@ -149,14 +135,14 @@ def test_the_primary_metric_of_a_gold_is_drawn_over_time_by_lineage(
     shown = signed_in("noor").get(reverse("runs"), {"release": str(release)})
 
     drawn = shown.context["timeline"]
-    assert [(line.pipeline, len(line.dots), len(line.paths)) for line in drawn.lines] == [
-        ("everything", 2, 1),
-        ("nothing", 1, 0),
+    assert [(line.pipeline, len(line.dots)) for line in drawn.lines] == [
+        ("everything", 2),
+        ("nothing", 1),
     ]
     first, last = drawn.lines[0].dots
     assert first.x < last.x
     assert first.y > last.y  # downwards in a drawing
-    assert "<polyline" in text(shown)
+    assert "<circle" in text(shown)
     assert " style=" not in text(shown)
 
 
