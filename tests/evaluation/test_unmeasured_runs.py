@@ -318,7 +318,7 @@ def test_a_pasted_transcript_is_tried_and_read(signed_in, script, project):
     assert noor.get(run.get_absolute_url()).status_code == 200
     case = CaseRun.objects.get()
     html = noor.get(case.get_absolute_url()).content.decode()
-    for shown in ("=Order list", "A list of all orders.", 'data-sources="1"', "0.8000"):
+    for shown in ("=Order list", "A list of all orders.", 'data-sources="1"', "confidence 0.80"):
         assert shown in html
     assert "Too broad" in html  # at the requirement that it is about
     lines = b"".join(noor.get(reverse("run-outputs", args=[run.pk])).streaming_content)
