@@ -179,13 +179,6 @@ def test_a_good_run_passes_with_0(good: Run) -> None:
     assert GateResult.objects.get().passed
 
 
-@pytest.mark.parametrize("figure", [present.figure, figures.figure])
-def test_what_rounds_to_nothing_has_no_minus(figure: Any) -> None:
-    with override("en-gb"):
-        assert set(figure(-0.0004)) == {"0", "."}
-        assert figure(-0.1)[0] in "-−"
-
-
 def test_the_page_says_what_a_gate_without_a_baseline_left_open(
     good: Run, finished: Any, signed_in: Any
 ) -> None:
