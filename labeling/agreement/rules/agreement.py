@@ -254,7 +254,8 @@ def agreement(
         excluded=excluded_samples(ratings, excluded or {}),
         intervals=intervals,
         ordinal=level != "nominal",
-        **overall,
+        fleiss_kappa=overall["fleiss_kappa"],
+        krippendorff_alpha=overall["krippendorff_alpha"],
     )
 
 
