@@ -76,9 +76,11 @@ def apply(path: Path, release: GoldRelease, *, by: User | None = None) -> GoldRe
         try:
             label = _corrected(row, items[row.conversation], document.layer, release)
         except LookupError:
-            place = {"conversation": row.conversation, "place": row.place}
             raise CorrectionsRefused(
-                "corrections.other_gold", **place, release=str(release)
+                "corrections.other_gold",
+                conversation=row.conversation,
+                place=row.place,
+                release=str(release),
             ) from None
         if label is not None:
             by_item.setdefault(row.conversation, []).append(

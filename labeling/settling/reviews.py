@@ -48,7 +48,7 @@ class Opinion(NamedTuple):
     to: User | None = None
 
 
-def listed(project: Project, *, viewer: User, annotator: str = "") -> QuerySet[Annotation]:
+def listed(project: Project, *, viewer: User, annotator: str = "") -> QuerySet[Any]:
     """Submitted answers of full labeling: the drawn sample, or all where the project draws none.
 
     Each has its newest ``verdict`` on this version, "" if it has none. Left out are the viewer's

@@ -31,7 +31,7 @@ TABS = {"open": _("To review"), "done": _("Reviewed")}
 ORDER = ("submitted_at", "pk")
 
 
-def _listed(request: HttpRequest, project: Project) -> QuerySet[Annotation]:
+def _listed(request: HttpRequest, project: Project) -> QuerySet[Any]:
     name = request.GET.get("annotator", "")
     return service.listed(project, viewer=request.user, annotator=name)  # type: ignore[arg-type]
 
