@@ -73,8 +73,8 @@ class Reading:
     def text(self, form: Form, *, address: str) -> Iterable[str]:
         """The file, in pieces. Refused for a run without figures."""
         if form.name in STREAMED:
-            self._require_figures()
             self._refuse_blind()
+            self._require_figures()
         if form.name == "csv":
             return results.case_table(self.run)
         if form.name == "predictions":

@@ -40,6 +40,7 @@ def shown_elsewhere(release, text, noor):
     case = launching.launch(
         release, pipeline="everything", requested_by=noor, queue=False
     ).cases.get()
+    type(case.run).objects.update(scored_at=timezone.now())
     answer = Annotation.objects.filter(assignment__round__number=1).first()
     item = f"{PROJECT}gold/{release.name}/{release.version}/"
     return [
