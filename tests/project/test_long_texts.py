@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from evaluation.apps import _personal_data
 from evaluation.metrics.events import parse_reply
+from evaluation.services.hooks import personal_data
 from labeling.core.views.markdown import render_markdown
 from labeling.gold.rules.lint import Finding, LintItem, item_findings
 from pipelines.parsing import Unparsable, parse_json
@@ -79,7 +79,7 @@ def by_lint(text: str) -> list[Finding]:
         "conversation": [{"index": 0, "content": text}],
         "gold": {"requirements": [label, {**label, "uid": "two"}]},
     }
-    return list(item_findings(LintItem(1, content), _personal_data))
+    return list(item_findings(LintItem(1, content), personal_data))
 
 
 READERS: dict[str, Callable[[str], object]] = {
