@@ -137,8 +137,11 @@ class RunList(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         runs: list[Any] = list(self.result_list)
-        for run, figure in zip(runs, run_figures.of_runs(runs, request.user), strict=True):
-            run.figure = figure
+        measured = [run for run in runs if run.is_measured]
+        figures = zip(measured, run_figures.of_runs(measured, request.user), strict=True)
+        by_run = {run.pk: figure for run, figure in figures}
+        for run in runs:
+            run.figure = by_run.get(run.pk) or run_figures.RunFigure("", "–")
         self.result_list = runs
 
 
