@@ -18,9 +18,7 @@ def tick(client: Any, *releases: Any) -> Any:
     return client.post(reverse(GOLD), {"action": "evaluate", "_selected_action": chosen})
 
 
-def test_a_gold_release_leads_to_the_form_that_launches_a_run_on_it(
-    make_release: Any, signed_in: Any
-) -> None:
+def test_a_gold_release_leads_to_the_form_that_launches_a_run_on_it(make_release, signed_in):
     one, two = make_release(1, name="one"), make_release(1, name="two")
     admin = signed_in("admin")
 
@@ -33,9 +31,7 @@ def test_a_gold_release_leads_to_the_form_that_launches_a_run_on_it(
     )
 
 
-def test_staff_without_a_role_are_not_offered_to_launch(
-    release: Any, signed_in: Any, people: Any
-) -> None:
+def test_staff_without_a_role_are_not_offered_to_launch(release, signed_in, people):
     people["olga"].is_staff = True  # without a role in any project
     people["olga"].save()
     allowed = Permission.objects.get(codename="view_goldrelease")
@@ -49,9 +45,7 @@ def test_staff_without_a_role_are_not_offered_to_launch(
 
 
 @pytest.mark.parametrize("model", ["run", "caserun", "score", "aggregate"])
-def test_results_can_be_read_and_not_changed(
-    finished: Any, script: Any, signed_in: Any, model: str
-) -> None:
+def test_results_can_be_read_and_not_changed(finished, script, signed_in, model):
     script(perfect)
     run = finished()
     found: Any = {"run": run, "caserun": run.cases.first(), "aggregate": run.aggregates.first()}
@@ -65,9 +59,7 @@ def test_results_can_be_read_and_not_changed(
     assert admin.post(reverse(f"admin:evaluation_{model}_delete", args=[pk])).status_code == 403
 
 
-def test_runs_are_filtered_by_their_derived_status(
-    launch: Any, finished: Any, signed_in: Any
-) -> None:
+def test_runs_are_filtered_by_their_derived_status(launch, finished, signed_in):
     waiting, done = launch(), finished(pipeline="nothing")
     admin = signed_in("admin")
 

@@ -60,9 +60,7 @@ def _kind(address: str) -> str:
     return re.sub(r"\d+", "0", address)
 
 
-def test_every_link_that_the_admin_shows_opens(
-    noor: Client, finished: Any, script: Any, elsewhere: Run
-) -> None:
+def test_every_link_that_the_admin_shows_opens(noor, finished, script, elsewhere):
     script(perfect)
     finished()
     seen: set[str] = set()
@@ -94,9 +92,7 @@ def test_the_first_page_lists_tables_by_stage_under_plain_names(noor: Client) ->
     assert not {"Stage traces", "Cached replies", "Users", "Assignments"} & set(named)
 
 
-def test_staff_without_a_role_see_nothing_and_administrators_everything(
-    people: dict[str, User], signed_in: Any, project: Project
-) -> None:
+def test_staff_without_a_role_see_nothing_and_administrators_everything(people, signed_in, project):
     User.objects.filter(username="olga").update(is_staff=True)
     olga = Client()
     olga.force_login(User.objects.get(username="olga"))
@@ -109,9 +105,7 @@ def test_staff_without_a_role_see_nothing_and_administrators_everything(
     assert [stage["name"] for stage in stages][-2:] == ["Labeling", "Access"]
 
 
-def test_runs_of_other_projects_are_neither_shown_nor_changed(
-    noor: Client, launch: Any, elsewhere: Run
-) -> None:
+def test_runs_of_other_projects_are_neither_shown_nor_changed(noor, launch, elsewhere):
     own = launch()
 
     page = noor.get(reverse(RUNS))
@@ -125,9 +119,7 @@ def test_runs_of_other_projects_are_neither_shown_nor_changed(
     assert "hidden@1" not in exported
 
 
-def test_no_address_leads_from_the_number_of_a_row_to_its_name(
-    noor: Client, elsewhere: Run
-) -> None:
+def test_no_address_leads_from_the_number_of_a_row_to_its_name(noor, elsewhere):
     kind = ContentType.objects.get_for_model(elsewhere)
     assert noor.get(f"/admin/r/{kind.pk}/{elsewhere.pk}/").status_code == 404
 
@@ -155,9 +147,7 @@ def test_the_list_shows_what_decides_about_a_run(noor: Client, finished: Any, sc
     assert reverse("run-new") in page
 
 
-def test_figures_on_test_items_wait_for_a_reason(
-    noor: Client, make_release: Any, people: dict[str, User]
-) -> None:
+def test_figures_on_test_items_wait_for_a_reason(noor, make_release, people):
     release = make_release(2, splits=("test",))
     run = launching.launch(
         release, pipeline="nothing", queue=False, reason="A look", requested_by=people["rita"]

@@ -45,9 +45,7 @@ def panel(run: Run, people: dict[str, User]) -> RatingPanel:
     return samples.draw(run, by=people["rita"])[0].panel
 
 
-def test_raters_see_neither_pipeline_nor_model_nor_the_judge(
-    panel: RatingPanel, signed_in: Any
-) -> None:
+def test_raters_see_neither_pipeline_nor_model_nor_the_judge(panel, signed_in):
     text = markup(signed_in("noor"), panel.get_absolute_url())
     assert "It was Rome, and it rained." in text
     assert "Message 3 of Chat_1" in text
@@ -57,8 +55,8 @@ def test_raters_see_neither_pipeline_nor_model_nor_the_judge(
 
 
 def test_the_order_is_the_same_for_everybody_and_correctness_needs_a_reference(
-    panel: RatingPanel,
-) -> None:
+    panel,
+):
     places = list(ratings.places(panel).select_related("sample"))
     assert [place.number for place in places] == list(range(1, PLACES + 1))
     assert sum(place.sample.kind == "correctness" for place in places) == 2
@@ -66,9 +64,7 @@ def test_the_order_is_the_same_for_everybody_and_correctness_needs_a_reference(
     assert len(list(groupby(places, key=lambda one: one.case_id))) == 3
 
 
-def test_only_what_was_drawn_is_offered_and_a_closed_sample_takes_no_rating(
-    run: Run, people: dict[str, User], signed_in: Any
-) -> None:
+def test_only_what_was_drawn_is_offered_and_a_closed_sample_takes_no_rating(run, people, signed_in):
     drawn = samples.draw(run, size=2, kinds=["relevance", "faithfulness"], by=people["rita"])
     panel = drawn[0].panel
     kinds = ratings.places(panel).values_list("sample__kind", flat=True)
@@ -84,9 +80,7 @@ def test_only_what_was_drawn_is_offered_and_a_closed_sample_takes_no_rating(
     assert Rating.objects.count() == 1
 
 
-def test_a_rating_is_stored_changed_taken_back_and_held_to_its_scale(
-    panel: RatingPanel, people: dict[str, User], signed_in: Any
-) -> None:
+def test_a_rating_is_stored_changed_taken_back_and_held_to_its_scale(panel, people, signed_in):
     noor, htmx = signed_in("noor"), {"HX-Request": "true"}
     address = reverse("rating-store", args=[panel.code, 2])
     own = Rating.objects.filter(rater=people["noor"])
@@ -108,9 +102,7 @@ def test_a_rating_is_stored_changed_taken_back_and_held_to_its_scale(
     assert noor.post(beyond, {"score": "1"}).status_code == 404
 
 
-def test_the_page_of_a_judge_says_what_comes_next(
-    run: Run, project: Project, signed_in: Any
-) -> None:
+def test_the_page_of_a_judge_says_what_comes_next(run, project, signed_in):
     told, rita = judgings.counting(run).spec["prompts"]["faithfulness"], signed_in("rita")
     assert "judge not certified" in markup(rita, f"{run.get_absolute_url()}?tab=answers")
     page = reverse("judge", args=[project.slug, "faithfulness", told["judge_sha256"]])
@@ -119,9 +111,7 @@ def test_the_page_of_a_judge_says_what_comes_next(
     assert rita.get(unknown).status_code == 404
 
 
-def test_a_lead_closes_a_sample_on_the_page_when_all_of_it_is_rated(
-    run: Run, people: dict[str, User], signed_in: Any
-) -> None:
+def test_a_lead_closes_a_sample_on_the_page_when_all_of_it_is_rated(run, people, signed_in):
     rita, change = signed_in("rita"), reverse("run-ratings-change", args=[run.pk])
     beside = reverse("run-ratings", args=[run.pk])
     rita.post(change, {"action": "draw", "size": "2", "kind": ["relevance"]})

@@ -40,9 +40,7 @@ def test_a_run_is_launched_and_read(release: Any, signed_in: Any) -> None:
         ({"gold": "demo"}, "invalid"),
     ],
 )
-def test_a_bad_launch_is_refused_in_the_one_error_shape(
-    release: Any, signed_in: Any, body: dict[str, Any], code: str
-) -> None:
+def test_a_bad_launch_is_refused_in_the_one_error_shape(release, signed_in, body, code):
     response = post(signed_in("noor"), "api-runs", body)
 
     assert response.status_code == (403 if code == "look_reason_needed" else 400)

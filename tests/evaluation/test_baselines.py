@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
 from django.urls import reverse
 
@@ -46,9 +45,7 @@ def text(response: Any) -> str:
     return " ".join(response.content.decode().split())
 
 
-def test_the_chosen_run_is_what_others_are_measured_against(
-    runs: list[Run], signed_in: Any, people: dict[str, User]
-) -> None:
+def test_the_chosen_run_is_what_others_are_measured_against(runs, signed_in, people):
     weak, middle, newest = runs
     noor = signed_in("noor")
     assert baseline_of(newest) == (middle, [])
@@ -80,9 +77,7 @@ def test_the_chosen_run_is_what_others_are_measured_against(
     assert (report["verdict"]["baseline"], chosen["after_figures_of"]) == (weak.pk, [newest.pk])
 
 
-def test_a_choice_keeps_its_date_and_stays_on_record(
-    runs: list[Run], people: dict[str, User], launch: Any, finished: Any, script: Any
-) -> None:
+def test_a_choice_keeps_its_date_and_stays_on_record(runs, people, launch, finished, script):
     first, second, _ = runs
     baselines.choose(first, by=people["noor"])
     before = choice_on(first.release_id, first.split)
@@ -118,9 +113,7 @@ def test_a_choice_keeps_its_date_and_stays_on_record(
             change()
 
 
-def test_a_run_on_other_cases_is_not_measured_against_it(
-    runs: list[Run], finished: Any, people: dict[str, User]
-) -> None:
+def test_a_run_on_other_cases_is_not_measured_against_it(runs, finished, people):
     baselines.choose(runs[0], by=people["noor"])
 
     fewer = finished(release=runs[0].release, size=3)

@@ -43,12 +43,8 @@ pytestmark = [pytest.mark.postgres, pytest.mark.django_db, pytest.mark.usefixtur
     ],
 )
 def test_a_used_up_budget_pauses_and_a_larger_one_goes_on_without_paying_twice(
-    launch: Any,
-    server: LanguageServer,
-    people: Any,
-    first: dict[str, Any],
-    second: dict[str, Any],
-) -> None:
+    launch, server, people, first, second
+):
     run = work(launch(pipeline="asking", **first))
 
     assert run.status == "paused"
@@ -70,9 +66,7 @@ def test_a_used_up_budget_pauses_and_a_larger_one_goes_on_without_paying_twice(
     assert total.cached == 1
 
 
-def test_what_a_killed_worker_spent_is_spent(
-    launch: Any, server: LanguageServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_killed_worker_spent_is_spent(launch, server, monkeypatch):
     class Killed(BaseException):
         """Nothing runs after it, so nothing is given back."""
 
@@ -97,9 +91,7 @@ def test_what_a_killed_worker_spent_is_spent(
     assert len(server.requests) == 1 + 2
 
 
-def test_the_same_model_at_another_address_has_replies_of_its_own(
-    launch: Any, server: LanguageServer, settings: Any
-) -> None:
+def test_the_same_model_at_another_address_has_replies_of_its_own(launch, server, settings):
     work(launch(pipeline="asking"))
     settings.LLM_BASE_URL = server.url.replace("127.0.0.1", "localhost")
 
@@ -118,9 +110,7 @@ def test_replies_from_the_cache_need_no_budget(launch: Any, server: LanguageServ
     assert run.status == "finished"
 
 
-def test_a_budget_in_money_without_prices_is_refused(
-    launch: Any, server: LanguageServer, settings: Any
-) -> None:
+def test_a_budget_in_money_without_prices_is_refused(launch, server, settings):
     settings.LLM_OUTPUT_PRICE = None
 
     with refused(LaunchRefused, match="LLM_OUTPUT_PRICE"):
@@ -131,9 +121,7 @@ def test_a_budget_in_money_without_prices_is_refused(
 
 
 @pytest.mark.parametrize("budget", [{"budget_cost": 0.0}, {"budget_tokens": 0}])
-def test_a_budget_of_nothing_is_refused(
-    launch: Any, server: LanguageServer, budget: dict[str, Any]
-) -> None:
+def test_a_budget_of_nothing_is_refused(launch, server, budget):
     with refused(LaunchRefused, match="more than nothing"):
         launch(pipeline="asking", **budget)
 
@@ -155,16 +143,12 @@ def estimated(release: Any) -> budgets.Estimate:
         ("memory", {"use_model": True, "max_rounds": 1}, "qa", Calls(1, 1)),
     ],
 )
-def test_a_pipeline_says_how_often_it_asks(
-    pipeline: str, config: dict[str, Any], layer: str, calls: Any
-) -> None:
+def test_a_pipeline_says_how_often_it_asks(pipeline, config, layer, calls):
     entry, full = checked_pipeline(pipeline, config, layer)
     assert entry.calls(full, layer) == calls
 
 
-def test_the_estimate_counts_every_call_and_says_so(
-    make_release: Any, server: LanguageServer
-) -> None:
+def test_the_estimate_counts_every_call_and_says_so(make_release, server):
     release = make_release(2, name="estimated")
     release.layer = "end_to_end"
 
@@ -182,9 +166,7 @@ def test_the_estimate_counts_every_call_and_says_so(
     )
 
 
-def test_the_estimate_learns_from_a_finished_run(
-    release: Any, launch: Any, server: LanguageServer
-) -> None:
+def test_the_estimate_learns_from_a_finished_run(release, launch, server):
     before = estimated(release)
     assert "one reading" in in_english(before.basis)
     # 29 characters a conversation: 10 tokens and 500; 700 of reply; three cases, twice
@@ -201,9 +183,7 @@ def test_the_estimate_learns_from_a_finished_run(
 # --- what people see ----------------------------------------------------------------------------
 
 
-def test_results_hold_the_usage_of_the_run_and_of_each_case(
-    launch: Any, server: LanguageServer
-) -> None:
+def test_results_hold_the_usage_of_the_run_and_of_each_case(launch, server):
     run = work(launch(pipeline="asking", budget_tokens=5000))
 
     document = results.results_document(run)
@@ -215,9 +195,7 @@ def test_results_hold_the_usage_of_the_run_and_of_each_case(
     assert document["cases"][0]["usage"]["completion_tokens"] == 20
 
 
-def test_the_command_estimates_stops_at_the_budget_and_goes_on(
-    release: Any, server: LanguageServer
-) -> None:
+def test_the_command_estimates_stops_at_the_budget_and_goes_on(release, server):
     def evaluate(*arguments: str) -> str:
         out = io.StringIO()
         call_command("evaluate", *arguments, stdout=out)

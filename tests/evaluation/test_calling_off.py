@@ -76,9 +76,7 @@ def test_only_the_newest_judging_goes_on_after_a_retry(run: Run) -> None:
     assert status(run) == "scoring"
 
 
-def test_a_cancelled_retry_leaves_a_finished_run_as_it_was(
-    run: Run, people: Any, signed_in: Any
-) -> None:
+def test_a_cancelled_retry_leaves_a_finished_run_as_it_was(run, people, signed_in):
     figures = list(Aggregate.objects.filter(run=run).order_by("metric").values_list("mean"))
     [failed] = run.cases.filter(state="failed").values("pk", "error", "attempts", "finished_at")
 
@@ -129,9 +127,7 @@ def finished_again(run: Run) -> Run:
     return work(run)
 
 
-def test_what_was_called_off_before_the_first_figures_is_not_tried_again(
-    launch: Any, script: Any
-) -> None:
+def test_what_was_called_off_before_the_first_figures_is_not_tried_again(launch, script):
     script(perfect)
     run = launch()
     run.cases.update(state="done", output={"requirements": [], "model": None})

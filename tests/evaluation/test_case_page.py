@@ -26,8 +26,8 @@ def mixed(case: Case) -> Output:
 
 
 def test_a_case_shows_gold_and_prediction_aligned_with_the_people_behind_the_gold(
-    finished: Any, script: Any, signed_in: Any
-) -> None:
+    finished, script, signed_in
+):
     script(mixed)
     run = finished()
     case = run.cases.order_by("pk")[1]
@@ -56,8 +56,8 @@ def test_a_case_shows_gold_and_prediction_aligned_with_the_people_behind_the_gol
 
 
 def test_a_case_leads_to_the_failures_around_it_and_says_what_people_reach(
-    make_release: Any, finished: Any, script: Any, signed_in: Any
-) -> None:
+    make_release, finished, script, signed_in
+):
     def fail_at_the_ends(case: Case) -> Output:
         if case.case_id.endswith("4"):
             raise ValueError("It broke.")
@@ -84,9 +84,7 @@ def test_a_case_leads_to_the_failures_around_it_and_says_what_people_reach(
     assert queries(noor, larger.cases.order_by("pk")[2].get_absolute_url()) == few
 
 
-def test_the_steps_of_a_pipeline_are_shown_as_json(
-    script: Any, finished: Any, signed_in: Any
-) -> None:
+def test_the_steps_of_a_pipeline_are_shown_as_json(script, finished, signed_in):
     script(lambda case: perfect(case) | {"steps": [{"all": True, "kept": None, "node": "Größe"}]})
     case = finished().cases.first()
 

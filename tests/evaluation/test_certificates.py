@@ -68,8 +68,8 @@ def gate(run: Run, limit: float = 3.0) -> tuple[bool, str]:
 
 @pytest.mark.postgres
 def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
-    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
-) -> None:
+    server, start, project, settings, people
+):
     settings.JUDGE_MIN_RATED = 3 * CHATS
     server.default = decent
     run = start()
@@ -100,8 +100,8 @@ def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
 
 @pytest.mark.postgres
 def test_lists_say_what_the_judge_of_each_figure_is_worth_by_the_same_number_of_queries(
-    server: LanguageServer, start: Any, project: Project, settings: Any, people: Any, signed_in: Any
-) -> None:
+    server, start, project, settings, people, signed_in
+):
     settings.JUDGE_MIN_RATED = 4
     server.default = decent
     run, noor = start(), signed_in("noor")
@@ -133,9 +133,7 @@ def test_lists_say_what_the_judge_of_each_figure_is_worth_by_the_same_number_of_
     ]  # the lesser of the two
 
 
-def test_a_judge_that_is_asked_in_another_way_is_another_judge(
-    run: Run, start: Any, settings: Any
-) -> None:
+def test_a_judge_that_is_asked_in_another_way_is_another_judge(run, start, settings):
     settings.LLM_INPUT_PRICE = 5.0  # changes nothing that it says
     judgings.request(run, by=None, queue=False)
     assert gate(work(run)) == (True, "")
@@ -154,9 +152,7 @@ def test_a_judge_that_is_asked_in_another_way_is_another_judge(
     assert (told[0], len(set(told))) == (told[1], 3)
 
 
-def test_a_worker_with_other_settings_judges_nothing(
-    server: LanguageServer, start: Any, project: Project, settings: Any
-) -> None:
+def test_a_worker_with_other_settings_judges_nothing(server, start, project, settings):
     server.default = decent
     run = start()
     judgings.request(run, by=None, queue=False)
@@ -174,8 +170,8 @@ def test_a_worker_with_other_settings_judges_nothing(
 
 
 def test_people_who_disagree_or_are_too_few_or_of_one_conversation_are_not_enough(
-    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
-) -> None:
+    server, start, project, settings, people
+):
     server.default = decent
     run = start()
     (found,) = agree(run, [people["noor"]], off=4)
@@ -191,8 +187,8 @@ def test_people_who_disagree_or_are_too_few_or_of_one_conversation_are_not_enoug
 
 
 def test_a_sample_of_one_conversation_says_nothing_of_others(
-    server: LanguageServer, project: Project, settings: Any, people: dict[str, User], script: Any
-) -> None:
+    server, project, settings, people, script
+):
     settings.JUDGE_MIN_RATED = 3
     script(asked.retrieve)
     server.default = decent
@@ -207,9 +203,7 @@ def test_a_sample_of_one_conversation_says_nothing_of_others(
 
 
 @pytest.mark.postgres
-def test_a_sample_is_drawn_before_anybody_rates_and_never_changes(
-    run: Run, project: Project, start: Any, people: dict[str, User]
-) -> None:
+def test_a_sample_is_drawn_before_anybody_rates_and_never_changes(run, project, start, people):
     again = start()
     rated = CaseRun.objects.filter(run=again).order_by("pk")[:2]
     for case in rated:
@@ -234,9 +228,7 @@ def test_a_sample_is_drawn_before_anybody_rates_and_never_changes(
             change()
 
 
-def test_ratings_outside_of_the_sample_count_for_nothing(
-    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
-) -> None:
+def test_ratings_outside_of_the_sample_count_for_nothing(server, start, project, settings, people):
     settings.JUDGE_MIN_RATED = 4
     server.default = decent
     run = start()
@@ -249,8 +241,8 @@ def test_ratings_outside_of_the_sample_count_for_nothing(
 
 @pytest.mark.postgres
 def test_a_sample_is_closed_when_all_of_it_is_rated_and_by_two_or_with_a_reason(
-    server: LanguageServer, start: Any, project: Project, people: dict[str, User]
-) -> None:
+    server, start, project, people
+):
     server.default = decent
     run = start()
     (sample,) = samples.draw(run, kinds=[KIND], size=4, by=people["rita"])
@@ -278,8 +270,8 @@ def test_a_sample_is_closed_when_all_of_it_is_rated_and_by_two_or_with_a_reason(
 
 
 def test_a_sample_that_is_given_up_stays_listed_counts_for_nothing_and_is_an_attempt(
-    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
-) -> None:
+    server, start, project, settings, people
+):
     settings.JUDGE_MIN_RATED = 4
     server.default = decent
     run, again = start(), start()
@@ -302,8 +294,8 @@ def test_a_sample_that_is_given_up_stays_listed_counts_for_nothing_and_is_an_att
 
 
 def test_a_further_sample_is_compared_with_all_before_it_and_no_attempt_is_ever_changed(
-    run: Run, start: Any, project: Project, people: dict[str, User]
-) -> None:
+    run, start, project, people
+):
     assert gate(run)[0]
     first = JudgeCertificate.objects.get()
     assert certificates.attempt(judge_of(run), by=None) == first  # nothing new: no attempt
@@ -318,9 +310,7 @@ def test_a_further_sample_is_compared_with_all_before_it_and_no_attempt_is_ever_
         JudgeCertificate.objects.update(passed=True)
 
 
-def test_a_certificate_from_before_samples_were_drawn_counts_for_nothing(
-    server: LanguageServer, start: Any, project: Project
-) -> None:
+def test_a_certificate_from_before_samples_were_drawn_counts_for_nothing(server, start, project):
     server.default = decent
     run = start()
     told = judge_of(run)
@@ -339,8 +329,8 @@ def test_another_model_behind_the_same_name_ends_a_certificate(run: Run) -> None
 
 
 def test_a_judge_that_comes_after_the_raters_is_compared_once_its_scores_are_there(
-    run: Run,
-) -> None:
+    run,
+):
     text = judge.shipped(KIND).text.replace(".", "!", 1)
     judgings.request(run, by=None, prompts={KIND: text}, queue=False)
     assert JudgeCertificate.objects.count() == 1
@@ -352,8 +342,8 @@ def test_a_judge_that_comes_after_the_raters_is_compared_once_its_scores_are_the
 
 
 def test_a_certificate_decides_only_for_the_pipelines_whose_answers_people_rated(
-    run: Run, start: Any, project: Project
-) -> None:
+    run, start, project
+):
     certificates.attempt_all(RatingSample.objects.get(), by=None)
     other = start("random")
 

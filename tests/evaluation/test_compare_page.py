@@ -98,9 +98,7 @@ def shown_cases(client: Any, url: str) -> list[str]:
 # --- which runs -----------------------------------------------------------------------------------
 
 
-def test_runs_and_their_baseline_are_chosen_in_one_form(
-    pair: tuple[Run, Run], finished: Any, signed_in: Any
-) -> None:
+def test_runs_and_their_baseline_are_chosen_in_one_form(pair, finished, signed_in):
     baseline, run = pair
     third = finished(release=run.release, name="third")
 
@@ -113,9 +111,7 @@ def test_runs_and_their_baseline_are_chosen_in_one_form(
     assert f'name="run" value="{third.pk}" aria' in shown
 
 
-def test_a_run_that_cannot_be_compared_does_not_hide_the_others(
-    pair: tuple[Run, Run], launch: Any, signed_in: Any
-) -> None:
+def test_a_run_that_cannot_be_compared_does_not_hide_the_others(pair, launch, signed_in):
     waiting = launch(release=pair[0].release)
 
     text = text_of(signed_in("noor").get(address(pair[0], waiting, pair[1])))
@@ -137,9 +133,7 @@ def test_neither_too_many_runs_nor_one_twice(pair: tuple[Run, Run]) -> None:
 # --- what is said ---------------------------------------------------------------------------------
 
 
-def test_a_verdict_says_what_it_rests_on_and_what_would_decide_it(
-    pair: tuple[Run, Run], signed_in: Any
-) -> None:
+def test_a_verdict_says_what_it_rests_on_and_what_would_decide_it(pair, signed_in):
     client = signed_in("noor")
 
     text = text_of(client.get(address(*pair)))
@@ -154,9 +148,7 @@ def test_a_verdict_says_what_it_rests_on_and_what_would_decide_it(
     assert "primäre Metrik, 5 Gespräche." in german
 
 
-def test_of_one_conversation_only_this_one_is_spoken_of(
-    script: Any, finished: Any, make_release: Any, signed_in: Any
-) -> None:
+def test_of_one_conversation_only_this_one_is_spoken_of(script, finished, make_release, signed_in):
     release = make_release(1, name="alone")
     script(perfect)
     baseline = finished(release=release)
@@ -169,8 +161,8 @@ def test_of_one_conversation_only_this_one_is_spoken_of(
 
 
 def test_several_runs_are_corrected_together_and_the_sentence_says_so(
-    pair: tuple[Run, Run], finished: Any, script: Any, signed_in: Any
-) -> None:
+    pair, finished, script, signed_in
+):
     baseline, run = pair
     script(perfect)
     third = finished(release=run.release)
@@ -229,9 +221,7 @@ def test_what_few_conversations_show_is_kept_apart_from_what_new_ones_would() ->
         ("false_inference_rate", -0.2, True),
     ],
 )
-def test_the_plot_has_better_on_the_right_whichever_way_a_metric_goes(
-    name: str, change: float, right: bool
-) -> None:
+def test_the_plot_has_better_on_the_right_whichever_way_a_metric_goes(name, change, right):
     old = [Share(0.4 + 0.02 * (at % 3), 1.0) for at in range(8)]
     new = [Share(share.numerator + change, 1.0) for share in old]
     compared = comparison_of(METRICS[name], old, new, [str(at) for at in range(8)])
@@ -247,9 +237,7 @@ def test_the_plot_has_better_on_the_right_whichever_way_a_metric_goes(
     assert plot.margin_low < 50 < plot.margin_low + plot.margin_width
 
 
-def test_the_plot_is_drawn_with_points_in_every_language(
-    pair: tuple[Run, Run], signed_in: Any
-) -> None:
+def test_the_plot_is_drawn_with_points_in_every_language(pair, signed_in):
     with override("de"):
         page = signed_in("noor").get(address(*pair), headers={"Accept-Language": "de"})
 
@@ -261,9 +249,7 @@ def test_the_plot_is_drawn_with_points_in_every_language(
 # --- the cases ------------------------------------------------------------------------------------
 
 
-def test_regressions_come_first_then_improvements_then_ties(
-    pair: tuple[Run, Run], signed_in: Any
-) -> None:
+def test_regressions_come_first_then_improvements_then_ties(pair, signed_in):
     rows = compared_cases(*pair, F1)
 
     assert [(row.case_id, row.outcome) for row in rows] == [
@@ -289,9 +275,7 @@ def test_regressions_come_first_then_improvements_then_ties(
         ({"outcome": "nonsense"}, ["case-000", "case-002", "case-001", "case-003", "case-004"]),
     ],
 )
-def test_cases_are_filtered_by_what_changed(
-    pair: tuple[Run, Run], asked: dict[str, str], cases: list[str], signed_in: Any
-) -> None:
+def test_cases_are_filtered_by_what_changed(pair, asked, cases, signed_in):
     assert shown_cases(signed_in("noor"), address(*pair, **asked)) == cases
 
 
@@ -307,8 +291,8 @@ def test_what_is_undefined_is_last_and_has_no_change(pair: tuple[Run, Run]) -> N
 
 
 def test_a_case_shows_both_outputs_word_by_word_against_gold(
-    script: Any, finished: Any, make_release: Any, signed_in: Any
-) -> None:
+    script, finished, make_release, signed_in
+):
     release, client = make_release(1, name="words"), signed_in("noor")
     script(perfect)
     baseline = finished(release=release)
@@ -327,9 +311,7 @@ def test_a_case_shows_both_outputs_word_by_word_against_gold(
     assert "Open the case" in text_of(page)
 
 
-def test_a_question_shows_the_messages_that_either_run_returned(
-    chat: Any, script: Any, finished: Any, signed_in: Any
-) -> None:
+def test_a_question_shows_the_messages_that_either_run_returned(chat, script, finished, signed_in):
     release, client = chat(), signed_in("noor")
     script(lambda _: answer([4]))
     baseline = finished(release=release)

@@ -46,9 +46,7 @@ def row(found: Any, metric: str) -> Any:
     return next(row for row in found.rows if row.metric.id == metric)
 
 
-def test_a_run_that_is_the_best_of_several_is_tested_against_chance_among_all_of_them(
-    pair: tuple[Run, Run], launch: Any
-) -> None:
+def test_a_run_that_is_the_best_of_several_is_tested_against_chance_among_all_of_them(pair, launch):
     """Five of six cases gained: t = 5 with 5 degrees of freedom, p = 0.0041, for each of three
     main metrics alike."""
     release = pair[0].release
@@ -105,8 +103,8 @@ def test_p_values_are_corrected_for_being_looked_at_together(pair: tuple[Run, Ru
 
 
 def test_an_identical_rerun_is_said_to_be_identical_without_a_test(
-    pair: tuple[Run, Run], finished: Any, signed_in: Any, capsys: Any
-) -> None:
+    pair, finished, signed_in, capsys
+):
     again = finished(release=pair[1].release)
     result = compare_runs(pair[1], again)
     page = (
@@ -124,9 +122,7 @@ def test_an_identical_rerun_is_said_to_be_identical_without_a_test(
     assert said in capsys.readouterr().out
 
 
-def test_runs_that_score_alike_and_answer_otherwise_are_not_identical(
-    pair: tuple[Run, Run], finished: Any, script: Any
-) -> None:
+def test_runs_that_score_alike_and_answer_otherwise_are_not_identical(pair, finished, script):
     def surer(case: Case) -> Output:
         rows = [{**each, "rationale": "Said twice."} for each in perfect(case)["requirements"]]
         return {"requirements": rows, "model": None}
@@ -145,8 +141,8 @@ def test_runs_without_a_shared_case_are_refused_with_that_reason(pair: tuple[Run
 
 
 def test_a_certain_regression_of_another_main_metric_leads(
-    script: Any, finished: Any, make_release: Any, signed_in: Any
-) -> None:
+    script, finished, make_release, signed_in
+):
     """Recall rises as far as precision falls: F1 is the same, and still precision is worse."""
     release = make_release(12, name="traded")
     extra = requirement(9, title="Dance", action="Dance")
@@ -185,9 +181,7 @@ def test_what_is_no_main_metric_is_not_tested(pair: tuple[Run, Run]) -> None:
     assert completeness.comparison.p_value is not None
 
 
-def test_figures_of_different_gold_are_not_compared(
-    script: Any, finished: Any, make_release: Any
-) -> None:
+def test_figures_of_different_gold_are_not_compared(script, finished, make_release):
     script(perfect)
     runs = [finished(release=make_release(2, name=name)) for name in ("one", "two")]
 
@@ -195,9 +189,7 @@ def test_figures_of_different_gold_are_not_compared(
         compare_runs(*runs)
 
 
-def test_figures_by_different_thresholds_are_not_compared(
-    script: Any, finished: Any, make_release: Any
-) -> None:
+def test_figures_by_different_thresholds_are_not_compared(script, finished, make_release):
     release = make_release(2, name="pair")
     script(perfect)
     before = finished(release=release)
@@ -226,8 +218,8 @@ def test_cases_of_only_one_run_are_counted(script: Any, finished: Any, make_rele
 
 
 def test_the_page_shows_the_verdict_and_costs_no_more_with_more_cases(
-    pair: tuple[Run, Run], signed_in: Any, script: Any, finished: Any, make_release: Any
-) -> None:
+    pair, signed_in, script, finished, make_release
+):
     client = signed_in("noor")
 
     def look(before: Run, after: Run) -> tuple[str, int]:
@@ -255,8 +247,8 @@ def offered(response: Any) -> list[Run]:
 
 @pytest.mark.parametrize("chosen", ["baseline", "run"])
 def test_beside_a_chosen_run_only_those_on_its_gold_are_offered(
-    chosen: str, script: Any, finished: Any, make_release: Any, signed_in: Any
-) -> None:
+    chosen, script, finished, make_release, signed_in
+):
     script(perfect)
     one, _ = (finished(release=make_release(2, name=name)) for name in ("one", "two"))
     again = finished(release=one.release)
@@ -267,9 +259,7 @@ def test_beside_a_chosen_run_only_those_on_its_gold_are_offered(
 
 
 @pytest.mark.parametrize("asked", ["number", "name", "pipeline"])
-def test_an_older_run_than_those_offered_is_found(
-    asked: str, script: Any, finished: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_run_than_those_offered_is_found(asked, script, finished, signed_in, monkeypatch):
     monkeypatch.setattr(comparison, "CHOICES", 1)
     script(perfect)
     noor, url = signed_in("noor"), reverse("run-compare")
@@ -286,9 +276,7 @@ def test_an_older_run_than_those_offered_is_found(
     assert offered(result) == offered(beside) == [old]
 
 
-def test_a_chosen_run_stays_chosen_however_old_it_is(
-    pair: tuple[Run, Run], signed_in: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_chosen_run_stays_chosen_however_old_it_is(pair, signed_in, monkeypatch):
     monkeypatch.setattr(comparison, "CHOICES", 1)
 
     page = signed_in("noor").get(reverse("run-compare"), {"baseline": pair[0].pk})
@@ -297,9 +285,7 @@ def test_a_chosen_run_stays_chosen_however_old_it_is(
     assert f'name="baseline" value="{pair[0].pk}"' in page.content.decode()
 
 
-def test_a_search_that_finds_no_run_says_so(
-    pair: tuple[Run, Run], signed_in: Any, launch: Any
-) -> None:
+def test_a_search_that_finds_no_run_says_so(pair, signed_in, launch):
     noor, url = signed_in("noor"), reverse("run-compare")
     waiting = launch(name="waiting")
 
@@ -328,9 +314,7 @@ def test_the_command_names_a_run_that_does_not_exist(db: None) -> None:
 # --- the log of experiments ---------------------------------------------------------------------
 
 
-def test_a_run_writes_only_the_figures_of_its_split(
-    script: Any, finished: Any, make_release: Any
-) -> None:
+def test_a_run_writes_only_the_figures_of_its_split(script, finished, make_release):
     release = make_release(4, name="split", splits=("train", "test"))
     script(perfect)
     finished(release=release, split="train", name="first")
@@ -350,9 +334,7 @@ def test_each_row_says_what_was_changed_since_the_run_before(pair: tuple[Run, Ru
     assert second["config_changes"] == "confidence: 0.5 → 0.9"
 
 
-def test_a_run_on_another_split_is_not_said_to_be_the_same(
-    pair: tuple[Run, Run], finished: Any, signed_in: Any
-) -> None:
+def test_a_run_on_another_split_is_not_said_to_be_the_same(pair, finished, signed_in):
     finished(release=pair[0].release, config={"confidence": 0.9}, split="dev")
 
     page = signed_in("noor").get(reverse("runs")).content.decode()
@@ -361,8 +343,8 @@ def test_a_run_on_another_split_is_not_said_to_be_the_same(
 
 
 def test_the_first_run_on_each_gold_has_nothing_before_it(
-    pair: tuple[Run, Run], script: Any, finished: Any, make_release: Any, signed_in: Any
-) -> None:
+    pair, script, finished, make_release, signed_in
+):
     script(perfect)
     finished(release=make_release(2, name="other"))
     page = signed_in("noor").get(reverse("runs")).content.decode()
@@ -372,8 +354,8 @@ def test_the_first_run_on_each_gold_has_nothing_before_it(
 
 
 def test_a_setting_that_only_one_of_two_pipelines_has_is_a_dash_in_the_other(
-    script: Any, finished: Any, make_release: Any
-) -> None:
+    script, finished, make_release
+):
     release = make_release(2, name="dashes")
     finished(release=release, pipeline="everything", config={"confidence": 0.5})
     finished(release=release, pipeline="nothing")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 
 from evaluation.models import RatingSample, Run
 from evaluation.services.judging import samples
@@ -24,9 +23,7 @@ def run(project: Project, script: Any, finished: Any) -> Run:
     return made
 
 
-def test_of_two_who_draw_a_sample_of_a_run_one_has_it(
-    run: Run, people: dict[str, User], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_two_who_draw_a_sample_of_a_run_one_has_it(run, people, monkeypatch):
     pause = Pause(monkeypatch, samples, "_record")
 
     one, other = both(

@@ -16,7 +16,7 @@ from evaluation.metrics.event_options import SPECIFICATION
 from evaluation.metrics.registry import PROTOCOL_VERSION
 from evaluation.models import Aggregate, GateResult, Run
 from evaluation.services.launch import config_files
-from labeling.models import GoldRelease, Look, Project
+from labeling.models import GoldRelease, Look
 from tests.evaluation.conftest import perfect
 from tests.evaluation.events import make_events_release
 from tests.evaluation.requirement_releases import inferred, make_release
@@ -60,9 +60,7 @@ def with_changes(**changes: Any) -> dict[str, Any]:
     return content | changes
 
 
-def test_the_example_is_a_file_that_runs(
-    release: GoldRelease, script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_example_is_a_file_that_runs(release, script, tmp_path, monkeypatch):
     script(perfect)
     monkeypatch.chdir(tmp_path)
 
@@ -86,9 +84,7 @@ def test_the_example_is_a_file_that_runs(
         assert (tmp_path / "reports" / name / "cases.csv").exists()
 
 
-def test_every_data_set_meets_every_agent_that_makes_its_layer(
-    release: GoldRelease, config: Any
-) -> None:
+def test_every_data_set_meets_every_agent_that_makes_its_layer(release, config):
     make_release(release.project, "inference", {"inferred_requirements": [inferred("Encrypt")]})
     path = config(
         {
@@ -177,9 +173,7 @@ def test_every_data_set_meets_every_agent_that_makes_its_layer(
         ({"seed": -1}, "config.yaml:9: The seed is a whole number"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line_and_nothing_starts(
-    release: GoldRelease, config: Any, changes: dict[str, Any], sentence: str
-) -> None:
+def test_what_is_wrong_is_told_with_its_line_and_nothing_starts(release, config, changes, sentence):
     assert sentence in refused("--config", config(with_changes(**changes)))
 
 
@@ -196,9 +190,7 @@ def test_what_is_wrong_is_told_with_its_line_and_nothing_starts(
         ('name: a\n"\\uD800": 1\n', "config.yaml:2: holds a character that cannot be stored."),
     ],
 )
-def test_a_file_that_is_no_configuration_is_refused(
-    release: GoldRelease, config: Any, text: str, sentence: str
-) -> None:
+def test_a_file_that_is_no_configuration_is_refused(release, config, text, sentence):
     assert sentence in refused("--config", config(text))
 
 
@@ -216,9 +208,7 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         "metrics: {cot: {enabled: true}}\nmetrics.relaxed.match_mode: span_iou\n",
     ],
 )
-def test_settings_may_have_their_section_in_their_name(
-    project: Project, config: Any, text: str
-) -> None:
+def test_settings_may_have_their_section_in_their_name(project, config, text):
     make_events_release(project)
 
     evaluate("--gold", "news", "--pipeline", "nothing", "--config", config(text))
@@ -236,8 +226,8 @@ def test_a_setting_that_is_there_in_both_ways_is_refused(release: GoldRelease, c
 
 
 def test_the_specification_of_events_stays_readable_after_a_later_version_of_our_metrics(
-    project: Project, config: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    project, config, monkeypatch
+):
     later = {"metrics": ("9.0", SPECIFICATION), "protocol": (PROTOCOL_VERSION,)}
     monkeypatch.setattr("evaluation.services.launch.measuring.VERSIONS", later)
     make_events_release(project)
@@ -266,8 +256,8 @@ def test_faithfulness_prompt_is_the_judges_prompt_of_that_kind(config: Any) -> N
 
 
 def test_a_missed_threshold_ends_with_status_1_after_everything_is_written(
-    release: GoldRelease, config: Any, tmp_path: Path, script: Any
-) -> None:
+    release, config, tmp_path, script
+):
     script(lambda case: {"requirements": [], "model": None})
     content = with_changes(
         agents={name: {"pipeline": "requirements-local"} for name in ("one", "two")},
@@ -286,8 +276,8 @@ def test_a_missed_threshold_ends_with_status_1_after_everything_is_written(
 
 
 def test_one_wrong_agent_stops_all_of_them_and_leaves_no_look_at_the_test_split(
-    make_release: Any, config: Any
-) -> None:
+    make_release, config
+):
     make_release(3, splits=("test",))
     agents = {"good": {"pipeline": "nothing"}, "bad": {"pipeline": "nothing", "repetitions": 500}}
     datasets = {"final": {"gold": "demo", "split": "test", "reason": "Final figures"}}
@@ -298,9 +288,7 @@ def test_one_wrong_agent_stops_all_of_them_and_leaves_no_look_at_the_test_split(
     assert not Look.objects.exists()
 
 
-def test_settings_of_the_metrics_reach_the_data_sets_of_events_only(
-    release: GoldRelease, config: Any
-) -> None:
+def test_settings_of_the_metrics_reach_the_data_sets_of_events_only(release, config):
     make_events_release(release.project)
     content = {
         "datasets": {"said": {"gold": "demo"}, "news": {"gold": "news"}},
@@ -324,9 +312,7 @@ def test_settings_of_the_metrics_reach_the_data_sets_of_events_only(
         (["--test-only"], "Leave out --*-only"),
     ],
 )
-def test_the_file_says_it_all(
-    release: GoldRelease, config: Any, arguments: list[str], sentence: str
-) -> None:
+def test_the_file_says_it_all(release, config, arguments, sentence):
     assert sentence in refused("--config", config(with_changes()), *arguments)
 
 
@@ -338,7 +324,5 @@ def test_the_file_says_it_all(
         ({"protocol": {"versions": "1"}}, "config.yaml:10: "),
     ],
 )
-def test_a_file_for_another_version_of_the_metrics_is_refused(
-    release: GoldRelease, config: Any, versions: dict[str, Any], sentence: str
-) -> None:
+def test_a_file_for_another_version_of_the_metrics_is_refused(release, config, versions, sentence):
     assert sentence in refused("--config", config(with_changes(**versions)))

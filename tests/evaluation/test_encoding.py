@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from evaluation.layers import gold_layer
@@ -15,8 +13,8 @@ from tests.fakes import MemoryCache, WordOverlap
 
 @pytest.mark.django_db
 def test_the_encoder_is_called_once_for_a_run_and_never_for_known_texts(
-    make_release: Any, finished: Any, script: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    make_release, finished, script, monkeypatch
+):
     encoder, cache = WordOverlap(), MemoryCache()
     monkeypatch.setattr(vectors, "ruler", lambda: Ruler(encoder, cache=cache))
     release = make_release(25, name="large")

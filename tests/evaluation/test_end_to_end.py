@@ -46,9 +46,7 @@ def test_a_document_is_scored_by_its_four_parts(written: Callable[..., Run]) -> 
     assert mean(run, "rd_score") == pytest.approx(expected)
 
 
-def test_the_document_is_shown_beside_the_talk_and_nothing_in_it_runs(
-    written: Callable[..., Run], signed_in: Any
-) -> None:
+def test_the_document_is_shown_beside_the_talk_and_nothing_in_it_runs(written, signed_in):
     body = "See [0](#message-0) <script>alert(1)</script> [x](javascript:alert(1))"
     warned = document(body=body) | {"notice": "Most are unusable"}
     run = written({"requirements": [requirement(1)], "document": warned})
@@ -77,8 +75,8 @@ def test_a_case_without_a_document_says_so(written: Callable[..., Run], signed_i
 
 
 def test_a_number_leads_to_the_heading_of_its_requirement_and_no_other_heading_has_an_address(
-    written: Callable[..., Run], signed_in: Any
-) -> None:
+    written, signed_in
+):
     body = "# main\n\n### REQ-001\n\nfollows from [REQ-001](#req-001)\n\n### Req 2"
     run = written({"requirements": [requirement(1)], "document": document(body=body)})
 
@@ -92,8 +90,8 @@ def test_a_number_leads_to_the_heading_of_its_requirement_and_no_other_heading_h
 
 @pytest.mark.parametrize("layer", ["end_to_end", "extraction"])
 def test_the_document_of_the_agent_leads_to_its_messages(
-    project: Project, finished: Any, signed_in: Any, no_encoder: None, layer: str
-) -> None:
+    project, finished, signed_in, no_encoder, layer
+):
     run = finished(
         release=make_release(project, layer, {"requirements": [requirement(1)]}),
         pipeline="requirements-agent",

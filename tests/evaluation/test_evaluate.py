@@ -31,9 +31,7 @@ def refused(*arguments: str) -> CommandError:
     return caught.value
 
 
-def test_evaluate_prints_a_summary_and_writes_its_files(
-    release: Any, script: Any, tmp_path: Path
-) -> None:
+def test_evaluate_prints_a_summary_and_writes_its_files(release, script, tmp_path):
     script(perfect)
     folder = tmp_path / "out"
 
@@ -72,9 +70,7 @@ def test_settings_come_from_a_file(release: Any, tmp_path: Path) -> None:
         ("a: " + "[" * 5000 + "]" * 5000, "settings.yaml is nested too deeply"),
     ],
 )
-def test_a_bad_settings_file_is_refused_in_one_line(
-    release: Any, tmp_path: Path, content: str, sentence: str
-) -> None:
+def test_a_bad_settings_file_is_refused_in_one_line(release, tmp_path, content, sentence):
     settings = tmp_path / "settings.yaml"
     settings.write_text(content)
 
@@ -97,9 +93,7 @@ def test_a_bad_settings_file_is_refused_in_one_line(
         (["--resume", "77"], "There is no run 77"),
     ],
 )
-def test_bad_arguments_are_refused_in_one_line(
-    release: Any, arguments: list[str], sentence: str
-) -> None:
+def test_bad_arguments_are_refused_in_one_line(release, arguments, sentence):
     error = refused(*arguments)
 
     assert sentence in str(error)
@@ -118,9 +112,7 @@ def test_a_pipeline_that_fails_everywhere_is_not_measurable(release: Any, script
     assert "failed on every case. ValueError: no luck" in str(error)
 
 
-def test_a_run_that_cannot_be_carried_out_is_not_measurable(
-    release: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_cannot_be_carried_out_is_not_measurable(release, monkeypatch):
     def missing(*args: Any, **options: Any) -> None:
         raise ImportError("no such module")
 
@@ -153,9 +145,7 @@ def test_a_stopped_run_goes_on_where_it_was(release: Any, script: Any) -> None:
     assert "requirement_f1 ↑" in said
 
 
-def test_an_output_folder_that_cannot_be_made_is_refused_before_the_run(
-    release: Any, tmp_path: Path
-) -> None:
+def test_an_output_folder_that_cannot_be_made_is_refused_before_the_run(release, tmp_path):
     in_the_way = tmp_path / "file"
     in_the_way.write_text("")
 
@@ -192,8 +182,8 @@ ARC: dict[str, Any] = {
 
 
 def test_the_mode_is_a_setting_of_the_pipeline_and_arcs_are_found_by_their_project(
-    release: Any, project: Any
-) -> None:
+    release, project
+):
     error = refused("--gold", "demo", "--pipeline", "everything", "--mode", "agent")
     assert "Pipeline “everything” has no setting “mode”" in str(error)
     assert "has no gold of arcs" in str(
@@ -211,8 +201,8 @@ def test_the_mode_is_a_setting_of_the_pipeline_and_arcs_are_found_by_their_proje
 
 
 def test_as_many_cases_that_wait_for_a_model_are_worked_on_at_a_time_as_the_run_allows(
-    launch: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    launch, settings, monkeypatch
+):
     settings.CASE_PROCESSES = True
     run = launch(concurrency=30)
     at_once: list[int] = []

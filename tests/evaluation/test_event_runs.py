@@ -91,9 +91,7 @@ def test_without_a_thought_only_the_answer_is_measured(measure: Any, server: Any
     assert len(server.requests) == 3
 
 
-def test_a_thought_is_held_against_the_answer_and_never_in_the_main_table(
-    measure: Any, signed_in: Any
-) -> None:
+def test_a_thought_is_held_against_the_answer_and_never_in_the_main_table(measure, signed_in):
     run = measure(thought=True, require_thought_block=True)
 
     result = means(run)

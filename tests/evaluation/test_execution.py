@@ -31,9 +31,7 @@ def test_a_run_goes_from_queued_to_finished(launch: Any, script: Any) -> None:
     assert Score.objects.filter(case__run=run, metric="requirement_f1").count() == 3
 
 
-def test_a_failure_that_nobody_foresaw_is_logged_as_a_fault(
-    launch: Any, script: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_failure_that_nobody_foresaw_is_logged_as_a_fault(launch, script, caplog):
     def one_breaks_and_one_is_malformed(case: Case) -> Output:
         if case.case_id == "case-001":
             raise KeyError("title")
@@ -90,9 +88,7 @@ def test_an_undefined_score_has_a_reason_and_is_counted(launch: Any) -> None:
     assert Aggregate.objects.get(run=run, metric="ece").reason
 
 
-def test_a_transient_error_is_tried_three_times(
-    launch: Any, script: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_transient_error_is_tried_three_times(launch, script, monkeypatch):
     monkeypatch.setitem(working.RETRY_SECONDS, CaseRun.ErrorClass.TRANSIENT, 0)
 
     def never_there(case: Case) -> Output:
@@ -133,9 +129,7 @@ def test_an_output_that_cannot_be_scored_fails_the_case(launch: Any, script: Any
     assert "requirements.0 is not a JSON object" in in_english(case.error)
 
 
-def test_what_a_library_says_of_a_failure_is_stored_without_keys_and_cut(
-    launch: Any, script: Any, settings: Any
-) -> None:
+def test_what_a_library_says_of_a_failure_is_stored_without_keys_and_cut(launch, script, settings):
     settings.LLM_API_KEY = "wxyz-very-secret"
 
     def leak(case: Case) -> Output:
@@ -169,9 +163,7 @@ def test_text_that_a_database_refuses_is_stored_cleaned(launch: Any, script: Any
         ({"calls": 1, "models": [["m"], None]}, 0),
     ],
 )
-def test_usage_that_cannot_be_added_up_is_not_kept(
-    launch: Any, script: Any, told: Any, calls: int
-) -> None:
+def test_usage_that_cannot_be_added_up_is_not_kept(launch, script, told, calls):
     script(lambda case: {"requirements": [], "model": None, "usage": told})
 
     run = work(launch())
@@ -180,9 +172,7 @@ def test_usage_that_cannot_be_added_up_is_not_kept(
     assert list(budgets.spent(run.pk).models) == (["m"] if calls else [])
 
 
-def test_a_pipeline_that_cannot_be_built_fails_the_run_with_a_sentence(
-    launch: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pipeline_that_cannot_be_built_fails_the_run_with_a_sentence(launch, monkeypatch):
     def broken(*args: Any, **options: Any) -> None:
         raise ImportError("No module named langgraph\x00\ud800")
 
@@ -197,9 +187,7 @@ def test_a_pipeline_that_cannot_be_built_fails_the_run_with_a_sentence(
     assert CaseRun.objects.filter(run=run, attempts=0).count() == 3
 
 
-def test_a_run_is_not_continued_by_another_version(
-    launch: Any, script: Any, signed_in: Any
-) -> None:
+def test_a_run_is_not_continued_by_another_version(launch, script, signed_in):
     pipeline = script(perfect)
     run = launch()
     Run.objects.filter(pk=run.pk).update(pipeline_version="0.9")
@@ -213,9 +201,7 @@ def test_a_run_is_not_continued_by_another_version(
     assert "Run again" in notice  # trying again would fail again
 
 
-def test_a_paused_run_stops_before_the_next_case_and_goes_on_when_resumed(
-    launch: Any, script: Any, people: Any
-) -> None:
+def test_a_paused_run_stops_before_the_next_case_and_goes_on_when_resumed(launch, script, people):
     run = launch()
 
     def pause_then_answer(case: Case) -> Output:
@@ -246,8 +232,8 @@ def test_a_cancelled_run_does_nothing_more(launch: Any, script: Any, people: Any
 
 
 def test_a_run_that_is_cancelled_while_it_is_scored_stays_cancelled(
-    launch: Any, script: Any, people: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    launch, script, people, monkeypatch
+):
     script(perfect)
     run = launch()
     ruler = vectors.ruler
@@ -263,9 +249,7 @@ def test_a_run_that_is_cancelled_while_it_is_scored_stays_cancelled(
     assert not Score.objects.exists()
 
 
-def test_scores_are_computed_anew_without_running_the_pipeline(
-    launch: Any, script: Any, people: Any
-) -> None:
+def test_scores_are_computed_anew_without_running_the_pipeline(launch, script, people):
     pipeline = script(perfect)
     run = work(launch())
     first = list(Score.objects.order_by("pk").values_list("pk", "metric", "value"))

@@ -8,7 +8,6 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, transaction
 from django.urls import reverse
@@ -33,7 +32,6 @@ from evaluation.services.run import gates
 from evaluation.services.work import steering
 from evaluation.templatetags import present
 from labeling.domain.facts import Fact
-from labeling.models import Project
 from labeling.words import in_english
 from tests.evaluation.conftest import perfect, requirement, work
 from tests.pages import page
@@ -128,9 +126,7 @@ def fell(before: float, after: float) -> Comparison:
         (RATE, fell(0.2, 0.3), 0.0, MAY_BE_CHANCE),
     ],
 )
-def test_a_drop_to_the_floor_fails_without_statistics(
-    metric: Any, comparison: Comparison, floor: float | None, reason: Fact | None
-) -> None:
+def test_a_drop_to_the_floor_fails_without_statistics(metric, comparison, floor, reason):
     check = check_drift(metric, comparison, "undecided", 0.03, floor=floor)
     assert (check.reason, check.passed) == (reason, reason is not AT_FLOOR)
 
@@ -179,9 +175,7 @@ def test_a_good_run_passes_with_0(good: Run) -> None:
     assert GateResult.objects.get().passed
 
 
-def test_the_page_says_what_a_gate_without_a_baseline_left_open(
-    good: Run, finished: Any, signed_in: Any
-) -> None:
+def test_the_page_says_what_a_gate_without_a_baseline_left_open(good, finished, signed_in):
     noor = signed_in("noor")
     address = reverse("run", args=[good.pk])
     assert "no baseline to choose" in page(noor, address)
@@ -206,9 +200,7 @@ def test_a_bad_run_fails_with_1_and_names_every_failed_metric(good: Run, bad: Ru
     assert drops["requirement_recall"] == pytest.approx(0.0)
 
 
-def test_scripts_ask_by_api_and_each_answer_is_kept(
-    good: Run, bad: Run, launch: Any, signed_in: Any
-) -> None:
+def test_scripts_ask_by_api_and_each_answer_is_kept(good, bad, launch, signed_in):
     noor, address = signed_in("noor"), reverse("api-run-gate", args=[bad.pk])
     assert noor.get(address).json() == {"last": None}
 
@@ -271,8 +263,8 @@ def test_a_judged_metric_decides_nothing_without_a_certificate(good: Run) -> Non
 
 
 def test_a_project_has_its_own_limits_and_runs_keep_those_of_their_launch(
-    good: Run, bad: Run, project: Project, people: dict[str, User], launch: Any
-) -> None:
+    good, bad, project, people, launch
+):
     assert good.spec.gate.thresholds == {
         "requirement_precision": 0.85,
         "requirement_recall": 0.8,
@@ -300,9 +292,7 @@ def test_what_a_gate_said_stays(good: Run) -> None:
             change()
 
 
-def test_a_result_about_earlier_figures_is_not_how_the_run_stands(
-    bad: Run, script: Any, signed_in: Any
-) -> None:
+def test_a_result_about_earlier_figures_is_not_how_the_run_stands(bad, script, signed_in):
     gates.ask(bad)
     steering.rescore(bad, by=None)
     run = work(bad)
@@ -318,9 +308,7 @@ def test_a_result_about_earlier_figures_is_not_how_the_run_stands(
     assert gates.ask(run) == gates.last_of(run)
 
 
-def test_a_lead_stores_limits_on_the_page_and_wrong_ones_are_shown_again(
-    project: Project, signed_in: Any
-) -> None:
+def test_a_lead_stores_limits_on_the_page_and_wrong_ones_are_shown_again(project, signed_in):
     project.layers = ["extraction", "relevance"]  # the latter is labeled, and not measured
     project.save()
     rita, address = signed_in("rita"), reverse("gate-thresholds-store", args=[project.slug])

@@ -65,9 +65,7 @@ def run(chat: Any, script: Any, finished: Any) -> Run:
 # --- carrying -------------------------------------------------------------------------------------
 
 
-def test_outputs_are_scored_on_other_gold_and_no_pipeline_runs(
-    run: Run, script: Any, people: Any
-) -> None:
+def test_outputs_are_scored_on_other_gold_and_no_pipeline_runs(run, script, people):
     def refuse(case: Case) -> Output:
         raise AssertionError("a pipeline ran")
 
@@ -97,9 +95,7 @@ def test_outputs_are_scored_on_other_gold_and_no_pipeline_runs(
         (lambda content: content["gold"]["questions"].pop(0), ["Chat_1:QA-001"]),
     ],
 )
-def test_cases_that_are_asked_otherwise_are_left_out_and_named(
-    run: Run, change: Any, left_out: list[str]
-) -> None:
+def test_cases_that_are_asked_otherwise_are_left_out_and_named(run, change, left_out):
     carried = carrying.carry(run, corrected(run.release, change))
 
     assert carried.spec.carried is not None
@@ -107,9 +103,7 @@ def test_cases_that_are_asked_otherwise_are_left_out_and_named(
     assert carried.cases.count() == 2
 
 
-def test_answers_made_elsewhere_are_carried_and_measured_on_the_new_gold(
-    chat: Any, finished: Any
-) -> None:
+def test_answers_made_elsewhere_are_carried_and_measured_on_the_new_gold(chat, finished):
     lines = [
         {"case_id": "Chat_1:QA-001", "output": {"evidence": [4, 8], "answer": "In Rome"}},
         {"case_id": "Chat_1:QA-002", "output": {"evidence": [1]}},
@@ -159,9 +153,7 @@ def test_new_questions_have_no_output(run: Run) -> None:
     assert carried.spec.carried.unanswered == ["Chat_1:QA-004"]
 
 
-def test_carrying_to_test_gold_is_a_look_at_it(
-    chat: Any, script: Any, finished: Any, people: Any
-) -> None:
+def test_carrying_to_test_gold_is_a_look_at_it(chat, script, finished, people):
     script(where_and_when)
     run = finished(release=chat(split="test"), split="test", reason="The last check.")
 
@@ -174,8 +166,8 @@ def test_carrying_to_test_gold_is_a_look_at_it(
 
 
 def test_a_person_who_carries_to_test_gold_by_the_page_is_asked_why(
-    chat: Any, script: Any, finished: Any, signed_in: Any
-) -> None:
+    chat, script, finished, signed_in
+):
     script(where_and_when)
     run = finished(release=chat(split="test"), split="test", reason="The last check.")
     newer, client = corrected(run.release, evidence), signed_in("rita")
@@ -221,9 +213,7 @@ def scored(ids: list[int], scores: list[float]) -> Output:
     return {"evidence": ids[:1], "ranked": ids, "trace": trace, "model": None}
 
 
-def test_evidence_beside_what_was_returned_is_suspected_first(
-    chat: Any, script: Any, finished: Any
-) -> None:
+def test_evidence_beside_what_was_returned_is_suspected_first(chat, script, finished):
     # “Where?” expects 4 and 8 and gets 9, one beside; “When?” expects 1 and gets 12, far away
     script(lambda case: scored([9], [0.9]) if case.question == "Where?" else scored([12], [0.9]))
     run = finished(release=chat())
@@ -238,17 +228,15 @@ def test_evidence_beside_what_was_returned_is_suspected_first(
     assert first.weight > second.weight
 
 
-def test_an_answer_without_confidence_contradicts_nothing(
-    chat: Any, script: Any, finished: Any
-) -> None:
+def test_an_answer_without_confidence_contradicts_nothing(chat, script, finished):
     script(lambda case: scored([12], [0.05]))
 
     assert [each.kind for each in suspects.suspects_of(finished(release=chat()))] == ["beside"]
 
 
 def test_a_label_in_other_words_is_suspected_where_the_run_is_confident(
-    make_release: Any, script: Any, finished: Any
-) -> None:
+    make_release, script, finished
+):
     def unlike(confidence: float) -> Output:
         label = requirement(1, type="non_functional")
         return {"requirements": [{**label, "confidence": confidence}], "model": None}
@@ -262,9 +250,7 @@ def test_a_label_in_other_words_is_suspected_where_the_run_is_confident(
     assert found[0].kind in ("contradicted", "missing")
 
 
-def test_a_suspect_is_doubted_and_marked(
-    signed_in: Any, chat: Any, script: Any, finished: Any, people: Any
-) -> None:
+def test_a_suspect_is_doubted_and_marked(signed_in, chat, script, finished, people):
     script(lambda case: scored([9], [0.9]))
     run = finished(release=chat())
     address = reverse("run-suspects", args=[run.pk])
@@ -287,9 +273,7 @@ def test_a_suspect_is_doubted_and_marked(
     assert len(queries(client, address)) == few
 
 
-def test_a_doubt_on_a_case_proposes_what_the_pipeline_returned(
-    signed_in: Any, run: Run, people: Any
-) -> None:
+def test_a_doubt_on_a_case_proposes_what_the_pipeline_returned(signed_in, run, people):
     case = CaseRun.objects.get(run=run, part="q2")
     client = signed_in("noor")
     assert (

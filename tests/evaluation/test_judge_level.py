@@ -73,8 +73,8 @@ def have_rated(sample: RatingSample, first: User, second: User) -> None:
 
 
 def test_a_judge_a_point_too_generous_is_refused_and_every_attempt_is_listed(
-    server: LanguageServer, answered: Any, project: Project, people: Any, signed_in: Any
-) -> None:
+    server, answered, project, people, signed_in
+):
     run = answered(judge_off_by(1.0), chats=12)
     rita, change = signed_in("rita"), reverse("run-ratings-change", args=[run.pk])
     rita.post(change, {"action": "draw", "size": "4", "kind": [KIND]})
@@ -106,8 +106,8 @@ def test_a_judge_a_point_too_generous_is_refused_and_every_attempt_is_listed(
 
 
 def test_a_judge_level_with_people_is_certified_and_its_mean_is_corrected_by_them(
-    server: LanguageServer, answered: Any, project: Project, people: Any, signed_in: Any
-) -> None:
+    server, answered, project, people, signed_in
+):
     run = answered(judge_off_by(0.1), chats=18)
     (sample,) = samples.draw(run, size=50, kinds=[KIND], by=people["rita"])
     have_rated(sample, people["noor"], people["rita"])

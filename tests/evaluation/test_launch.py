@@ -31,9 +31,7 @@ pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
         ({"repetitions": 0}, "at least once"),
     ],
 )
-def test_a_launch_that_makes_no_sense_is_refused_in_a_sentence(
-    launch: Any, options: dict[str, Any], sentence: str
-) -> None:
+def test_a_launch_that_makes_no_sense_is_refused_in_a_sentence(launch, options, sentence):
     with refused(LaunchRefused, match=sentence):
         launch(**options)
 
@@ -58,8 +56,8 @@ def test_a_launch_is_in_the_audit_log(launch: Any, people: Any) -> None:
 
 
 def test_a_worker_is_told_when_the_launch_is_stored(
-    launch: Any, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
-) -> None:
+    launch, monkeypatch, django_capture_on_commit_callbacks
+):
     woken: list[int] = []
     monkeypatch.setattr(steering, "wake", woken.append)
 
@@ -71,10 +69,8 @@ def test_a_worker_is_told_when_the_launch_is_stored(
 
 
 def test_a_queue_that_is_away_keeps_no_run_waiting(
-    launch: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    django_capture_on_commit_callbacks: Any,
-) -> None:
+    launch, monkeypatch, django_capture_on_commit_callbacks
+):
     def away(*args: Any, **options: Any) -> None:
         raise ConnectionRefusedError
 
@@ -90,8 +86,8 @@ def test_a_queue_that_is_away_keeps_no_run_waiting(
 
 
 def test_a_launch_that_breaks_off_leaves_nothing_and_one_of_before_cannot_be_tried_again(
-    launch: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    launch, signed_in, monkeypatch
+):
     """Of a launch of an older version that broke off, some cases are stored."""
     run = launch()
 

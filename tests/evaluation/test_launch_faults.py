@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -156,13 +155,8 @@ def _only(fields: dict[str, Any], *names: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("entrance", [by_page, by_api, by_command, by_file])
 def test_the_same_faulty_launch_gives_the_same_faults_everywhere(
-    release: GoldRelease,
-    faulty: tuple[dict[str, Any], dict[str, str]],
-    expected: Faults,
-    entrance: Callable[..., Faults],
-    signed_in: Any,
-    tmp_path: Path,
-) -> None:
+    release, faulty, expected, entrance, signed_in, tmp_path
+):
     if entrance is by_file and faulty[0].get("name"):
         pytest.skip("the shape of a file has its own limit of a name")
 

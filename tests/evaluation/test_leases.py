@@ -66,9 +66,7 @@ def test_a_worker_that_lost_its_lease_stores_nothing(launch: Any) -> None:
     assert case.output == {"from": "quick"}
 
 
-def test_a_case_that_kills_its_workers_is_given_up_after_three_attempts(
-    launch: Any, script: Any
-) -> None:
+def test_a_case_that_kills_its_workers_is_given_up_after_three_attempts(launch, script):
     script(perfect)
     run = launch()
     for _ in range(3):
@@ -89,8 +87,8 @@ def test_a_case_that_kills_its_workers_is_given_up_after_three_attempts(
 @pytest.mark.postgres
 @pytest.mark.parametrize(("living_for", "attempts"), [(60, 4), (600, 1)])
 def test_work_that_ended_its_whole_worker_counts_once_no_holder_can_be_alive(
-    launch: Any, living_for: int, attempts: int
-) -> None:
+    launch, living_for, attempts
+):
     """Its last sign was 121 s ago: a worker that was there then may just have slept."""
     run = launch()
     WorkerPulse.objects.create(
@@ -113,8 +111,8 @@ def test_work_that_ended_its_whole_worker_counts_once_no_holder_can_be_alive(
 @pytest.mark.postgres
 @pytest.mark.parametrize("hours", [2, -2])
 def test_a_wrong_clock_neither_lengthens_nor_shortens_what_a_worker_holds(
-    launch: Any, monkeypatch: pytest.MonkeyPatch, hours: int
-) -> None:
+    launch, monkeypatch, hours
+):
     run, owner, right = launch(), uuid4(), timezone.now
     monkeypatch.setattr(timezone, "now", lambda: right() + timedelta(hours=hours))
 
@@ -129,9 +127,7 @@ def test_a_wrong_clock_neither_lengthens_nor_shortens_what_a_worker_holds(
     assert case.pk not in others
 
 
-def test_what_ended_last_is_known_by_the_clock_of_the_database(
-    finished: Any, script: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_ended_last_is_known_by_the_clock_of_the_database(finished, script, monkeypatch):
     """Or a run would not pause: failures in a row end at what a clock that is ahead has written."""
     at_work = []
 
@@ -196,9 +192,7 @@ def test_a_lease_outlives_a_database_that_is_away_for_a_moment(settings: Any) ->
 @pytest.mark.parametrize(
     ("fate", "left"), [("give_back", ("queued", 0)), ("abandon", ("running", 2))]
 )
-def test_work_that_is_let_go_can_be_taken_at_once(
-    launch: Any, fate: str, left: tuple[str, int]
-) -> None:
+def test_work_that_is_let_go_can_be_taken_at_once(launch, fate, left):
     run = launch()
     owner = uuid4()
     case = leases.claim_case(run.pk, owner)
@@ -239,9 +233,7 @@ class Renewed:
         return False
 
 
-def test_scoring_may_take_longer_than_a_case(
-    launch: Any, script: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scoring_may_take_longer_than_a_case(launch, script, settings, monkeypatch):
     kept = threading.Event()
     score, claim = scoring.score, leases.claim_scoring
 

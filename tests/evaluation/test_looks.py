@@ -114,9 +114,7 @@ def test_a_spent_budget_refuses_the_run(release: Any, people: Any) -> None:
     assert Run.objects.count() == 1
 
 
-def test_the_form_shows_the_budget_before_it_is_spent(
-    release: Any, people: Any, signed_in: Any
-) -> None:
+def test_the_form_shows_the_budget_before_it_is_spent(release, people, signed_in):
     looks.set_budget(release.project, 3, reason=WHY, by=people["rita"])
     launching.launch(release, pipeline="nothing", reason="Final", requested_by=people["noor"])
     noor, address = signed_in("noor"), reverse("run-planning")
@@ -129,9 +127,7 @@ def test_the_form_shows_the_budget_before_it_is_spent(
     assert "looks at these test items" not in safe
 
 
-def test_the_form_leaves_the_test_split_out_unless_it_is_chosen(
-    release: Any, signed_in: Any
-) -> None:
+def test_the_form_leaves_the_test_split_out_unless_it_is_chosen(release, signed_in):
     for name in ("run-new", "run-predictions"):
         page = signed_in("noor").get(reverse(name), {"release": str(release)}).content.decode()
 
@@ -185,9 +181,7 @@ def _case(run: Run, split: str) -> CaseRun:
     return case
 
 
-def test_comparing_is_a_purpose_of_its_own(
-    run: Run, finished: Any, release: Any, signed_in: Any
-) -> None:
+def test_comparing_is_a_purpose_of_its_own(run, finished, release, signed_in):
     other = finished(release=release, pipeline="everything", reason="Final")
     rita, address = signed_in("rita"), f"{reverse('run-compare')}?baseline={run.pk}&run={other.pk}"
     part = reverse("run-compare-case", args=[run.pk, other.pk, _case(other, "test").pk])
@@ -224,8 +218,8 @@ def test_the_api_answers_403_until_it_is_told_why(run: Run, signed_in: Any) -> N
 
 
 def test_the_admin_leaves_test_results_out_until_their_reader_says_why(
-    run: Run, release: Any, signed_in: Any, people: Any
-) -> None:
+    run, release, signed_in, people
+):
     admin = signed_in("admin")
     lists = [reverse(f"admin:evaluation_{name}_changelist") for name in ("aggregate", "score")]
     page = reverse("admin:evaluation_run_change", args=[run.pk])
@@ -262,9 +256,7 @@ def test_a_sealed_row_keeps_only_what_says_nothing_about_test_items(run: Run) ->
 # --- commands -------------------------------------------------------------------------------------
 
 
-def test_commands_show_results_on_test_items_for_a_reason(
-    run: Run, finished: Any, release: Any
-) -> None:
+def test_commands_show_results_on_test_items_for_a_reason(run, finished, release):
     other = finished(release=release, pipeline="everything", reason="Final")
     for command in (("compare", run.pk, other.pk), ("gate", run.pk)):
         with pytest.raises(CommandError, match="why do you look") as refused:
@@ -285,9 +277,7 @@ def test_resuming_a_finished_run_shows_nothing_without_a_reason(run: Run) -> Non
         call_command("evaluate", resume=[run.pk], stdout=io.StringIO(), stderr=io.StringIO())
 
 
-def test_the_staff_read_answers_to_test_items_for_a_reason(
-    release: Any, signed_in: Any, people: Any
-) -> None:
+def test_the_staff_read_answers_to_test_items_for_a_reason(release, signed_in, people):
     tested = release.items.filter(split="test").first().conversation
     tested.split = "test"
     tested.save()

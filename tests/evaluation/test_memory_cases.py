@@ -22,9 +22,7 @@ from tests.evaluation.screens import printed, text
 pytestmark = pytest.mark.django_db
 
 
-def test_every_question_is_a_case_that_sees_the_talk_and_no_label(
-    chat: Any, script: Any, finished: Any
-) -> None:
+def test_every_question_is_a_case_that_sees_the_talk_and_no_label(chat, script, finished):
     seen: list[Case] = []
 
     def look(case: Case) -> Output:
@@ -53,9 +51,7 @@ def test_gold_positions_and_local_ids_meet(chat: Any, script: Any, finished: Any
     assert value(run, "Chat_1:QA-002", "evidence_recall") == 0.0
 
 
-def test_what_cannot_be_scored_is_counted_and_never_a_free_point(
-    chat: Any, script: Any, finished: Any
-) -> None:
+def test_what_cannot_be_scored_is_counted_and_never_a_free_point(chat, script, finished):
     script(where_and_when)
 
     run = finished(release=chat())
@@ -89,9 +85,7 @@ def test_the_funnel_says_where_messages_were_lost(chat: Any, script: Any, finish
     ]
 
 
-def test_the_funnel_says_what_it_leaves_out_and_why(
-    chat: Any, script: Any, finished: Any, signed_in: Any
-) -> None:
+def test_the_funnel_says_what_it_leaves_out_and_why(chat, script, finished, signed_in):
     def fail_one(case: Case) -> Output:
         if case.question == "Where?":  # of two expected messages
             raise ValueError("no")
@@ -110,9 +104,7 @@ def test_the_funnel_says_what_it_leaves_out_and_why(
     assert "of its checkpoints" not in page
 
 
-def test_scoring_again_keeps_one_trace_a_checkpoint(
-    chat: Any, script: Any, finished: Any, people: Any
-) -> None:
+def test_scoring_again_keeps_one_trace_a_checkpoint(chat, script, finished, people):
     from evaluation.services.work import steering
 
     script(where_and_when)
@@ -138,9 +130,7 @@ def test_an_arc_is_scored_by_its_phases(chat: Any, script: Any, finished: Any) -
     assert value(run, "Chat_1:ARC-001", "timeline_coverage") == 1.0
 
 
-def test_a_figure_stands_next_to_its_chance_level_everywhere(
-    chat: Any, script: Any, finished: Any, signed_in: Any
-) -> None:
+def test_a_figure_stands_next_to_its_chance_level_everywhere(chat, script, finished, signed_in):
     """Two of 12 messages returned for a question, one for another: by chance (2/12 + 1/12)/2."""
     script(where_and_when)
     run = finished(release=chat())
@@ -166,9 +156,7 @@ def test_a_figure_stands_next_to_its_chance_level_everywhere(
     assert "by chance 0.167" in case  # two of twelve messages
 
 
-def test_fuzzy_recall_over_chance_is_that_of_the_whole_run(
-    chat: Any, script: Any, finished: Any
-) -> None:
+def test_fuzzy_recall_over_chance_is_that_of_the_whole_run(chat, script, finished):
     """One estimand: the ratio of sums, not the mean of ratios that a single case can ruin."""
 
     def fail_one(case: Case) -> Output:
@@ -201,9 +189,7 @@ def test_the_table_of_cases_lists_local_ids(chat: Any, script: Any, finished: An
 
 
 @pytest.mark.parametrize("layer", ["qa", "arc"])
-def test_run_and_case_pages_show_the_evidence(
-    chat: Any, script: Any, finished: Any, signed_in: Any, layer: str
-) -> None:
+def test_run_and_case_pages_show_the_evidence(chat, script, finished, signed_in, layer):
     script(lambda case: answer([4, 99, 10]))
     run = finished(release=chat(layer))
     client = signed_in("noor")
@@ -223,9 +209,7 @@ def test_run_and_case_pages_show_the_evidence(
     assert ("Expected answer" in case) == (layer == "qa")
 
 
-def test_what_is_said_of_a_run_that_leaves_questions_out_counts_them(
-    chat: Any, script: Any, finished: Any
-) -> None:
+def test_what_is_said_of_a_run_that_leaves_questions_out_counts_them(chat, script, finished):
     release = chat()
     script(where_and_when)
     before = finished(release=release)

@@ -40,8 +40,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asking")]
     ],
 )
 def test_a_pipeline_that_needs_a_model_is_refused_before_anything_runs(
-    launch: Any, settings: Any, given: dict[str, str], missing: str
-) -> None:
+    launch, settings, given, missing
+):
     for name in ("LLM_MODEL", "LLM_API_KEY", "LLM_BASE_URL"):
         setattr(settings, name, given.get(name, ""))
 
@@ -63,9 +63,7 @@ def test_a_server_of_ones_own_needs_no_key(settings: Any) -> None:
     assert "pw" not in json.dumps(endpoints.describe())
 
 
-def test_without_a_pipeline_that_uses_it_the_model_plays_no_part(
-    launch: Any, server: LanguageServer
-) -> None:
+def test_without_a_pipeline_that_uses_it_the_model_plays_no_part(launch, server):
     run = work(launch(pipeline="nothing"))
 
     assert run.status == "finished"
@@ -78,9 +76,7 @@ def test_without_a_pipeline_that_uses_it_the_model_plays_no_part(
 
 
 @pytest.mark.postgres
-def test_a_run_counts_calls_tokens_cost_and_the_models_own_name(
-    launch: Any, server: LanguageServer
-) -> None:
+def test_a_run_counts_calls_tokens_cost_and_the_models_own_name(launch, server):
     run = work(launch(pipeline="asking"))
 
     assert run.status == "finished"
@@ -97,9 +93,7 @@ def test_a_run_counts_calls_tokens_cost_and_the_models_own_name(
     assert total.cost == pytest.approx(6 * ONE_CALL)
 
 
-def test_a_second_run_is_answered_by_the_cache_and_costs_nothing(
-    launch: Any, server: LanguageServer, signed_in: Any
-) -> None:
+def test_a_second_run_is_answered_by_the_cache_and_costs_nothing(launch, server, signed_in):
     work(launch(pipeline="asking"))
     asked = len(server.requests)
 
@@ -122,8 +116,8 @@ def test_repetitions_are_no_copies_of_each_other(launch: Any, server: LanguageSe
 
 
 def test_every_bad_answer_ends_its_own_case_and_the_run_is_finished(
-    make_release: Any, launch: Any, server: LanguageServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    make_release, launch, server, monkeypatch
+):
     end_soon_what_hangs(monkeypatch, server)
     server.plan(
         *("good", "fenced"),  # 0
@@ -151,9 +145,7 @@ def test_every_bad_answer_ends_its_own_case_and_the_run_is_finished(
     assert len(server.requests) == 2 + 1 + 3 + 3 + 3 + 4 + 1 + 3 + 1 + 2
 
 
-def test_a_reply_without_end_fails_its_case_and_says_what_to_set(
-    launch: Any, server: LanguageServer, signed_in: Any
-) -> None:
+def test_a_reply_without_end_fails_its_case_and_says_what_to_set(launch, server, signed_in):
     server.megabytes = 6
     server.plan("endless")
 
@@ -170,9 +162,7 @@ def test_a_reply_without_end_fails_its_case_and_says_what_to_set(
     assert "Raise LLM_MAX_REPLY_MB" in page
 
 
-def test_counts_that_cannot_be_true_move_no_budget(
-    launch: Any, server: LanguageServer, signed_in: Any
-) -> None:
+def test_counts_that_cannot_be_true_move_no_budget(launch, server, signed_in):
     server.usage = {"prompt_tokens": -(10**6), "completion_tokens": 10**30}
 
     run = work(launch(pipeline="asking", budget_tokens=20))
@@ -215,9 +205,7 @@ def test_the_cache_forgets_what_was_not_used_for_longest(settings: Any) -> None:
 
 
 @pytest.mark.postgres
-def test_a_storm_pauses_the_run_and_costs_no_results(
-    make_release: Any, launch: Any, server: LanguageServer, people: Any
-) -> None:
+def test_a_storm_pauses_the_run_and_costs_no_results(make_release, launch, server, people):
     run = launch(release=make_release(5, name="five"), pipeline="asking")
     server.plan("good", "good", *["failing"] * 9)
 
@@ -238,9 +226,7 @@ def test_a_storm_pauses_the_run_and_costs_no_results(
     assert len(server.requests) == 11 + 8  # what was answered before is not asked again
 
 
-def test_a_run_of_few_cases_pauses_when_all_of_them_fail(
-    make_release: Any, launch: Any, server: LanguageServer
-) -> None:
+def test_a_run_of_few_cases_pauses_when_all_of_them_fail(make_release, launch, server):
     server.default = "failing"
 
     run = work(launch(release=make_release(1, name="one"), pipeline="asking"))
@@ -248,9 +234,7 @@ def test_a_run_of_few_cases_pauses_when_all_of_them_fail(
     assert (run.status, states(run)) == ("paused", ["queued"])
 
 
-def test_a_server_that_wants_to_be_left_alone_is_left_alone(
-    launch: Any, server: LanguageServer
-) -> None:
+def test_a_server_that_wants_to_be_left_alone_is_left_alone(launch, server):
     server.retry_after = "3600"
     server.plan("rate_limited")
 
@@ -270,9 +254,7 @@ def test_a_server_that_wants_to_be_left_alone_is_left_alone(
         ("moved", "redirects to http://127.0.0.1:1/v1 (307), and nothing is sent there"),
     ],
 )
-def test_what_every_case_would_meet_pauses_at_once(
-    launch: Any, server: LanguageServer, way: str, reason: str
-) -> None:
+def test_what_every_case_would_meet_pauses_at_once(launch, server, way, reason):
     server.elsewhere = "http://127.0.0.1:1/v1?key=of-somebody"
     server.plan(way)
 
@@ -284,9 +266,7 @@ def test_what_every_case_would_meet_pauses_at_once(
     assert CaseRun.objects.filter(run=run, attempts__gt=0).count() == 0
 
 
-def test_a_wrong_key_pauses_and_stands_nowhere(
-    launch: Any, server: LanguageServer, settings: Any, caplog: Any
-) -> None:
+def test_a_wrong_key_pauses_and_stands_nowhere(launch, server, settings, caplog):
     caplog.set_level(logging.DEBUG)
     wrong = settings.LLM_API_KEY = "sk-wrong-9876543210zyx"
     run = launch(pipeline="asking")
@@ -309,9 +289,7 @@ def test_a_wrong_key_pauses_and_stands_nowhere(
     assert wrong not in "\n".join(lines)
 
 
-def test_a_pipeline_that_swallows_the_stop_is_stopped_all_the_same(
-    launch: Any, server: LanguageServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pipeline_that_swallows_the_stop_is_stopped_all_the_same(launch, server, monkeypatch):
     def swallowing(self: Asking, case: Case) -> Output:
         with suppress(ModelError):
             self.model.complete([ChatMessage("user", case.case_id)])
@@ -326,9 +304,7 @@ def test_a_pipeline_that_swallows_the_stop_is_stopped_all_the_same(
     assert len(server.requests) == 1
 
 
-def test_a_worker_set_up_for_another_model_pauses_the_run(
-    launch: Any, server: LanguageServer, settings: Any
-) -> None:
+def test_a_worker_set_up_for_another_model_pauses_the_run(launch, server, settings):
     run = launch(pipeline="asking")
     settings.LLM_MODEL = "large-1"
 
@@ -343,12 +319,8 @@ def test_a_worker_set_up_for_another_model_pauses_the_run(
 
 @pytest.mark.parametrize("swallows", [False, True])
 def test_a_case_that_takes_too_long_asks_nothing_more_and_fails_alone(
-    launch: Any,
-    server: LanguageServer,
-    settings: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    swallows: bool,
-) -> None:
+    launch, server, settings, monkeypatch, swallows
+):
     ask = Asking.run
 
     def run_on(self: Asking, case: Case) -> Output:

@@ -43,9 +43,7 @@ def other(settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ite
         yield server
 
 
-def test_a_launch_chooses_a_model_and_the_run_keeps_which(
-    launch: Any, server: LanguageServer, other: LanguageServer
-) -> None:
+def test_a_launch_chooses_a_model_and_the_run_keeps_which(launch, server, other):
     run = work(launch(pipeline="asking", model="small"))
 
     assert (run.status, server.requests) == ("finished", [])
@@ -55,9 +53,7 @@ def test_a_launch_chooses_a_model_and_the_run_keeps_which(
     assert OTHER_KEY not in json.dumps(run.spec.as_json())
 
 
-def test_lists_comparisons_and_reports_name_the_model_of_a_run(
-    launch: Any, server: LanguageServer, other: LanguageServer, signed_in: Any
-) -> None:
+def test_lists_comparisons_and_reports_name_the_model_of_a_run(launch, server, other, signed_in):
     run, second = (work(launch(pipeline="asking", model=name)) for name in ("small", "default"))
     rita, label = signed_in("rita"), f"{run.spec.model_id} (small)"
 
@@ -70,9 +66,7 @@ def test_lists_comparisons_and_reports_name_the_model_of_a_run(
     assert second.spec.model_label == second.spec.model_id
 
 
-def test_a_command_names_its_model(
-    release: Any, server: LanguageServer, other: LanguageServer
-) -> None:
+def test_a_command_names_its_model(release, server, other):
     given = {"gold": str(release), "pipeline": "asking", "model": "small"}
 
     call_command("evaluate", stdout=StringIO(), **given)
@@ -80,9 +74,7 @@ def test_a_command_names_its_model(
     assert Run.objects.get().spec.model_name == "small"
 
 
-def test_a_pipeline_on_files_asks_the_named_model(
-    server: LanguageServer, other: LanguageServer, tmp_path: Path
-) -> None:
+def test_a_pipeline_on_files_asks_the_named_model(server, other, tmp_path):
     file, out = tmp_path / "talks.jsonl", tmp_path / "out"
     said = [{"role": "user", "content": "Hello."}, {"role": "analyst", "content": "Hi."}]
     file.write_text(json.dumps({"id": "a", "domain": "shop", "messages": said}))
@@ -100,16 +92,12 @@ def test_a_pipeline_on_files_asks_the_named_model(
     assert json.loads((out / "run.json").read_text())["model"]["name"] == "small"
 
 
-def test_a_name_that_nothing_declares_is_refused_with_those_there_are(
-    launch: Any, other: LanguageServer, server: LanguageServer
-) -> None:
+def test_a_name_that_nothing_declares_is_refused_with_those_there_are(launch, other, server):
     with refused(LaunchRefused, match="named “large”. Declared are: default, small"):
         launch(pipeline="asking", model="large")
 
 
-def test_an_error_names_the_entry_and_the_variable(
-    launch: Any, server: LanguageServer, other: LanguageServer, settings: Any
-) -> None:
+def test_an_error_names_the_entry_and_the_variable(launch, server, other, settings):
     other.key = "another"
 
     run = work(launch(pipeline="asking", model="small"))
@@ -118,9 +106,7 @@ def test_an_error_names_the_entry_and_the_variable(
     assert run.pause_reason.values["setting"] == "OTHER_KEY"
 
 
-def test_without_default_a_declared_model_can_be_asked(
-    other: LanguageServer, settings: Any
-) -> None:
+def test_without_default_a_declared_model_can_be_asked(other, settings):
     settings.LLM_MODEL = ""
 
     assert endpoints.choices() == ["small"]
@@ -141,9 +127,7 @@ def test_no_key_of_a_declared_model_leaves_in_a_text(other: LanguageServer) -> N
         ("[small]\nmodel = 'm'\nbase_url = 'file:///etc'", "'base_url' of \\[small\\]"),
     ],
 )
-def test_a_declaration_that_cannot_be_used_stops_the_start(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, said: str
-) -> None:
+def test_a_declaration_that_cannot_be_used_stops_the_start(monkeypatch, tmp_path, text, said):
     file = tmp_path / "models.toml"
     file.write_text(text)
     monkeypatch.setenv("ASSAY_MODELS", str(file))

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from evaluation.layers import GOLD_LAYERS, GoldLayer, checks
@@ -77,9 +75,7 @@ def wishes(uid: str, text: str = "Be told when it ships") -> dict[str, Any]:
     return {"wishes": [{"uid": uid, "text": text, "evidence": [0]}]}
 
 
-def test_a_layer_needs_nothing_but_its_entries(
-    registered: None, people: dict[str, User], signed_in: Any, tmp_path: Path
-) -> None:
+def test_a_layer_needs_nothing_but_its_entries(registered, people, signed_in, tmp_path):
     project = factories.make_project(layers=["wish"])
     opened = factories.open_calibration(project, 2)
     for assignment in opened.assignments.select_related("annotator"):

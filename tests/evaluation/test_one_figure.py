@@ -94,9 +94,7 @@ def mean_of_samples(run: Run) -> float:
 
 
 @pytest.mark.postgres
-def test_all_say_the_same_of_a_pair_whose_samples_go_the_other_way(
-    pair: tuple[Run, Run], signed_in: Any
-) -> None:
+def test_all_say_the_same_of_a_pair_whose_samples_go_the_other_way(pair, signed_in):
     before, after = pair
     noor = signed_in("noor")
     assert [round(mean_of_samples(run), 3) for run in pair] == [0.886, 0.343]

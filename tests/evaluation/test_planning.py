@@ -7,7 +7,6 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.urls import reverse
 
@@ -17,7 +16,7 @@ from evaluation.models import Run, Score
 from evaluation.services.run import planning, primary_metrics, yardsticks
 from evaluation.services.run.comparisons import compare_runs
 from evaluation.views.launch import rows
-from labeling.models import GoldRelease, Project
+from labeling.models import GoldRelease
 from tests.evaluation.conftest import perfect
 
 pytestmark = pytest.mark.django_db
@@ -62,9 +61,7 @@ def test_the_effect_is_that_of_the_comparison_of_the_newest_pair(runs: list[Run]
     assert plan.effect_with(plan.needed) <= 0.03 < plan.effect_with(plan.needed - 1)
 
 
-def test_one_run_alone_is_taken_with_nothing_in_common(
-    runs: list[Run], script: Any, finished: Any, make_release: Any
-) -> None:
+def test_one_run_alone_is_taken_with_nothing_in_common(runs, script, finished, make_release):
     release = make_release(12, name="alone")
     script(some(3))
     finished(release=release)
@@ -80,8 +77,8 @@ def test_one_run_alone_is_taken_with_nothing_in_common(
 
 
 def test_where_nothing_varied_the_effect_is_what_could_have_stayed_unseen(
-    script: Any, finished: Any, make_release: Any
-) -> None:
+    script, finished, make_release
+):
     release = make_release(12, name="alike")
     script(perfect)
     run = finished(release=release)
@@ -97,9 +94,7 @@ def test_where_nothing_varied_the_effect_is_what_could_have_stayed_unseen(
     assert paired.basis.why.code == "plan.by_run"  # type: ignore[union-attr]  # no case differs
 
 
-def test_of_several_pairs_the_widest_is_planned_by_and_named(
-    runs: list[Run], script: Any, finished: Any
-) -> None:
+def test_of_several_pairs_the_widest_is_planned_by_and_named(runs, script, finished):
     """The newest pair differs in a single conversation, and would promise too much."""
     script(lambda case: some(3)(case) if case.case_id != "case-001" else some(1)(case))
     alike = finished(release=runs[0].release, config={"confidence": 0.8})
@@ -117,8 +112,8 @@ def test_of_several_pairs_the_widest_is_planned_by_and_named(
 
 
 def test_the_same_run_twice_and_floors_are_not_taken_for_a_pair(
-    runs: list[Run], script: Any, finished: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    runs, script, finished, monkeypatch
+):
     monkeypatch.setattr(planning, "FLOORS", ["nothing"])  # the scripted one bears a floor's name
     script(some(3))
     finished(release=runs[0].release, config={"confidence": 0.6})
@@ -129,9 +124,7 @@ def test_the_same_run_twice_and_floors_are_not_taken_for_a_pair(
     assert [basis.why.values[name] for name in ("run", "run2")] == [runs[0].pk, runs[1].pk]
 
 
-def test_without_a_run_the_reason_and_the_way_are_said(
-    make_release: Any, launch: Any, signed_in: Any
-) -> None:
+def test_without_a_run_the_reason_and_the_way_are_said(make_release, launch, signed_in):
     release = make_release(4, name="new")
     assert planned(release).unknown.code == "plan.no_run"  # type: ignore[union-attr]
     assert planned(release).as_json()["detectable"] is None
@@ -203,9 +196,7 @@ def test_no_plan_rests_on_test_figures(script: Any, finished: Any, make_release:
     assert [planned(release, split=split).as_json() for split in ("", "test", "open")] == before
 
 
-def test_gold_that_is_all_test_has_no_plan_before_it_is_used(
-    script: Any, finished: Any, make_release: Any
-) -> None:
+def test_gold_that_is_all_test_has_no_plan_before_it_is_used(script, finished, make_release):
     release = make_release(6, name="all-test", splits=("test",))
     script(some(2))
     finished(release=release, reason="Final")
@@ -216,9 +207,7 @@ def test_gold_that_is_all_test_has_no_plan_before_it_is_used(
     assert "no plan rests on test figures" in planning.sentences(plan)[0]
 
 
-def test_what_the_project_declares_is_planned_for(
-    runs: list[Run], project: Project, people: dict[str, User]
-) -> None:
+def test_what_the_project_declares_is_planned_for(runs, project, people):
     primary_metrics.declare(project, "extraction", "requirement_precision", 0.3, by=people["rita"])
     plan = planned(runs[0].release)
 

@@ -191,9 +191,7 @@ class Broken(BaseModel):
         ("X = Exporter('odd', '', print)", "exporters odd = assay_odd:X", "plugin.no_title"),
     ],
 )
-def test_what_cannot_be_used_is_left_out_and_named_with_the_reason(
-    package: Callable[..., None], code: str, point: str, reason: str
-) -> None:
+def test_what_cannot_be_used_is_left_out_and_named_with_the_reason(package, code, point, reason):
     package(f"{HEAD}\n{code}\n", point)
 
     (fault,) = plugins.faults()
@@ -213,8 +211,8 @@ def test_of_two_packages_with_one_name_the_first_by_name_has_it(package: Any) ->
 
 
 def test_loading_one_may_not_bring_slow_libraries_into_the_web_process(
-    package: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    package, tmp_path, monkeypatch
+):
     monkeypatch.setattr("labeling.domain.plugins.SLOW", ("assay_heavy",))
     (tmp_path / "assay_heavy.py").write_text("")
     package(f"import assay_heavy\n{HEAD}\nX = pipeline()\n", "pipelines odd = assay_odd:X")
@@ -224,9 +222,7 @@ def test_loading_one_may_not_bring_slow_libraries_into_the_web_process(
     assert fault.reason.values == {"module": "assay_heavy"}
 
 
-def test_a_package_that_was_refused_is_named_where_people_look(
-    package: Any, release: GoldRelease, signed_in: Any
-) -> None:
+def test_a_package_that_was_refused_is_named_where_people_look(package, release, signed_in):
     package("import no_such_module", "pipelines odd = assay_odd:X")
 
     [warning] = [found for found in checks.run_checks() if found.id == "evaluation.W001"]
@@ -294,9 +290,7 @@ def test_a_pooled_metric_returns_what_it_counted() -> None:
 # --- the example ----------------------------------------------------------------------------------
 
 
-def test_its_pipeline_runs_and_its_metric_is_measured_like_ours(
-    example: Path, chats: GoldRelease
-) -> None:
+def test_its_pipeline_runs_and_its_metric_is_measured_like_ours(example, chats):
     run = done(chats, pipeline="shared-words", config={"most": 1})
 
     row = run.aggregates.get(metric="evidence_jaccard")
@@ -310,9 +304,7 @@ def test_its_pipeline_runs_and_its_metric_is_measured_like_ours(
     assert run.spec.metric_sources["evidence_jaccard"].model_dump() == source
 
 
-def test_runs_from_before_and_after_it_was_installed_are_compared_by_what_both_have(
-    chats: GoldRelease, request: pytest.FixtureRequest
-) -> None:
+def test_runs_from_before_and_after_it_was_installed_are_compared_by_what_both_have(chats, request):
     before = done(chats, pipeline="nothing")
     request.getfixturevalue("example")
     after = done(chats, pipeline="shared-words")
@@ -333,8 +325,8 @@ def compared(before: Run, after: Run) -> dict[str, Any]:
 
 
 def test_its_pages_stay_when_the_package_is_gone_and_its_threshold_fails(
-    example: Path, chats: GoldRelease, signed_in: Any, look_again: Look
-) -> None:
+    example, chats, signed_in, look_again
+):
     thresholds.store(chats.project, limits={"evidence_jaccard": 0.1}, max_drop=None, by=None)
     run = done(chats, pipeline="shared-words")
     assert gates.ask(run).passed
@@ -359,9 +351,7 @@ def test_its_pages_stay_when_the_package_is_gone_and_its_threshold_fails(
     )
 
 
-def test_a_run_is_not_continued_by_another_version_of_its_package(
-    example: Path, chats: GoldRelease, look_again: Look
-) -> None:
+def test_a_run_is_not_continued_by_another_version_of_its_package(example, chats, look_again):
     run = launching.launch(chats, queue=False, pipeline="shared-words")
     described = example / "assay_example-0.1.0.dist-info" / "METADATA"
     described.write_text("Name: assay-example\nVersion: 0.2.0\n")
@@ -376,8 +366,8 @@ def test_a_run_is_not_continued_by_another_version_of_its_package(
 
 
 def test_its_exporter_is_offered_and_gets_gold_through_the_same_checks(
-    example: Path, chats: GoldRelease, signed_in: Any, tmp_path: Path
-) -> None:
+    example, chats, signed_in, tmp_path
+):
     call_command("export_gold", "chats", format="transcripts", output=tmp_path / "gold")
     written = sorted((tmp_path / "gold").iterdir())
     assert [path.name for path in written] == ["00001.md", "00002.md", "00003.md"]
@@ -392,9 +382,7 @@ def test_its_exporter_is_offered_and_gets_gold_through_the_same_checks(
 
 
 @pytest.mark.parametrize("write", ["lambda gold, folder: 1 / 0", "lambda gold, folder: None"])
-def test_an_exporter_that_fails_is_refused_in_words(
-    package: Any, chats: GoldRelease, signed_in: Any, tmp_path: Path, write: str
-) -> None:
+def test_an_exporter_that_fails_is_refused_in_words(package, chats, signed_in, tmp_path, write):
     package(f"{HEAD}\nX = Exporter('odd', 'Odd', {write})\n", "exporters odd = assay_odd:X")
 
     with pytest.raises(CommandError, match="exporter odd"):
@@ -405,8 +393,8 @@ def test_an_exporter_that_fails_is_refused_in_words(
 
 @pytest.mark.slow
 def test_the_example_is_installed_run_measured_and_compared(
-    chats: GoldRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look_again: Look
-) -> None:
+    chats, tmp_path, monkeypatch, look_again
+):
     source, target = tmp_path / "source", tmp_path / "target"
     shutil.copytree(EXAMPLE, source)
     how = ["--no-deps", "--no-index", "--no-build-isolation", "--no-cache-dir", "--quiet"]

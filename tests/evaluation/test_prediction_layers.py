@@ -87,12 +87,8 @@ def figures(run: Run) -> dict[str, float | None]:
 
 
 def test_the_command_and_the_page_measure_them_alike_and_report_the_ids(
-    gold: GoldRelease,
-    file: Path,
-    signed_in: Any,
-    django_capture_on_commit_callbacks: Any,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    gold, file, signed_in, django_capture_on_commit_callbacks, monkeypatch
+):
     monkeypatch.setattr("pipelines.registry.build", None)
     suffix, out, client = SUFFIX.get(gold.layer, ""), StringIO(), signed_in("noor")
 

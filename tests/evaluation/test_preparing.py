@@ -46,8 +46,8 @@ def preparing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Case], Non
 
 
 def test_a_conversation_is_prepared_once_outside_the_limit_of_a_question(
-    chat: Any, preparing: Any, finished: Any, monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> None:
+    chat, preparing, finished, monkeypatch, settings
+):
     settings.CASE_LEASE_SECONDS, settings.CASE_TIMEOUT_SECONDS = 0.03, 0.01
     held, renewed = [], Event()
     monkeypatch.setattr(leases.WorkLease, "renew", lambda _: not renewed.set())
@@ -66,9 +66,7 @@ def test_a_conversation_is_prepared_once_outside_the_limit_of_a_question(
     assert pipeline.seen == [f"before {ids[0]}", *ids]
 
 
-def test_what_cannot_be_prepared_is_told_by_its_cases_alone(
-    chat: Any, preparing: Any, finished: Any
-) -> None:
+def test_what_cannot_be_prepared_is_told_by_its_cases_alone(chat, preparing, finished):
     def fail(case: Case) -> None:
         raise ValueError("no")
 
@@ -78,9 +76,7 @@ def test_what_cannot_be_prepared_is_told_by_its_cases_alone(
     assert set(run.cases.values_list("state", "error")) == {("done", None)}
 
 
-def test_who_is_stopped_while_preparing_gives_the_case_back(
-    chat: Any, preparing: Any, launch: Any
-) -> None:
+def test_who_is_stopped_while_preparing_gives_the_case_back(chat, preparing, launch):
     def stop(case: Case) -> None:
         raise KeyboardInterrupt
 

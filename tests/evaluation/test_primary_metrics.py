@@ -64,9 +64,7 @@ def test_without_a_declaration_the_first_main_metric_decides(pair: tuple[Run, Ru
     assert [row.metric.id for row in compared.rows if row.role == "primary"] == ["requirement_f1"]
 
 
-def test_what_a_project_declares_leads_and_hides_no_other_main_metric(
-    project: Project, people: dict[str, User], pair: tuple[Run, Run]
-) -> None:
+def test_what_a_project_declares_leads_and_hides_no_other_main_metric(project, people, pair):
     by_default = verdicts(compare_runs(*pair))
     assert by_default["requirement_precision"] == "better"
 
@@ -78,9 +76,7 @@ def test_what_a_project_declares_leads_and_hides_no_other_main_metric(
     assert verdicts(compared) == by_default | {"requirement_recall": "no_difference"}
 
 
-def test_a_choice_after_a_run_was_scored_is_named(
-    project: Project, people: dict[str, User], pair: tuple[Run, Run], finished: Any, launch: Any
-) -> None:
+def test_a_choice_after_a_run_was_scored_is_named(project, people, pair, finished, launch):
     declared = declare(project, people, "requirement_recall")
     later = finished(release=pair[0].release)
 
@@ -92,9 +88,7 @@ def test_a_choice_after_a_run_was_scored_is_named(
     assert [compared.declared_after for compared in compare_with(later, [last])] == [[]]
 
 
-def test_scoring_again_does_not_make_figures_unseen(
-    project: Project, people: dict[str, User], pair: tuple[Run, Run]
-) -> None:
+def test_scoring_again_does_not_make_figures_unseen(project, people, pair):
     declare(project, people, "requirement_recall")
     first = pair[0].first_scored_at
     steering.rescore(pair[0], by=people["rita"])
@@ -107,9 +101,7 @@ def test_scoring_again_does_not_make_figures_unseen(
     assert compare_runs(again, pair[1]).declared_after == [run.pk for run in pair]
 
 
-def test_only_main_metrics_and_shares_of_a_range_can_be_declared(
-    project: Project, people: dict[str, User]
-) -> None:
+def test_only_main_metrics_and_shares_of_a_range_can_be_declared(project, people):
     with refused(primary_metrics.PrimaryRefused, match="not one of the main metrics"):
         declare(project, people, "type_accuracy")
     for margin in (0.0, 1.0, -0.1, float("nan"), float("inf")):
@@ -120,9 +112,7 @@ def test_only_main_metrics_and_shares_of_a_range_can_be_declared(
     assert not PrimaryMetric.objects.exists()
 
 
-def test_declarations_stay_and_the_same_one_keeps_its_date(
-    project: Project, people: dict[str, User]
-) -> None:
+def test_declarations_stay_and_the_same_one_keeps_its_date(project, people):
     first = declare(project, people, "requirement_recall")
     assert declare(project, people, "requirement_recall") == first
     declare(project, people, "requirement_precision", 0.05)
@@ -143,9 +133,7 @@ def test_declarations_stay_and_the_same_one_keeps_its_date(
         PrimaryMetric.objects.create(project=project, layer="extraction", metric="x", margin=0)
 
 
-def test_a_lead_declares_on_the_page_and_readers_see_it(
-    project: Project, pair: tuple[Run, Run], signed_in: Any
-) -> None:
+def test_a_lead_declares_on_the_page_and_readers_see_it(project, pair, signed_in):
     rita, shown = signed_in("rita"), reverse("gate-thresholds", args=[project.slug])
     address = reverse("primary-metric-store", args=[project.slug])
     data = {"layer": "extraction", "metric": "requirement_recall", "margin": "0,05"}
@@ -160,9 +148,7 @@ def test_a_lead_declares_on_the_page_and_readers_see_it(
     assert "declared by rita" in signed_in("noor").get(shown).content.decode()
 
 
-def test_the_comparison_says_who_chose_and_when(
-    project: Project, people: dict[str, User], pair: tuple[Run, Run], signed_in: Any
-) -> None:
+def test_the_comparison_says_who_chose_and_when(project, people, pair, signed_in):
     declare(project, people, "requirement_recall")
     before, after = (run.pk for run in pair)
     address = reverse("run-compare") + f"?baseline={before}&run={after}"

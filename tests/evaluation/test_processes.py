@@ -33,8 +33,8 @@ def held(tmp_path: Path) -> Noted:
 
 
 def test_a_child_is_another_process_kept_for_the_next_job_and_ended_when_there_is_none(
-    children: Children, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    children, monkeypatch
+):
     first = children.run(jobs.pid)
     children.end_idle()
 
@@ -50,8 +50,8 @@ def test_a_child_is_another_process_kept_for_the_next_job_and_ended_when_there_i
 
 
 def test_a_child_that_was_started_before_there_was_a_job_takes_the_first(
-    children: Children,
-) -> None:
+    children,
+):
     children.warm_up()
     (warm,) = children._idle
 
@@ -66,9 +66,7 @@ def test_progress_is_told_to_whoever_watches(children: Children) -> None:
     assert steps == [0, 1, 2]
 
 
-def test_what_hangs_inside_of_c_is_ended_at_its_limit_and_the_job_goes_on(
-    children: Children, held: Noted
-) -> None:
+def test_what_hangs_inside_of_c_is_ended_at_its_limit_and_the_job_goes_on(children, held):
     """Left alone it would hang for longer than any test may."""
     assert children.run(jobs.hang, held, 1.0) == "done"
 
@@ -76,9 +74,7 @@ def test_what_hangs_inside_of_c_is_ended_at_its_limit_and_the_job_goes_on(
     assert held.path.read_text().count("renewed") > 2  # though its process never rested
 
 
-def test_what_was_taken_over_is_ended_and_nothing_is_stored_for_it(
-    children: Children, held: Noted
-) -> None:
+def test_what_was_taken_over_is_ended_and_nothing_is_stored_for_it(children, held):
     lost = Noted(held.path, is_lost=True)
     watching = Thread(target=children.run, args=[jobs.sleep, lost], daemon=True)
 
@@ -99,8 +95,8 @@ def test_work_whose_process_died_is_left_to_the_next_try(children: Children, hel
 
 
 def test_of_several_that_one_process_holds_a_death_counts_for_all_and_a_limit_for_one(
-    children: Children, tmp_path: Path
-) -> None:
+    children, tmp_path
+):
     died, beside = (Noted(tmp_path / name) for name in ("died.txt", "beside.txt"))
     children.run(jobs.die, died, beside)
     assert [fates(each.path) for each in (died, beside)] == [["abandoned"]] * 2
@@ -111,8 +107,8 @@ def test_of_several_that_one_process_holds_a_death_counts_for_all_and_a_limit_fo
 
 
 def test_a_process_that_dies_with_nothing_in_hand_is_not_started_for_ever(
-    children: Children,
-) -> None:
+    children,
+):
     with pytest.raises(ChildDied, match="exit code -9"):
         children.run(jobs.die_at_once)
 
@@ -124,9 +120,7 @@ def test_a_job_that_raises_is_told_with_its_traceback(children: Children) -> Non
     assert children.run(jobs.pid)
 
 
-def test_a_worker_that_is_told_to_stop_gives_back_what_its_children_hold(
-    children: Children, held: Noted
-) -> None:
+def test_a_worker_that_is_told_to_stop_gives_back_what_its_children_hold(children, held):
     watching = Thread(target=children.run, args=[jobs.sleep, held], daemon=True)
     watching.start()
     _wait_until(held.path.exists)

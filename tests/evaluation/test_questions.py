@@ -6,7 +6,6 @@ import json
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from io import BytesIO, StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,9 +78,7 @@ def _said(text: str, _body: Any) -> str:
 
 
 @pytest.mark.django_db
-def test_synthetic_questions_are_marked_everywhere(
-    chats: Project, server: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_synthetic_questions_are_marked_everywhere(chats, server, signed_in, monkeypatch, tmp_path):
     server.plan(*(asking("Where is the sailing?"), looking()) * 2)
     wish = ("--project", chats.slug, "--count", "2", "--model")
     assert "2 synthetic questions about 2 conversations (" in command(*wish)
@@ -134,18 +131,14 @@ def test_synthetic_questions_are_marked_everywhere(
         (["--count", "1", "--model", "other"], "No language model is named “other”"),
     ],
 )
-def test_what_cannot_be_made_is_refused(
-    chats: Project, server: Any, arguments: list[str], sentence: str
-) -> None:
+def test_what_cannot_be_made_is_refused(chats, server, arguments, sentence):
     with pytest.raises(CommandError, match=sentence):
         command("--project", chats.slug, *arguments)
     assert not GoldRelease.objects.exists()
 
 
 @pytest.mark.django_db
-def test_only_questions_that_a_second_look_confirms_become_gold(
-    chats: Project, server: Any, settings: Any
-) -> None:
+def test_only_questions_that_a_second_look_confirms_become_gold(chats, server, settings):
     server.plan(
         *(asking("Where?"), looking(), asking("Who?"), looking(answerable=False)),
         *(asking("Whose?"), looking(right=False, all_needed=False), asking("When?"), looking()),

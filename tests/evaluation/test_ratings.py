@@ -62,9 +62,7 @@ def figure(run: Run, metric: str) -> tuple[float | None, str]:
     return row.mean, row.detail.get("basis", "")
 
 
-def test_ratings_of_whole_cases_count_once_the_sample_is_closed(
-    run: Run, sample: RatingSample, people: dict[str, User]
-) -> None:
+def test_ratings_of_whole_cases_count_once_the_sample_is_closed(run, sample, people):
     with refused(samples.RatingRefused, match="rated 0 of the 3"):
         samples.close(sample, by=people["rita"])
     rate(sample.panel, people["noor"], 2, 1, 0)
@@ -84,17 +82,13 @@ def test_ratings_of_whole_cases_count_once_the_sample_is_closed(
             change()
 
 
-def test_what_is_given_up_counts_for_nothing(
-    run: Run, sample: RatingSample, people: dict[str, User]
-) -> None:
+def test_what_is_given_up_counts_for_nothing(run, sample, people):
     rate(sample.panel, people["noor"], 2, 1, 0)
     samples.give_up(sample, by=people["rita"], reason="The wrong people.")
     assert adapters.ratings_of(run) is None
 
 
-def test_runs_without_anything_to_rate_are_refused(
-    project: Project, script: Any, finished: Any, people: dict[str, User], release: Any
-) -> None:
+def test_runs_without_anything_to_rate_are_refused(project, script, finished, people, release):
     with refused(samples.RatingRefused, match="inferred nothing"):
         samples.draw(_run(project, script, finished, {"case-1": []}), by=people["rita"])
     script(lambda case: {"requirements": []})
@@ -103,8 +97,8 @@ def test_runs_without_anything_to_rate_are_refused(
 
 
 def test_a_run_that_inferred_nothing_says_so_beside_its_figures(
-    project: Project, script: Any, finished: Any, signed_in: Any
-) -> None:
+    project, script, finished, signed_in
+):
     run = _run(project, script, finished, {"case-1": [], "case-2": ["Lock"], "case-3": []})
     rita, said = signed_in("rita"), "Nothing was inferred in 2 of 3 cases"
 
@@ -117,9 +111,7 @@ def test_a_run_that_inferred_nothing_says_so_beside_its_figures(
 # --- the page ---
 
 
-def test_the_page_tells_neither_the_pipeline_nor_what_it_thinks_nor_gold(
-    panel: RatingPanel, signed_in: Any
-) -> None:
+def test_the_page_tells_neither_the_pipeline_nor_what_it_thinks_nor_gold(panel, signed_in):
     address = panel.get_absolute_url()
     text = markup(signed_in("noor"), address)
 
@@ -130,9 +122,7 @@ def test_the_page_tells_neither_the_pipeline_nor_what_it_thinks_nor_gold(
     assert "everything" not in markup(signed_in("noor"), reverse("ratings"))
 
 
-def test_how_others_rate_stays_hidden_until_the_sample_is_closed(
-    sample: RatingSample, people: dict[str, User], signed_in: Any
-) -> None:
+def test_how_others_rate_stays_hidden_until_the_sample_is_closed(sample, people, signed_in):
     panel, noor = sample.panel, signed_in("noor")
     pages = (panel.get_absolute_url(), reverse("run-ratings", args=[panel.run_id]))
     rate(panel, people["rita"], 2, 1, 0)
@@ -147,9 +137,7 @@ def test_how_others_rate_stays_hidden_until_the_sample_is_closed(
     assert (pair.n, pair.kappa) == (3, pytest.approx(1 - 1 / 3))
 
 
-def test_annotators_rate_when_they_are_invited_and_still_members(
-    panel: RatingPanel, people: dict[str, User], project: Project, signed_in: Any
-) -> None:
+def test_annotators_rate_when_they_are_invited_and_still_members(panel, people, project, signed_in):
     ana, address = signed_in("ana"), panel.get_absolute_url()
     assert ana.get(address).status_code == 404
 

@@ -8,7 +8,6 @@ import json
 import re
 from html.parser import HTMLParser
 from io import StringIO
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -85,9 +84,7 @@ def report(*arguments: Any, **options: Any) -> tuple[int, str]:
     return 0, out.getvalue()
 
 
-def test_the_html_report_stands_alone_and_texts_of_people_stay_texts(
-    runs: tuple[Run, Run], signed_in: Any
-) -> None:
+def test_the_html_report_stands_alone_and_texts_of_people_stay_texts(runs, signed_in):
     baseline, run = runs
 
     response = signed_in("noor").get(address(run, "html"))
@@ -113,8 +110,8 @@ def test_the_html_report_stands_alone_and_texts_of_people_stay_texts(
 
 
 def test_a_report_without_a_public_address_leads_nowhere_and_counts_repetitions_as_such(
-    finished: Any, settings: Any
-) -> None:
+    finished, settings
+):
     settings.PUBLIC_URL = ""
     run = finished(pipeline="nothing", repetitions=2)
 
@@ -265,9 +262,7 @@ def test_the_json_report_is_versioned_and_has_no_nan(runs: tuple[Run, Run], sign
     assert document["provenance"]["gold"]["sha256"] == run.release.sha256
 
 
-def test_predictions_that_leave_come_back_with_equal_scores(
-    runs: tuple[Run, Run], tmp_path: Path
-) -> None:
+def test_predictions_that_leave_come_back_with_equal_scores(runs, tmp_path):
     _baseline, run = runs
     file = tmp_path / "out.jsonl"
 
@@ -299,9 +294,7 @@ def test_a_run_without_figures_has_no_report(launch: Any, signed_in: Any) -> Non
     assert signed_in("noor").get(address(run, "pdf")).status_code == 404
 
 
-def test_blind_conversations_are_in_no_report(
-    runs: tuple[Run, Run], signed_in: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blind_conversations_are_in_no_report(runs, signed_in, monkeypatch):
     _baseline, run = runs
     blind = Conversation.objects.filter(external_id="case-001")
     monkeypatch.setattr(blindness, "again", lambda user: blind)
@@ -314,8 +307,8 @@ def test_blind_conversations_are_in_no_report(
 
 
 def test_figures_of_test_items_are_asked_for_and_compared_for_a_reason(
-    make_release: Any, people: Any, signed_in: Any, script: Any
-) -> None:
+    make_release, people, signed_in, script
+):
     script(perfect)
     release = make_release(3, splits=("test",))
     first, run = (

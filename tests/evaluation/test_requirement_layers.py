@@ -28,8 +28,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.mark.parametrize("layer", ["inference", "validation"])
 def test_it_gets_the_requirements_that_labels_refer_to_and_no_label(
-    project: Project, script: Any, finished: Any, layer: str
-) -> None:
+    project, script, finished, layer
+):
     seen: list[Case] = []
 
     def look(case: Case) -> Output:
@@ -48,9 +48,7 @@ def test_it_gets_the_requirements_that_labels_refer_to_and_no_label(
     assert "necessity" not in repr(case)
 
 
-def test_the_whole_way_starts_from_the_conversation_alone(
-    project: Project, script: Any, finished: Any
-) -> None:
+def test_the_whole_way_starts_from_the_conversation_alone(project, script, finished):
     seen: list[Case] = []
 
     def look(case: Case) -> Output:
@@ -67,8 +65,8 @@ def test_the_whole_way_starts_from_the_conversation_alone(
 @pytest.mark.parametrize("layer", ["extraction", "inference", "validation", "end_to_end"])
 @pytest.mark.parametrize("pipeline", ["nothing", "everything", "requirements-agent"])
 def test_floors_and_the_agent_run_on_every_requirement_layer(
-    project: Project, finished: Any, layer: str, pipeline: str, no_encoder: None
-) -> None:
+    project, finished, layer, pipeline, no_encoder
+):
     gold = {
         "requirements": [requirement(1)],
         "inferred_requirements": [inferred("Lock")],
@@ -132,9 +130,7 @@ def test_people_judge_once_they_rate(inference_run: Run, people: dict[str, User]
     assert aggregate(run, "inference_relevance").detail["basis"] == "human"
 
 
-def test_what_people_rated_is_not_compared_with_what_gold_judged(
-    inference_run: Run, finished: Any, people: dict[str, User]
-) -> None:
+def test_what_people_rated_is_not_compared_with_what_gold_judged(inference_run, finished, people):
     by_gold = finished(release=inference_run.release)
     rate(inference_run, people["ana"], case_1=[2, 2], case_2=[1])
 
@@ -142,9 +138,7 @@ def test_what_people_rated_is_not_compared_with_what_gold_judged(
         compare_runs(by_gold, rescored(inference_run))
 
 
-def test_a_judge_who_is_not_done_does_not_count_yet(
-    inference_run: Run, people: dict[str, User]
-) -> None:
+def test_a_judge_who_is_not_done_does_not_count_yet(inference_run, people):
     rate(inference_run, people["ana"], case_1=[2, 2])
     rate(inference_run, people["ben"], case_1=[0])
 
@@ -215,9 +209,7 @@ def test_issues_and_personal_data_are_counted(validation_run: Run) -> None:
 
 
 @pytest.mark.parametrize("layer", ["extraction", "validation"])
-def test_crashing_raises_no_figure_over_all_cases_together(
-    layer: str, project: Project, script: Any, finished: Any
-) -> None:
+def test_crashing_raises_no_figure_over_all_cases_together(layer, project, script, finished):
     key, label = ("requirements", requirement(1)) if layer == "extraction" else ("issues", issue())
 
     def first_only(case: Case) -> Output:

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import User
 
 from evaluation.models import CaseRun, Run
 from evaluation.services.language_models import budgets, endpoints
@@ -124,8 +123,8 @@ def cases_of(run: Run) -> list[CaseRun]:
 
 @every_ending
 def test_whatever_the_server_does_the_case_has_a_typed_end_and_the_run_is_finished(
-    launch: Any, talks: GoldRelease, answering: LanguageServer, way: str
-) -> None:
+    launch, talks, answering, way
+):
     planned, error_class, said, more = ENDINGS[way]
     answering.plan(*planned)
 
@@ -158,9 +157,7 @@ def test_whatever_the_server_does_the_case_has_a_typed_end_and_the_run_is_finish
         ("document", "reset once"),
     ],
 )
-def test_so_it_is_at_every_node_of_the_agent(
-    launch: Any, whole: GoldRelease, answering: LanguageServer, way: str, node: str
-) -> None:
+def test_so_it_is_at_every_node_of_the_agent(launch, whole, answering, way, node):
     nodes = ("extraction", "inference", "validation", "document")
     before = nodes.index(node)
     planned, error_class, said, more = ENDINGS[way]
@@ -196,15 +193,8 @@ def test_so_it_is_at_every_node_of_the_agent(
     [("wrong key", "Correct LLM_API_KEY"), ("storm", "failed (500)"), ("long wait", "no more")],
 )
 def test_what_every_case_would_meet_pauses_the_run_and_it_goes_on_from_there(
-    launch: Any,
-    talks: GoldRelease,
-    answering: LanguageServer,
-    settings: Any,
-    people: dict[str, User],
-    pipeline: str,
-    way: str,
-    reason: str,
-) -> None:
+    launch, talks, answering, settings, people, pipeline, way, reason
+):
     config = {"implementation": "model"} if pipeline == "requirements-agent" else {}
     run = launch(release=talks, pipeline=pipeline, config=config)
     key = settings.LLM_API_KEY
@@ -238,13 +228,8 @@ def test_what_every_case_would_meet_pauses_the_run_and_it_goes_on_from_there(
 )
 @pytest.mark.postgres
 def test_the_budget_stops_the_agent_between_two_nodes_and_nothing_is_paid_twice(
-    launch: Any,
-    project: Project,
-    answering: LanguageServer,
-    people: dict[str, User],
-    first: dict[str, Any],
-    second: dict[str, Any],
-) -> None:
+    launch, project, answering, people, first, second
+):
     release = make_release(project, "end_to_end", {"requirements": [requirement(1)]})
     config = {"implementation": "model"}
     run = work(launch(release=release, pipeline="requirements-agent", config=config, **first))
@@ -269,9 +254,7 @@ def test_the_budget_stops_the_agent_between_two_nodes_and_nothing_is_paid_twice(
         ("requirements-agent", {"validation": "model"}),
     ],
 )
-def test_without_settings_it_is_refused_before_anything_runs(
-    launch: Any, settings: Any, pipeline: str, config: dict[str, str]
-) -> None:
+def test_without_settings_it_is_refused_before_anything_runs(launch, settings, pipeline, config):
     settings.LLM_MODEL = settings.LLM_API_KEY = settings.LLM_BASE_URL = ""
 
     with refused(LaunchRefused, match="set LLM_MODEL in the environment"):
@@ -280,9 +263,7 @@ def test_without_settings_it_is_refused_before_anything_runs(
     assert not Run.objects.exists()
 
 
-def test_the_prompts_stand_in_the_run_by_their_hashes(
-    launch: Any, answering: LanguageServer
-) -> None:
+def test_the_prompts_stand_in_the_run_by_their_hashes(launch, answering):
     asking = launch(pipeline="requirements-model")
 
     assert set(asking.spec.prompts) == {

@@ -45,9 +45,7 @@ def test_results_json_has_the_promised_shape(finished: Any, script: Any, signed_
     assert bad["error"] == "ValueError: no <b>luck</b>"
 
 
-def test_an_undefined_value_is_null_with_its_reason_in_results_json(
-    finished: Any, signed_in: Any
-) -> None:
+def test_an_undefined_value_is_null_with_its_reason_in_results_json(finished, signed_in):
     run = finished(pipeline="nothing")
 
     case = signed_in("noor").get(reverse("run-results", args=[run.pk])).json()["cases"][0]
@@ -57,8 +55,8 @@ def test_an_undefined_value_is_null_with_its_reason_in_results_json(
 
 
 def test_a_run_whose_cases_all_failed_has_no_calibration_error_but_the_reason(
-    finished: Any, script: Any, signed_in: Any
-) -> None:
+    finished, script, signed_in
+):
     def broken(case: Case) -> Output:
         raise ValueError
 
@@ -113,9 +111,7 @@ def test_the_table_goes_on_after_a_chunk(finished: Any, monkeypatch: pytest.Monk
     assert len(whole) == 1 + 3
 
 
-def test_the_spec_says_how_to_repeat_the_run_and_holds_no_secret(
-    launch: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_spec_says_how_to_repeat_the_run_and_holds_no_secret(launch, monkeypatch):
     monkeypatch.setenv("LLM_API_KEY", "sk-secret")
 
     spec = launch(seed=4).spec.as_json()

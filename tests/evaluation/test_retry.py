@@ -22,7 +22,6 @@ from labeling.models import Event
 from tests.evaluation import answers as asked
 from tests.evaluation.conftest import perfect, work
 from tests.evaluation.launching import launch as launch_run
-from tests.llm_server import LanguageServer
 from tests.pages import text_of
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
@@ -47,9 +46,7 @@ def broken_then_repaired(script: Any, finished: Any) -> tuple[Run, Any]:
     return run, pipeline
 
 
-def test_only_what_failed_is_tried_again_and_the_run_is_scored_again(
-    script: Any, finished: Any, people: Any
-) -> None:
+def test_only_what_failed_is_tried_again_and_the_run_is_scored_again(script, finished, people):
     run, pipeline = broken_then_repaired(script, finished)
     before, first_scored = mean(run), run.first_scored_at
     failed = run.cases.get(state="failed")
@@ -76,9 +73,7 @@ def test_only_what_failed_is_tried_again_and_the_run_is_scored_again(
     assert results.results_document(run)["retried_cases"] == 1
 
 
-def test_pages_and_reports_say_why_a_case_had_failed_before(
-    script: Any, finished: Any, people: Any, signed_in: Any
-) -> None:
+def test_pages_and_reports_say_why_a_case_had_failed_before(script, finished, people, signed_in):
     run, pipeline = broken_then_repaired(script, finished)
     steering.retry(run, by=people["rita"])
     pipeline.behave = lambda case: {"requirements": [], "model": None}  # it is the worst still
@@ -110,9 +105,7 @@ def test_a_run_that_could_not_begin_goes_on_where_it_stopped(launch: Any, script
     assert Event.objects.get(verb="run.retried").data["failure"]["code"] == "run.cannot_build"
 
 
-def test_what_has_not_failed_or_cannot_be_tried_is_refused(
-    script: Any, finished: Any, launch: Any, people: Any
-) -> None:
+def test_what_has_not_failed_or_cannot_be_tried_is_refused(script, finished, launch, people):
     script(perfect)
     cancelled = launch()
     steering.cancel(cancelled, by=people["rita"])
@@ -134,8 +127,8 @@ def test_what_has_not_failed_or_cannot_be_tried_is_refused(
 
 
 def test_judgements_that_failed_are_asked_for_again_and_never_by_what_nobody_can_read(
-    server: LanguageServer, project: Any, no_encoder: None
-) -> None:
+    server, project, no_encoder
+):
     kinds = 0
 
     def garbled(body: Any) -> str:
@@ -165,9 +158,7 @@ def test_judgements_that_failed_are_asked_for_again_and_never_by_what_nobody_can
     assert judging.judgements.filter(kind="relevance", score__isnull=False).count() == n_failed
 
 
-def test_a_clone_has_everything_of_its_run_but_the_changes(
-    launch: Any, people: Any, make_release: Any
-) -> None:
+def test_a_clone_has_everything_of_its_run_but_the_changes(launch, people, make_release):
     run = launch(name="first", size=2, repetitions=2, concurrency=3, seed=7)
     other = make_release(4, name="other")
 
@@ -187,9 +178,7 @@ def launch_again(run: Run, people: Any, **changes: Any) -> Run:
     return launch.launch(cloning.request(run, changes, by=people["noor"]), queue=False)
 
 
-def test_retry_clone_and_concurrency_by_api_and_command(
-    script: Any, finished: Any, launch: Any, people: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_retry_clone_and_concurrency_by_api_and_command(script, finished, launch, people, capsys):
     run, pipeline = broken_then_repaired(script, finished)
     client = APIClient()
     client.force_login(people["noor"])
@@ -215,8 +204,8 @@ def test_retry_clone_and_concurrency_by_api_and_command(
 
 
 def test_a_clone_asks_the_prompts_of_its_run_alone_where_it_judges(
-    server: LanguageServer, project: Any, people: Any, no_encoder: None, release: Any
-) -> None:
+    server, project, people, no_encoder, release
+):
     questions, own = asked.questions(project, chats=1), own_prompt("relevance")
     run = launch_run(
         questions, pipeline="lexical", evaluate_answers=True, judge_prompts={"relevance": own}

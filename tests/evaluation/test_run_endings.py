@@ -38,9 +38,7 @@ def endings(run: Run) -> list[str]:
     return list(own.order_by("pk").values_list("verb", flat=True))
 
 
-def test_a_run_finishes_once_even_if_it_is_worked_on_again(
-    launch: Any, script: Any, webhook: Webhook
-) -> None:
+def test_a_run_finishes_once_even_if_it_is_worked_on_again(launch, script, webhook):
     script(perfect)
     run = work(launch())
     work(run)
@@ -55,8 +53,8 @@ def test_a_run_finishes_once_even_if_it_is_worked_on_again(
 
 
 def test_a_worker_that_dies_while_it_stores_figures_has_finished_nothing(
-    launch: Any, script: Any, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    launch, script, webhook, monkeypatch
+):
     """What it had scored stays, and the next worker goes on behind it."""
     script(perfect)
     run = launch()
@@ -92,9 +90,7 @@ def test_a_worker_that_dies_while_it_stores_figures_has_finished_nothing(
     assert WebhookDelivery.objects.count() == 1
 
 
-def test_scoring_begins_again_where_what_is_stored_is_of_other_metrics(
-    launch: Any, script: Any
-) -> None:
+def test_scoring_begins_again_where_what_is_stored_is_of_other_metrics(launch, script):
     script(perfect)
     run = work(launch())
     n_scores = Score.objects.filter(case__run=run).update(metric_version=99)
@@ -105,9 +101,7 @@ def test_scoring_begins_again_where_what_is_stored_is_of_other_metrics(
     assert Score.objects.filter(case__run=run).exclude(metric_version=99).count() == n_scores
 
 
-def test_a_run_that_cannot_be_carried_out_fails_once(
-    launch: Any, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_cannot_be_carried_out_fails_once(launch, webhook, monkeypatch):
     def broken(*_: Any, **__: Any) -> None:
         raise ValueError("no weights")
 
@@ -132,9 +126,7 @@ def test_only_the_worker_that_scores_a_run_fails_it_for_taking_too_long(launch: 
 
 
 @pytest.mark.parametrize("ending", ["cancelled", "finished", "lost"])
-def test_a_straggler_fails_no_run_that_has_ended(
-    launch: Any, script: Any, monkeypatch: pytest.MonkeyPatch, ending: str
-) -> None:
+def test_a_straggler_fails_no_run_that_has_ended(launch, script, monkeypatch, ending):
     script(perfect)
     score, run = scoring.score, launch()
     rows = Run.objects.filter(pk=run.pk)
@@ -161,8 +153,8 @@ def test_a_straggler_fails_no_run_that_has_ended(
 
 
 def test_a_gate_that_fails_is_an_event_unless_it_is_about_test_items(
-    finished: Any, make_release: Any, people: Any, webhook: Webhook
-) -> None:
+    finished, make_release, people, webhook
+):
     run = finished(pipeline="nothing")
     sealed = work(
         launched(

@@ -79,8 +79,8 @@ def shown_order(client: Any, sort: str) -> list[int]:
 
 
 def test_runs_are_sorted_by_their_primary_figure_with_undefined_ones_last(
-    launch: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    launch, signed_in, monkeypatch
+):
     monkeypatch.setattr(lists, "PAGE_SIZE", 2)
     half, none, high, same, low = (measured(launch(), mean) for mean in (0.5, None, 0.9, 0.5, 0.1))
     going_on = launch()
@@ -92,9 +92,7 @@ def test_runs_are_sorted_by_their_primary_figure_with_undefined_ones_last(
     assert shown_order(noor, "nonsense") == sorted([*ends, *shown_order(noor, "primary")[:4]])[::-1]
 
 
-def test_sealed_figures_have_no_place_in_the_order(
-    make_release: Any, launch: Any, people: Any, signed_in: Any
-) -> None:
+def test_sealed_figures_have_no_place_in_the_order(make_release, launch, people, signed_in):
     run = {
         "pipeline": "requirements-local",
         "release": make_release(6, name="split", splits=("dev", "test")),
@@ -123,8 +121,8 @@ def test_what_was_changed_is_said_in_words(launch: Any, signed_in: Any) -> None:
 
 
 def test_the_primary_metric_of_a_gold_is_drawn_over_time_by_lineage(
-    make_release: Any, launch: Any, people: Any, signed_in: Any
-) -> None:
+    make_release, launch, people, signed_in
+):
     release = make_release(6, name="timed", splits=("dev", "test"))
     run = {"release": release, "requested_by": people["rita"]}
     for mean in (0.2, None, 0.4):
@@ -177,8 +175,8 @@ def test_a_note_is_written_with_its_history_and_searched_for(launch: Any, signed
 
 
 def test_a_run_is_launched_from_the_form(
-    release: Any, signed_in: Any, people: Any, django_capture_on_commit_callbacks: Any
-) -> None:
+    release, signed_in, people, django_capture_on_commit_callbacks
+):
     fields = {
         "release": release.pk,
         "pipeline": "everything",
@@ -242,9 +240,7 @@ def test_the_form_can_begin_with_everything_as_it_was_in_a_run(launch: Any, sign
     assert signed_in("ana").get(reverse("run-new"), {"like": run.pk}).status_code == 404
 
 
-def test_what_the_form_has_no_field_for_is_kept_or_left_out(
-    launch: Any, project: Any, signed_in: Any
-) -> None:
+def test_what_the_form_has_no_field_for_is_kept_or_left_out(launch, project, signed_in):
     run = launch(
         release=make_events_release(project),
         pipeline="nothing",

@@ -42,10 +42,8 @@ def test_finished_and_failed_runs_of_the_last_days_are_named(run: Run) -> None:
 
 
 def test_a_run_on_older_gold_is_named_until_it_is_scored_on_the_new(
-    run: Run,
-    people: dict[str, User],
-    django_assert_num_queries: Callable[[int], object],
-) -> None:
+    run, people, django_assert_num_queries
+):
     Run.objects.update(scored_at=timezone.now() - timedelta(days=9))
     older = run.release
     GoldRelease.objects.create(

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
-from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
@@ -28,9 +27,7 @@ from tests.evaluation.screens import queries, text
 pytestmark = pytest.mark.django_db
 
 
-def test_the_run_page_shows_figures_floors_plots_and_cases(
-    finished: Any, script: Any, signed_in: Any
-) -> None:
+def test_the_run_page_shows_figures_floors_plots_and_cases(finished, script, signed_in):
     script(perfect)
     run = finished(pipeline="requirements-local")
 
@@ -50,9 +47,7 @@ def test_the_run_page_shows_figures_floors_plots_and_cases(
     assert [bar.n for bar in curves.context["scores_plot"]["bars"]] == [*[0] * 9, 3, 0]
 
 
-def test_baselines_and_earlier_runs_are_those_on_the_same_cases(
-    finished: Any, script: Any, signed_in: Any
-) -> None:
+def test_baselines_and_earlier_runs_are_those_on_the_same_cases(finished, script, signed_in):
     script(perfect)
     finished(pipeline="requirements-local", size=1)
     earlier = finished(pipeline="requirements-local", size=100, repetitions=2)  # there are fewer
@@ -97,9 +92,7 @@ def test_a_failed_case_is_red_and_says_why(finished: Any, script: Any, signed_in
     )
 
 
-def test_cases_are_sorted_by_a_metric_with_the_undefined_last(
-    finished: Any, script: Any, signed_in: Any
-) -> None:
+def test_cases_are_sorted_by_a_metric_with_the_undefined_last(finished, script, signed_in):
     script(one_fails)
     run = finished()
     noor = signed_in("noor")
@@ -120,9 +113,7 @@ def one_in_three_is_right(case: Case) -> Output:
     return perfect(case) if number % 3 == 0 else {"requirements": [], "model": None}
 
 
-def test_cases_are_filtered_by_what_came_out(
-    make_release: Any, finished: Any, script: Any, signed_in: Any
-) -> None:
+def test_cases_are_filtered_by_what_came_out(make_release, finished, script, signed_in):
     script(one_in_three_is_right)
     run = finished(release=make_release(6, name="six"))
     noor, url = signed_in("noor"), run.get_absolute_url()
@@ -145,9 +136,7 @@ def test_cases_are_filtered_by_what_came_out(
     assert shown("text=CASE-004&outcome=best") == shown("text=no+such+word") == []
 
 
-def test_a_view_of_cases_is_an_address(
-    make_release: Any, finished: Any, script: Any, signed_in: Any, monkeypatch: Any
-) -> None:
+def test_a_view_of_cases_is_an_address(make_release, finished, script, signed_in, monkeypatch):
     """Filters of all kinds hold together, and stay when the order or the page changes."""
     script(one_in_three_is_right)
     run = finished(release=make_release(6, name="six", splits=("train", "dev")))
@@ -179,9 +168,7 @@ def test_a_view_of_cases_is_an_address(
     assert '<option value="seen" selected>' in text(response)
 
 
-def test_a_search_tells_nothing_of_gold_that_the_reader_labels_blind(
-    finished: Any, signed_in: Any, people: Any
-) -> None:
+def test_a_search_tells_nothing_of_gold_that_the_reader_labels_blind(finished, signed_in, people):
     run = finished()
     case = run.cases.select_related("item__conversation").earliest("pk")
     project, talk = run.release.project, case.item.conversation
@@ -203,9 +190,7 @@ def test_a_search_tells_nothing_of_gold_that_the_reader_labels_blind(
     assert shown("noor", case.case_id)
 
 
-def test_the_run_is_set_beside_the_one_before_it(
-    make_release: Any, finished: Any, script: Any, signed_in: Any
-) -> None:
+def test_the_run_is_set_beside_the_one_before_it(make_release, finished, script, signed_in):
     release, noor = make_release(6, name="six"), signed_in("noor")
     script(one_in_three_is_right)
     other = finished(release=release, pipeline="requirements-local")
@@ -224,9 +209,7 @@ def test_the_run_is_set_beside_the_one_before_it(
     assert not noor.get(reverse("run-verdict", args=[other.pk])).content  # nothing was before it
 
 
-def test_repetitions_are_read_as_one_and_all_of_k(
-    finished: Any, script: Any, signed_in: Any
-) -> None:
+def test_repetitions_are_read_as_one_and_all_of_k(finished, script, signed_in):
     script(sometimes_right())
     run = finished(repetitions=3)
     noor, url = signed_in("noor"), f"{run.get_absolute_url()}?tab=repetitions"
@@ -250,8 +233,8 @@ def test_repetitions_are_read_as_one_and_all_of_k(
 
 
 def test_pages_ask_the_same_number_of_queries_for_10_and_for_60_cases(
-    make_release: Any, finished: Any, script: Any, signed_in: Any
-) -> None:
+    make_release, finished, script, signed_in
+):
     script(perfect)
     ten, many = make_release(10, name="ten"), make_release(60, name="many")
     finished(release=ten), finished(release=many)  # the baselines
@@ -321,9 +304,7 @@ def test_progress_says_that_no_worker_is_running(launch: Any, signed_in: Any) ->
     assert "waiting for a worker" in text(noor.get(url))
 
 
-def test_progress_counts_what_is_scored_and_keeps_the_time_of_the_launch(
-    launch: Any, signed_in: Any
-) -> None:
+def test_progress_counts_what_is_scored_and_keeps_the_time_of_the_launch(launch, signed_in):
     run = launch(pipeline="nothing")
     run.cases.update(state="done", output={"requirements": []})
     Run.objects.filter(pk=run.pk).update(scored_cases=2)
@@ -335,8 +316,8 @@ def test_progress_counts_what_is_scored_and_keeps_the_time_of_the_launch(
 
 
 def test_progress_tells_pace_time_left_errors_and_what_is_in_work(
-    make_release: Any, launch: Any, signed_in: Any, monkeypatch: Any
-) -> None:
+    make_release, launch, signed_in, monkeypatch
+):
     run, noor = launch(release=make_release(10, name="ten")), signed_in("noor")
     url, now = reverse("run-progress", args=[run.pk]), timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: now)
@@ -378,12 +359,8 @@ def test_progress_tells_pace_time_left_errors_and_what_is_in_work(
 
 
 def test_the_pace_of_a_resumed_run_leaves_out_the_pause(
-    make_release: Any,
-    launch: Any,
-    people: dict[str, User],
-    monkeypatch: Any,
-    django_capture_on_commit_callbacks: Any,
-) -> None:
+    make_release, launch, people, monkeypatch, django_capture_on_commit_callbacks
+):
     run, now = launch(release=make_release(10, name="ten")), timezone.now()
     keys = list(run.cases.values_list("pk", flat=True))
     # three cases in the first minute, a pause of nine, and three in the last
@@ -419,8 +396,8 @@ def test_cancelling_asks_first(launch: Any, signed_in: Any) -> None:
 
 
 def test_the_menu_tries_again_repeats_and_changes_the_concurrency(
-    make_release: Any, launch: Any, finished: Any, script: Any, signed_in: Any
-) -> None:
+    make_release, launch, finished, script, signed_in
+):
     script(one_in_three_is_right)
     run = finished(release=make_release(5, name="five"))
     whole = finished(pipeline="nothing")
@@ -446,9 +423,7 @@ def test_the_menu_tries_again_repeats_and_changes_the_concurrency(
     "query",
     [f"?tab=cases&page={10**30}", "?page=x", "?sort=x", "?page=-1&sort=mrr", "?tab=x"],
 )
-def test_a_mangled_address_of_a_run_shows_something(
-    launch: Any, signed_in: Any, query: str
-) -> None:
+def test_a_mangled_address_of_a_run_shows_something(launch, signed_in, query):
     run = launch()
 
     assert signed_in("noor").get(run.get_absolute_url() + query).status_code == 200
@@ -457,9 +432,7 @@ def test_a_mangled_address_of_a_run_shows_something(
     assert signed_in("noor").get(reverse("run-case", args=[10**30, case.pk])).status_code == 404
 
 
-def test_charts_are_drawn_in_german_too(
-    make_release: Any, script: Any, finished: Any, signed_in: Any
-) -> None:
+def test_charts_are_drawn_in_german_too(make_release, script, finished, signed_in):
     """A coordinate such as 36,5 is none: the browser leaves out what stands there."""
     release = make_release(4, name="drawn")
     script(perfect)

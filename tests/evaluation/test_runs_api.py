@@ -19,8 +19,8 @@ pytestmark = pytest.mark.django_db
 
 
 def test_pipelines_say_their_settings_and_the_layers_they_fit(
-    release: Any, signed_in: Any, django_assert_num_queries: Any
-) -> None:
+    release, signed_in, django_assert_num_queries
+):
     noor = signed_in("noor")
     everything = noor.get("/api/pipelines/?limit=500").json()["results"]
     of_layer = noor.get("/api/pipelines/?layer=qa&limit=500").json()["results"]
@@ -32,9 +32,7 @@ def test_pipelines_say_their_settings_and_the_layers_they_fit(
     assert not one["asks_model"]
 
 
-def test_a_case_has_its_output_its_gold_and_every_score(
-    finished: Any, script: Any, signed_in: Any
-) -> None:
+def test_a_case_has_its_output_its_gold_and_every_score(finished, script, signed_in):
     script(perfect)
     run = finished()
     case = run.cases.order_by("pk")[0]
@@ -51,8 +49,8 @@ def test_a_case_has_its_output_its_gold_and_every_score(
 
 
 def test_who_labels_a_conversation_blind_reads_no_gold_of_it_in_a_case(
-    finished: Any, script: Any, signed_in: Any, people: Any
-) -> None:
+    finished, script, signed_in, people
+):
     script(perfect)
     run = finished()
     blind, other = (f"/api/runs/{run.pk}/cases/{case.pk}/" for case in run.cases.order_by("pk")[:2])
@@ -82,9 +80,7 @@ def test_runs_are_narrowed_as_on_the_page(launch: Any, signed_in: Any) -> None:
     assert shown("status=done") == shown("gold=demo@9") == []
 
 
-def test_predictions_of_a_file_become_a_run(
-    release: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_predictions_of_a_file_become_a_run(release, signed_in, monkeypatch):
     items = release.items.order_by("position")
     lines = [{"case_id": item.item_id, "output": {"requirements": []}} for item in items]
     noor = signed_in("noor")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,9 +37,7 @@ def measured() -> tuple[str, set[str]]:
     return run.split, set(run.cases.values_list("item__split", flat=True))
 
 
-def test_a_file_of_predictions_is_measured_without_its_test_items(
-    release: Any, tmp_path: Path
-) -> None:
+def test_a_file_of_predictions_is_measured_without_its_test_items(release, tmp_path):
     path = tmp_path / "p.jsonl"
     rows = [{"case_id": f"case-00{n}", "output": {"requirements": []}} for n in range(4)]
     path.write_text("\n".join(map(json.dumps, rows)))

@@ -28,8 +28,8 @@ def release(project: Project) -> GoldRelease:
 
 
 def test_examples_are_of_train_items_and_never_of_the_conversation_that_is_asked_about(
-    release: GoldRelease,
-) -> None:
+    release,
+):
     train = {f"case-{number}" for number, split in enumerate(SPLITS, 1) if split == "train"}
     layer = gold_layer("extraction")
 
@@ -41,9 +41,7 @@ def test_examples_are_of_train_items_and_never_of_the_conversation_that_is_asked
         assert [message.index for message in shown[0].messages] == [0]
 
 
-def test_a_case_carries_them_only_where_a_model_is_asked(
-    release: GoldRelease, launch: Any, asking: Any
-) -> None:
+def test_a_case_carries_them_only_where_a_model_is_asked(release, launch, asking):
     run = launch(release=release, pipeline="nothing", split="train")
     layer, case = gold_layer("extraction"), run.cases.select_related("item", "run__release")[0]
     assert adapters.to_case(case, layer).examples == ()

@@ -139,9 +139,7 @@ def better(sliced: Run, script: Any, finished: Any) -> Run:
 
 
 @pytest.mark.django_db
-def test_two_runs_are_compared_in_each_group_as_over_all_cases(
-    sliced: Run, better: Run, signed_in: Any
-) -> None:
+def test_two_runs_are_compared_in_each_group_as_over_all_cases(sliced, better, signed_in):
     client, asked = signed_in("noor"), {"baseline": sliced.pk, "run": better.pk}
     part = {"HX-Target": "compared-slices", "HX-Request": "true"}
 
@@ -175,9 +173,7 @@ def test_a_group_without_difference_or_interval_says_why() -> None:
 
 
 @pytest.mark.django_db
-def test_slices_of_runs_or_metrics_that_cannot_be_compared_are_refused(
-    sliced: Run, better: Run, signed_in: Any
-) -> None:
+def test_slices_of_runs_or_metrics_that_cannot_be_compared_are_refused(sliced, better, signed_in):
     client, asked = signed_in("noor"), {"baseline": sliced.pk, "run": better.pk}
     Run.objects.filter(pk=better.pk).update(scored_at=None)
 

@@ -21,7 +21,6 @@ from labeling.domain.facts import Fact
 from labeling.models import WorkerPulse
 from labeling.operation import health
 from tests import llm_server
-from tests.llm_server import LanguageServer
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
@@ -47,8 +46,8 @@ def runs_of(*taken: Slot | None) -> list[int | None]:
 
 
 def test_threads_share_the_runs_and_no_run_has_more_than_its_concurrency(
-    queued: Callable[..., Run],
-) -> None:
+    queued,
+):
     long, short = queued(concurrency=3), queued(concurrency=1)
 
     taken = [slots.take(worker) for worker in ("one", "two", "one", "two", "two")]
@@ -58,8 +57,8 @@ def test_threads_share_the_runs_and_no_run_has_more_than_its_concurrency(
 
 
 def test_of_runs_with_as_many_threads_the_one_that_waited_longest_is_next(
-    queued: Callable[..., Run],
-) -> None:
+    queued,
+):
     first, second = queued(), queued()
 
     def one_turn() -> int:
@@ -71,9 +70,7 @@ def test_of_runs_with_as_many_threads_the_one_that_waited_longest_is_next(
     assert [one_turn() for _ in range(4)] == [first.pk, second.pk, first.pk, second.pk]
 
 
-def test_a_thread_leaves_after_its_turn_only_if_another_run_needs_it_more(
-    queued: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_thread_leaves_after_its_turn_only_if_another_run_needs_it_more(queued, monkeypatch):
     monkeypatch.setattr(slots, "LOOK_SECONDS", 0.0)
     run = queued()
     taken = slots.take("one")
@@ -91,8 +88,8 @@ def test_a_thread_leaves_after_its_turn_only_if_another_run_needs_it_more(
 
 
 def test_a_lower_concurrency_sends_threads_away_and_a_higher_one_calls_them(
-    queued: Callable[..., Run], people: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    queued, people, monkeypatch
+):
     monkeypatch.setattr(slots, "LOOK_SECONDS", 0.0)
     run = queued(concurrency=2)
     first, second = slots.take("one"), slots.take("two")
@@ -141,8 +138,8 @@ def test_what_a_silent_worker_held_is_free_at_once(queued: Callable[..., Run], l
 
 
 def test_a_worker_that_died_while_it_scored_is_replaced_at_once(
-    queued: Callable[..., Run],
-) -> None:
+    queued,
+):
     run = queued()
     run.cases.update(state="failed", error=Fact("answer.called_off"))
     dead = slots.take("one")
@@ -155,9 +152,7 @@ def test_a_worker_that_died_while_it_scored_is_replaced_at_once(
     assert runs_of(slots.take("two")) == [run.pk]
 
 
-def test_runs_that_are_paused_ended_or_only_for_a_command_are_left_alone(
-    launch: Any, queued: Callable[..., Run], people: Any
-) -> None:
+def test_runs_that_are_paused_ended_or_only_for_a_command_are_left_alone(launch, queued, people):
     steering.pause(queued(), by=people["rita"])
     steering.cancel(queued(), by=people["rita"])
     Run.objects.filter(pk=queued().pk).update(failure=Fact("launch.broken_off"))
@@ -188,8 +183,8 @@ def test_a_spare_thread_takes_up_only_what_nobody_is_at(queued: Callable[..., Ru
 
 
 def test_the_look_for_work_takes_two_queries_whatever_waits_and_one_short_one_if_nothing_does(
-    queued: Callable[..., Run], django_assert_num_queries: Any
-) -> None:
+    queued, django_assert_num_queries
+):
     with django_assert_num_queries(1):
         assert slots.take("two") is None
     for _ in range(7):
@@ -205,8 +200,8 @@ def test_the_look_for_work_takes_two_queries_whatever_waits_and_one_short_one_if
 
 
 def test_what_a_command_works_on_is_taken_away_by_no_worker_however_old_it_is(
-    queued: Callable[..., Run],
-) -> None:
+    queued,
+):
     run = queued()
     long_ago = timezone.now() - timedelta(days=1)
     Run.objects.filter(pk=run.pk).update(created_at=long_ago, woken_at=long_ago)
@@ -217,8 +212,8 @@ def test_what_a_command_works_on_is_taken_away_by_no_worker_however_old_it_is(
 
 
 def test_a_command_that_died_keeps_its_run_for_a_minute_and_a_clock_in_the_future_no_longer(
-    queued: Callable[..., Run],
-) -> None:
+    queued,
+):
     run = queued()
     for apart in (-1, 10 * slots.COMMAND_SECONDS):
         Slot.objects.all().delete()
@@ -229,9 +224,7 @@ def test_a_command_that_died_keeps_its_run_for_a_minute_and_a_clock_in_the_futur
 
 
 @pytest.mark.usefixtures("asking")
-def test_a_worker_leaves_what_asks_another_model_to_one_that_has_it(
-    queued: Callable[..., Run], server: LanguageServer, settings: Any
-) -> None:
+def test_a_worker_leaves_what_asks_another_model_to_one_that_has_it(queued, server, settings):
     asking, plain = queued(pipeline="asking"), queued()
     Run.objects.filter(pk=asking.pk).update(turn_at=None)
     settings.LLM_MODEL = "another-1"
@@ -249,9 +242,7 @@ def test_a_worker_leaves_what_asks_another_model_to_one_that_has_it(
 
 
 @pytest.mark.usefixtures("asking")
-def test_a_slot_of_a_run_that_asks_a_model_has_sixteen_of_its_cases_at_a_time(
-    queued: Callable[..., Run], server: LanguageServer
-) -> None:
+def test_a_slot_of_a_run_that_asks_a_model_has_sixteen_of_its_cases_at_a_time(queued, server):
     run = queued(pipeline="asking", concurrency=20)
     taken = [slots.take("one"), slots.take("two"), slots.take("two")]
     assert runs_of(*taken) == [run.pk, run.pk, None]
@@ -266,8 +257,8 @@ def test_a_slot_of_a_run_that_asks_a_model_has_sixteen_of_its_cases_at_a_time(
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("asking")
 def test_a_turn_has_as_many_requests_in_flight_and_does_each_case_once(
-    make_release: Any, queued: Callable[..., Run], server: LanguageServer
-) -> None:
+    make_release, queued, server
+):
     run = queued(release=make_release(40, name="forty"), pipeline="asking", concurrency=16)
     together = Barrier(16)  # no request is answered until sixteen wait
 
@@ -291,9 +282,7 @@ def test_a_turn_has_as_many_requests_in_flight_and_does_each_case_once(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("asking")
-def test_what_a_death_has_left_is_done_alone_before_anything_else(
-    make_release: Any, queued: Callable[..., Run], server: LanguageServer
-) -> None:
+def test_what_a_death_has_left_is_done_alone_before_anything_else(make_release, queued, server):
     run = queued(release=make_release(6, name="six"), pipeline="asking", concurrency=6)
     dead, heir = slots.take("one"), uuid4()
     assert dead is not None

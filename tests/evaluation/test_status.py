@@ -67,8 +67,8 @@ def held_case(run: Run, *, until: timedelta = timedelta(0)) -> tuple[CaseRun, An
 
 
 def test_a_run_waits_for_a_worker_since_it_was_launched_until_one_is_at_it(
-    queued: Callable[..., Run],
-) -> None:
+    queued,
+):
     run = queued()
     waiting = job()
     assert (waiting.is_at_work, waiting.done, waiting.total) == (False, 0, 3)
@@ -83,9 +83,7 @@ def test_a_run_waits_for_a_worker_since_it_was_launched_until_one_is_at_it(
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has the clock of its machine")
 @pytest.mark.parametrize("hours", [2, -2])
-def test_a_web_server_with_a_wrong_clock_calls_nobody_dead(
-    queued: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, hours: int
-) -> None:
+def test_a_web_server_with_a_wrong_clock_calls_nobody_dead(queued, monkeypatch, hours):
     held_case(queued())
     right = timezone.now
     monkeypatch.setattr(connection, "clock_offset", timedelta(0), raising=False)
@@ -100,9 +98,7 @@ def test_a_web_server_with_a_wrong_clock_calls_nobody_dead(
     assert health.has_worker()
 
 
-def test_answers_and_a_freeze_wait_until_a_worker_is_at_them(
-    project: Project, people: dict[str, User]
-) -> None:
+def test_answers_and_a_freeze_wait_until_a_worker_is_at_them(project, people):
     for _ in range(3):
         PendingUpdate.objects.create(project=project)
     ask = {"project": project, "layer": "extraction", "by": people["rita"]}
@@ -130,9 +126,7 @@ def test_readiness_fails_when_something_waits_for_too_long(project: Project) -> 
         health._queue()
 
 
-def test_failures_say_why_and_every_kind_has_words_and_advice(
-    queued: Callable[..., Run], sign_in: Callable[[str], Client]
-) -> None:
+def test_failures_say_why_and_every_kind_has_words_and_advice(queued, sign_in):
     broken, partly = queued(), queued()
     endings.fail(broken.pk, Fact("run.scoring_too_long", hours=6))
     CaseRun.objects.filter(run=partly, pk=partly.cases.first().pk).update(  # type: ignore[union-attr]
@@ -145,27 +139,21 @@ def test_failures_say_why_and_every_kind_has_words_and_advice(
     assert str(ADVICE["run"]) in page
 
 
-def test_a_project_shows_what_waits_and_that_no_worker_runs(
-    queued: Callable[..., Run], sign_in: Callable[[str], Client]
-) -> None:
+def test_a_project_shows_what_waits_and_that_no_worker_runs(queued, sign_in):
     queued()
     page = sign_in("rita").get("/projects/demo/status/").content.decode()
     assert "Waiting for a worker since" in page
     assert "No worker is running." in page
 
 
-def test_administrators_see_all_projects_and_every_worker(
-    queued: Callable[..., Run], sign_in: Callable[[str], Client]
-) -> None:
+def test_administrators_see_all_projects_and_every_worker(queued, sign_in):
     held_case(queued())
     page = sign_in("admin").get("/status/").content.decode()
     assert "Demo" in page
     assert '<th scope="row">one</th>' in page
 
 
-def test_programs_read_the_same_of_what_they_may(
-    queued: Callable[..., Run], sign_in: Callable[[str], Client]
-) -> None:
+def test_programs_read_the_same_of_what_they_may(queued, sign_in):
     run = queued()
     held_case(run)
     said = sign_in("noor").get("/api/status/").json()
@@ -178,9 +166,7 @@ def test_programs_read_the_same_of_what_they_may(
     assert len(sign_in("admin").get("/api/status/").json()["jobs"]) == 1
 
 
-def test_a_token_of_an_administrator_shows_the_work_of_its_projects_only(
-    queued: Callable[..., Run], sign_in: Callable[[str], Client]
-) -> None:
+def test_a_token_of_an_administrator_shows_the_work_of_its_projects_only(queued, sign_in):
     run, admin = queued(), sign_in("admin").get("/").wsgi_request.user
     other = factories.make_project("other")
 
@@ -192,12 +178,7 @@ def test_a_token_of_an_administrator_shows_the_work_of_its_projects_only(
     assert (shown(), shown(run.release.project), shown(other)) == (["demo"], ["demo"], [])
 
 
-def test_a_run_and_gold_that_wait_without_a_worker_say_so(
-    queued: Callable[..., Run],
-    sign_in: Callable[[str], Client],
-    project: Project,
-    people: dict[str, User],
-) -> None:
+def test_a_run_and_gold_that_wait_without_a_worker_say_so(queued, sign_in, project, people):
     run = queued()
     said = sign_in("noor").get(f"/api/runs/{run.pk}/").json()
     run.refresh_from_db()
@@ -215,9 +196,7 @@ def test_a_run_and_gold_that_wait_without_a_worker_say_so(
     assert "No worker is running." in sign_in("rita").get("/projects/demo/gold/").content.decode()
 
 
-def test_more_projects_and_jobs_cost_no_more_queries(
-    queued: Callable[..., Run], project: Project
-) -> None:
+def test_more_projects_and_jobs_cost_no_more_queries(queued, project):
     spent = []
     for number in range(3):
         queued()

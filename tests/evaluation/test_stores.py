@@ -37,9 +37,7 @@ def test_writers_of_one_key_leave_one_whole_file(tmp_path: Path) -> None:
 # --- one at a time ------------------------------------------------------------------------------
 
 
-def test_a_full_disk_is_not_filled_with_drafts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_not_filled_with_drafts(tmp_path, monkeypatch):
     def refuse(*args: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -51,9 +49,7 @@ def test_a_full_disk_is_not_filled_with_drafts(
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_who_comes_second_waits_until_the_first_is_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_comes_second_waits_until_the_first_is_done(tmp_path, monkeypatch):
     waits, entered, alone = Event(), Event(), []
     monkeypatch.setattr(stores, "sleep", lambda _: waits.set())
 
@@ -110,9 +106,7 @@ def test_a_killed_process_keeps_nobody_waiting(tmp_path: Path) -> None:
         assert (said, while_held, afterwards) == ("held\n", False, True)
 
 
-def test_a_file_system_without_locks_lets_everybody_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_system_without_locks_lets_everybody_go_on(tmp_path, monkeypatch):
     def refuse(*_: object) -> None:
         raise OSError(37, "No locks available")
 

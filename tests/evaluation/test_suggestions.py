@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from evaluation.models import Run
@@ -19,7 +17,6 @@ from labeling.work import suggestions as seen
 from pipelines.types import Case, Output
 from tests import factories
 from tests.evaluation.conftest import requirement
-from tests.llm_server import LanguageServer
 from tests.refusals import refused
 
 PIPELINE = "requirements-local"
@@ -38,9 +35,7 @@ def ids(run: Run) -> list[str]:
     return list(run.conversations.order_by("position").values_list("external_id", flat=True))
 
 
-def test_a_lead_asks_on_the_page_and_adds_what_came(
-    project: Project, full: Any, script: Any, signed_in: Callable[[str], Client]
-) -> None:
+def test_a_lead_asks_on_the_page_and_adds_what_came(project, full, script, signed_in):
     script(found)
     rita, url = signed_in("rita"), reverse("suggestions", args=[project.slug])
     assert "No suggestions yet" in rita.get(url).content.decode()
@@ -63,9 +58,7 @@ def test_a_lead_asks_on_the_page_and_adds_what_came(
     assert "Of c-001" not in rita.get(url).content.decode()  # never what is suggested
 
 
-def test_what_has_no_suggestion_yet_is_asked_for_first(
-    project: Project, full: Any, people: Any
-) -> None:
+def test_what_has_no_suggestion_yet_is_asked_for_first(project, full, people):
     factories.suggest(project.conversations.get(external_id="c-001"), [], pipeline=PIPELINE)
     project.conversations.filter(external_id="c-003").update(split="test")
     assert ids(adopting.ask(project, PIPELINE, by=people["rita"])) == ["c-002"]
@@ -85,16 +78,8 @@ def test_what_has_no_suggestion_yet_is_asked_for_first(
     ],
 )
 def test_what_cannot_be_made_is_refused_at_once(
-    project: Project,
-    full: Any,
-    people: Any,
-    server: LanguageServer,
-    settings: Any,
-    pipeline: str,
-    budget: dict[str, Any],
-    model: str,
-    said: str,
-) -> None:
+    project, full, people, server, settings, pipeline, budget, model, said
+):
     settings.LLM_MODEL = model
     with refused(RuleError, match=said):
         adopting.ask(project, pipeline, by=people["rita"], **budget)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.urls import reverse
 
 from evaluation.models import Run
@@ -109,9 +108,7 @@ def test_what_does_not_verify_is_named(sample: Sample, reason: str) -> None:
 
 
 @pytest.mark.django_db
-def test_what_is_made_is_marked_everywhere_and_measured_as_such(
-    word_overlap_ruler: None, client: Client
-) -> None:
+def test_what_is_made_is_marked_everywhere_and_measured_as_such(word_overlap_ruler, client):
     said = command("--project", "load", "--count", "10", "--seed", "4")
 
     assert "10 synthetic conversations are new, 0 were there already" in said
@@ -157,9 +154,7 @@ def test_conversations_alone_can_be_made_for_people_to_label() -> None:
         (["--count", "1", "--gold", "a b"], "cannot name a release"),
     ],
 )
-def test_what_cannot_be_made_is_refused_and_nothing_stored(
-    arguments: list[str], sentence: str, settings: Any
-) -> None:
+def test_what_cannot_be_made_is_refused_and_nothing_stored(arguments, sentence, settings):
     settings.LLM_MODEL = ""
     with pytest.raises(CommandError, match=sentence):
         command("--project", "load", *arguments)

@@ -561,9 +561,7 @@ def test_only_a_lead_brings_labels_into_a_project(script, signed_in, project, st
 # --- by API ---------------------------------------------------------------------------------------
 
 
-def test_a_program_launches_on_conversations_and_reads_what_came_out(
-    signed_in: Any, script: Any, project: Any
-) -> None:
+def test_a_program_launches_on_conversations_and_reads_what_came_out(signed_in, script, project):
     script(returned)
     free = talk(project, "free")
     rita = signed_in("rita")

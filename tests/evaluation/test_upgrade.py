@@ -22,8 +22,8 @@ ROWS = [
 
 
 def test_tags_stand_in_the_note_and_nobody_asks_for_layers(
-    empty_database: str,  # noqa: F811
-) -> None:
+    empty_database,  # noqa: F811
+):
     load(empty_database, "0.6.0")
     with _connected(empty_database) as database:
         for row in ROWS:

@@ -26,7 +26,7 @@ from evaluation.models import Answer, CaseRun, Judgement, Run, Score
 from evaluation.services.judging import judgings
 from evaluation.services.run import execution
 from labeling.domain.facts import Fact
-from labeling.models import Event, Project
+from labeling.models import Event
 from labeling.operation import health
 from pipelines import registry
 from tests import llm_server
@@ -127,13 +127,8 @@ def n_done(run: Run) -> int:
 
 @pytest.mark.slow
 def test_four_workers_that_share_nothing_but_the_database_do_each_case_once(
-    make_release: Any,
-    launch: Any,
-    start_worker: Callable[..., subprocess.Popen[bytes]],
-    log: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    make_release, launch, start_worker, log, tmp_path, monkeypatch
+):
     """With two data folders, and so two queues."""
     monkeypatch.setitem(registry.PIPELINES, "slow", ENTRY)
     run = launch(release=make_release(60, name="sixty"), pipeline="slow", queue=True)
@@ -161,13 +156,8 @@ def test_four_workers_that_share_nothing_but_the_database_do_each_case_once(
 
 
 def test_a_worker_killed_twice_in_mid_run_loses_nothing_and_scores_nothing_twice(
-    make_release: Any,
-    launch: Any,
-    start_worker: Callable[..., subprocess.Popen[bytes]],
-    log: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    make_release, launch, start_worker, log, tmp_path, monkeypatch
+):
     monkeypatch.setitem(registry.PIPELINES, "slow", ENTRY)
     said = tmp_path / "worker.log"
     run = launch(release=make_release(30, name="thirty"), pipeline="slow", queue=True)
@@ -199,12 +189,8 @@ def test_a_worker_killed_twice_in_mid_run_loses_nothing_and_scores_nothing_twice
 
 
 def test_a_pipeline_that_hangs_costs_its_case_and_not_the_worker(
-    make_release: Any,
-    launch: Any,
-    start_worker: Callable[..., subprocess.Popen[bytes]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    make_release, launch, start_worker, tmp_path, monkeypatch
+):
     monkeypatch.setitem(registry.PIPELINES, "hanging", HANGING)
     monkeypatch.setenv("ASSAY_CASE_TIMEOUT_SECONDS", "3")
     run = launch(release=make_release(3, name="three"), pipeline="hanging", queue=True)
@@ -225,15 +211,8 @@ def test_a_pipeline_that_hangs_costs_its_case_and_not_the_worker(
     ("number", "state"), [(signal.SIGKILL, "running"), (signal.SIGTERM, "queued")]
 )
 def test_a_worker_that_ends_leaves_no_process_and_gives_back_what_it_can(
-    make_release: Any,
-    launch: Any,
-    start_worker: Callable[..., subprocess.Popen[bytes]],
-    log: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    number: signal.Signals,
-    state: str,
-) -> None:
+    make_release, launch, start_worker, log, tmp_path, monkeypatch, number, state
+):
     monkeypatch.setitem(registry.PIPELINES, "hanging", HANGING)
     run = launch(release=make_release(3, name="three"), pipeline="hanging", queue=True)
     said = tmp_path / "worker.log"
@@ -260,12 +239,8 @@ def processes_of(worker: subprocess.Popen[bytes]) -> list[str]:
 
 @pytest.mark.slow
 def test_a_worker_killed_while_it_answers_and_judges_writes_and_judges_nothing_twice(
-    speaking: LanguageServer,
-    turns: Semaphore,
-    project: Project,
-    start_worker: Callable[..., subprocess.Popen[bytes]],
-    tmp_path: Path,
-) -> None:
+    speaking, turns, project, start_worker, tmp_path
+):
     said = tmp_path / "worker.log"
     release = asked.questions(project, chats=3)
     run = launching.launch(release, pipeline="lexical", evaluate_answers=True, concurrency=4)
@@ -306,12 +281,8 @@ def is_scored(run: Run) -> bool:
 
 @pytest.mark.slow
 def test_a_worker_without_the_model_takes_no_judging_away_from_the_command_that_does_it(
-    speaking: LanguageServer,
-    turns: Semaphore,
-    project: Project,
-    start_worker: Callable[..., subprocess.Popen[bytes]],
-    tmp_path: Path,
-) -> None:
+    speaking, turns, project, start_worker, tmp_path
+):
     run = launching.launch(
         asked.questions(project), pipeline="lexical", evaluate_answers=True, queue=False
     )

@@ -97,9 +97,7 @@ def test_a_person_is_scored_against_gold_made_without_their_labels(project: Proj
     assert by_person == {"ana": 0.5, "ben": 0.5, "cleo": 1.0}
 
 
-def test_what_one_person_alone_gave_is_not_gold_without_them(
-    project: Project, annotators: dict[str, User]
-) -> None:
+def test_what_one_person_alone_gave_is_not_gold_without_them(project, annotators):
     """An adjudicator kept 2, which only ana has, and 3, which nobody has."""
     round_ = factories.open_full(project, 1)
     for assignment in round_.assignments.select_related("annotator"):
@@ -135,9 +133,7 @@ def test_what_one_person_alone_gave_is_not_gold_without_them(
     assert without["ben"] == without["cleo"] == set(TITLES.values())
 
 
-def test_two_people_are_too_few_and_the_reason_says_what_helps(
-    project: Project, annotators: dict[str, User], client: Any
-) -> None:
+def test_two_people_are_too_few_and_the_reason_says_what_helps(project, annotators, client):
     release = answer(project, [1, 2], [1, 2], [1, 2])
     for assignment in project.rounds.get().assignments.filter(annotator__username="ana"):
         FirstPass.objects.create(assignment=assignment, version=1)  # had seen suggestions
@@ -179,8 +175,8 @@ def test_a_release_without_floors_is_due_until_it_has_them(project: Project) -> 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, RuntimeError])
 def test_what_a_killed_worker_has_measured_stays_and_no_run_reads_half_of_it(
-    project: Project, monkeypatch: pytest.MonkeyPatch, end: type[BaseException]
-) -> None:
+    project, monkeypatch, end
+):
     """Nor does one that fails take it away: another machine may be at the same, further on."""
     release = answer(project, [1, 2], [1, 2], [1], conversations=3)
     monkeypatch.setattr(people, "BATCH", 1)
@@ -209,8 +205,8 @@ def test_what_a_killed_worker_has_measured_stays_and_no_run_reads_half_of_it(
 
 
 def test_a_failure_does_not_replace_what_another_machine_has_measured_meanwhile(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    project, monkeypatch
+):
     release = answer(project, [1], [1], [1])
 
     def fails_late(frame: Any, pipeline: Any, items: Any) -> Any:
@@ -253,9 +249,7 @@ def test_repetitions_of_a_random_run_return_other_messages(chat: Any) -> None:
     assert len({tuple(ranked) for ranked in outputs}) == len(outputs) == 3
 
 
-def test_a_floor_that_breaks_is_reported_and_the_run_has_its_scores(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_floor_that_breaks_is_reported_and_the_run_has_its_scores(project, monkeypatch):
     def broken(frame: Any, name: str, config: Any) -> Any:
         raise RuntimeError("no luck")
 
@@ -339,9 +333,7 @@ def test_run_and_people_share_their_cases() -> None:
     assert people_["people"]["mean"] == pytest.approx(1.9 / 3)
 
 
-def test_the_figure_without_empty_gold_is_next_to_the_mean(
-    project: Project, annotators: dict[str, User], client: Any
-) -> None:
+def test_the_figure_without_empty_gold_is_next_to_the_mean(project, annotators, client):
     """Of an empty case it is right to say nothing, and that says little about a pipeline."""
     round_ = factories.open_full(project, 2)
     empty = round_.places.first().conversation_id
@@ -359,9 +351,7 @@ def test_the_figure_without_empty_gold_is_next_to_the_mean(
     assert "Without 1 case whose gold is empty: 0.000" in text
 
 
-def test_results_page_and_command_show_them_without_more_queries(
-    project: Project, annotators: dict[str, User], client: Any
-) -> None:
+def test_results_page_and_command_show_them_without_more_queries(project, annotators, client):
     run = run_on(answer(project, [1, 2], [1, 2], [1]), "everything")
 
     shown = results.results_document(run)["metrics"]["requirement_recall"]
@@ -389,8 +379,8 @@ def queries(client: Any, run: Run) -> int:
 
 
 def test_gold_is_read_in_chunks_whose_queries_are_over_before_anything_is_stored(
-    make_release: Any, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
-) -> None:
+    make_release, monkeypatch, django_assert_num_queries
+):
     release = make_release(5)
     monkeypatch.setattr(people, "BATCH", 2)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.urls import reverse
 
 from evaluation import judge
@@ -23,9 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.postgres
-def test_the_page_of_a_run_names_its_judge_and_calls_it_uncalibrated(
-    server: LanguageServer, start: Any, signed_in: Any
-) -> None:
+def test_the_page_of_a_run_names_its_judge_and_calls_it_uncalibrated(server, start, signed_in):
     run = work(start())
 
     text = signed_in("noor").get(f"{run.get_absolute_url()}?tab=answers").content.decode()
@@ -36,9 +33,7 @@ def test_the_page_of_a_run_names_its_judge_and_calls_it_uncalibrated(
     assert "faithfulness.v2" in text
 
 
-def test_a_case_shows_answer_messages_scores_reasons_and_failures(
-    server: LanguageServer, start: Any, signed_in: Any
-) -> None:
+def test_a_case_shows_answer_messages_scores_reasons_and_failures(server, start, signed_in):
     reply = "<b>no verdict</b>"
     server.default = lambda body: reply if kind_of(body) == "relevance" else asked.speak(body)
     run = work(start())
@@ -59,9 +54,7 @@ def _answer_url(run: Run, case: Any) -> str:
 
 
 @pytest.mark.postgres
-def test_history_shows_figures_of_retrieval_and_answers_together(
-    server: LanguageServer, start: Any, signed_in: Any
-) -> None:
+def test_history_shows_figures_of_retrieval_and_answers_together(server, start, signed_in):
     work(start(evaluate_answers=False))
     work(start())
     rita = signed_in("rita")
@@ -73,8 +66,8 @@ def test_history_shows_figures_of_retrieval_and_answers_together(
 
 
 def test_the_run_form_offers_answers_where_a_model_can_write_and_judge_them(
-    project: Project, signed_in: Any, settings: Any
-) -> None:
+    project, signed_in, settings
+):
     release = asked.questions(project)
     noor, given = signed_in("noor"), {"release": release.pk, "pipeline": "lexical"}
     settings.LLM_MODEL, settings.LLM_API_KEY = "tiny", "key"
@@ -92,9 +85,7 @@ def test_the_run_form_offers_answers_where_a_model_can_write_and_judge_them(
     assert not Run.objects.exists()
 
 
-def test_judging_again_from_the_page_takes_the_prompt_as_it_is_written(
-    server: LanguageServer, start: Any, signed_in: Any
-) -> None:
+def test_judging_again_from_the_page_takes_the_prompt_as_it_is_written(server, start, signed_in):
     run = work(start())
     noor, url = signed_in("noor"), reverse("run-judge", args=[run.pk])
     prompts = {kind: judge.shipped(kind).text for kind in judge.KINDS}
@@ -112,9 +103,7 @@ def test_judging_again_from_the_page_takes_the_prompt_as_it_is_written(
     assert Run.objects.with_progress().get(pk=run.pk).status == "judging"
 
 
-def test_a_run_that_ended_while_it_was_paused_is_judged_again_at_once(
-    server: LanguageServer, start: Any
-) -> None:
+def test_a_run_that_ended_while_it_was_paused_is_judged_again_at_once(server, start):
     run = work(start())
     Run.objects.filter(pk=run.pk).update(paused=True)  # while it was scored
 
@@ -124,9 +113,7 @@ def test_a_run_that_ended_while_it_was_paused_is_judged_again_at_once(
     assert run.judgings.count() == 2
 
 
-def test_comparing_runs_of_different_judges_warns(
-    server: LanguageServer, start: Any, signed_in: Any, people: dict[str, User]
-) -> None:
+def test_comparing_runs_of_different_judges_warns(server, start, signed_in, people):
     before, after = work(start()), work(start())
     rita, url = signed_in("rita"), reverse("run-compare")
     both = {"baseline": before.pk, "run": after.pk}
@@ -151,8 +138,8 @@ def test_a_run_with_answers_compares_with_one_without(server: LanguageServer, st
 
 @pytest.mark.postgres
 def test_a_lead_sets_thresholds_of_answers_and_they_hold_for_runs_that_have_answers(
-    server: LanguageServer, project: Project, start: Any, signed_in: Any
-) -> None:
+    server, project, start, signed_in
+):
     Project.objects.filter(pk=project.pk).update(layers=["extraction"])  # questions: only frozen
     rita, shown = signed_in("rita"), reverse("gate-thresholds", args=[project.slug])
     assert 'name="faithfulness"' in rita.get(shown).content.decode()

@@ -27,9 +27,7 @@ from tests.refusals import refused
 pytestmark = pytest.mark.django_db
 
 
-def test_a_failed_case_without_a_reference_counts_nowhere_in_correctness(
-    start: Any, server: LanguageServer, script: Any
-) -> None:
+def test_a_failed_case_without_a_reference_counts_nowhere_in_correctness(start, server, script):
     def fail_the_third(case: Case) -> Output:
         if "Who" in (case.question or ""):
             raise ValueError("no")
@@ -44,9 +42,7 @@ def test_a_failed_case_without_a_reference_counts_nowhere_in_correctness(
     assert (relevance.mean, relevance.n, relevance.n_failed) == (6, 3, 1)  # (9 + 9 + 0)/3
 
 
-def test_answers_are_written_from_what_was_retrieved_and_judged_by_the_same_messages(
-    server: LanguageServer, start: Any
-) -> None:
+def test_answers_are_written_from_what_was_retrieved_and_judged_by_the_same_messages(server, start):
     run = work(start())
 
     assert run.status == "finished", run.failure or run.pause_reason
@@ -65,9 +61,7 @@ def test_answers_are_written_from_what_was_retrieved_and_judged_by_the_same_mess
     assert ["Rome" in text.split("Reference answer")[1] for text in references] == [True, True]
 
 
-def test_scores_have_reasons_and_claims_stand_beside_the_score_at_one_look(
-    server: LanguageServer, start: Any
-) -> None:
+def test_scores_have_reasons_and_claims_stand_beside_the_score_at_one_look(server, start):
     run = work(start())
 
     means = asked.means(results.aggregates_of(run))
@@ -96,8 +90,8 @@ def test_scores_have_reasons_and_claims_stand_beside_the_score_at_one_look(
     ],
 )
 def test_a_reply_that_is_no_verdict_is_a_failure_that_is_counted_and_never_a_score(
-    server: LanguageServer, start: Any, reply: str, error: str, times: int
-) -> None:
+    server, start, reply, error, times
+):
     server.default = lambda body: reply if kind_of(body) == "relevance" else asked.speak(body)
 
     run = work(start())
@@ -113,9 +107,7 @@ def test_a_reply_that_is_no_verdict_is_a_failure_that_is_counted_and_never_a_sco
     assert len(server.requests) == CALLS + 3 * (times - 1)  # once more, not until it says a score
 
 
-def test_a_case_that_failed_has_no_answer_and_counts_with_the_worst_value(
-    server: LanguageServer, start: Any, script: Any
-) -> None:
+def test_a_case_that_failed_has_no_answer_and_counts_with_the_worst_value(server, start, script):
     def fails_once(case: Any) -> Any:
         if case.question.startswith("Where?"):
             raise ValueError("It broke.")
@@ -173,9 +165,7 @@ def test_the_estimate_counts_answers_and_judgements(server: LanguageServer, star
     assert (after.prompt_tokens, after.completion_tokens) == (3 * 6 * 100, 3 * 6 * 10)
 
 
-def test_results_hold_the_answers_with_what_the_judge_said(
-    server: LanguageServer, start: Any
-) -> None:
+def test_results_hold_the_answers_with_what_the_judge_said(server, start):
     case = results.results_document(work(start()))["cases"][0]
 
     assert case["answer"]["message_ids"] == [2, 3]

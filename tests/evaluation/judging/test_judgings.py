@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from evaluation import judge
@@ -19,7 +17,6 @@ from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.launch import cloning, launch
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import steering
-from labeling.models import Project
 from labeling.words import in_english
 from tests import llm_server
 from tests.evaluation import answers as asked
@@ -34,9 +31,7 @@ from tests.refusals import refused
 pytestmark = pytest.mark.django_db
 
 
-def test_judges_are_bound_to_a_schema_reason_first_and_asked_with_one_beginning(
-    server: LanguageServer, start: Any
-) -> None:
+def test_judges_are_bound_to_a_schema_reason_first_and_asked_with_one_beginning(server, start):
     work(start())
 
     judged = [body for body in server.requests if kind_of(body) != "answer"]
@@ -50,9 +45,7 @@ def test_judges_are_bound_to_a_schema_reason_first_and_asked_with_one_beginning(
         assert len({case["content"] for _beginning, case in of_kind}) == len(of_kind)
 
 
-def test_judging_anew_asks_for_no_answer_and_for_no_judgement_that_is_known(
-    server: LanguageServer, start: Any, people: dict[str, User]
-) -> None:
+def test_judging_anew_asks_for_no_answer_and_for_no_judgement_that_is_known(server, start, people):
     run = work(start())
     first = judgings.counting(run)
     assert first is not None
@@ -91,9 +84,7 @@ def test_judging_anew_asks_for_no_answer_and_for_no_judgement_that_is_known(
         ("Judge.\n---\n$answer $messages for $5", "write $$"),
     ],
 )
-def test_a_prompt_that_hides_what_is_judged_is_refused(
-    server: LanguageServer, start: Any, people: dict[str, User], text: str, problem: str
-) -> None:
+def test_a_prompt_that_hides_what_is_judged_is_refused(server, start, people, text, problem):
     run = work(start())
 
     with pytest.raises(judge.PromptRefused) as refused:
@@ -118,8 +109,8 @@ Respond with JSON only:
 
 
 def test_a_prompt_in_braces_is_chosen_at_the_launch_and_sent_as_it_is_written(
-    server: LanguageServer, start: Any, tmp_path: Path
-) -> None:
+    server, start, tmp_path
+):
     def speak(body: Any) -> str:
         said = body["messages"][0]["content"]
         return verdict(3) if said.startswith("You are evaluating") else asked.speak(body)
@@ -159,9 +150,7 @@ def test_a_prompt_in_braces_is_chosen_at_the_launch_and_sent_as_it_is_written(
         ("Judge well.", "name the data in braces: {question}, {chunks}, {answer}"),
     ],
 )
-def test_a_launch_says_what_is_wrong_with_a_prompt(
-    server: LanguageServer, start: Any, text: str, problem: str
-) -> None:
+def test_a_launch_says_what_is_wrong_with_a_prompt(server, start, text, problem):
     with pytest.raises(LaunchRefused) as refused:
         start(judge_prompts={"faithfulness": text})
 
@@ -169,9 +158,7 @@ def test_a_launch_says_what_is_wrong_with_a_prompt(
     assert problem in in_english(refused.value.faults[0].fact)
 
 
-def test_a_judges_prompt_without_answers_is_a_misunderstanding(
-    server: LanguageServer, start: Any
-) -> None:
+def test_a_judges_prompt_without_answers_is_a_misunderstanding(server, start):
     with pytest.raises(LaunchRefused, match=r"prompt\.without_answers"):
         start(evaluate_answers=False, judge_prompts={"faithfulness": FROM_ELSEWHERE})
 
@@ -203,8 +190,8 @@ def test_what_is_judged_is_put_in_as_data(server: LanguageServer, start: Any) ->
 
 @pytest.mark.postgres
 def test_a_budget_stops_judging_and_a_larger_one_lets_it_go_on_without_asking_twice(
-    server: LanguageServer, start: Any, people: dict[str, User]
-) -> None:
+    server, start, people
+):
     run = work(start(budget_tokens=110 * 5))
 
     assert run.status == "paused"
@@ -220,9 +207,7 @@ def test_a_budget_stops_judging_and_a_larger_one_lets_it_go_on_without_asking_tw
     assert (spent.calls, spent.tokens) == (CALLS, CALLS * 110)
 
 
-def test_calling_off_what_is_left_keeps_the_figures_of_retrieval(
-    server: LanguageServer, start: Any, people: dict[str, User]
-) -> None:
+def test_calling_off_what_is_left_keeps_the_figures_of_retrieval(server, start, people):
     run = work(start(budget_tokens=110 * 4))
     assert run.status == "paused"
 
@@ -237,9 +222,7 @@ def test_calling_off_what_is_left_keeps_the_figures_of_retrieval(
     assert judgings.counting(run) is None
 
 
-def test_the_command_judges_by_the_prompt_in_a_file(
-    server: LanguageServer, start: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_judges_by_the_prompt_in_a_file(server, start, tmp_path, capsys):
     run = work(start())
     stricter = tmp_path / "strict.md"
     stricter.write_text(judge.shipped("faithfulness").text.replace("You judge", "You judge hard"))
@@ -263,9 +246,7 @@ def judge_of_its_own(settings: Any, server: LanguageServer) -> Iterator[Language
         yield judging
 
 
-def test_another_model_judges_where_one_is_set_up(
-    server: LanguageServer, judge_of_its_own: LanguageServer, start: Any
-) -> None:
+def test_another_model_judges_where_one_is_set_up(server, judge_of_its_own, start):
     run = work(start())
 
     assert run.status == "finished"
@@ -282,8 +263,8 @@ def test_another_model_judges_where_one_is_set_up(
 
 
 def test_a_judge_elsewhere_never_gets_the_key_of_the_model(
-    server: LanguageServer, judge_of_its_own: LanguageServer, start: Any, settings: Any
-) -> None:
+    server, judge_of_its_own, start, settings
+):
     settings.JUDGE_API_KEY = None
     endpoint = endpoints.named("judge")
     assert endpoint is not None
@@ -300,8 +281,8 @@ def test_a_judge_elsewhere_never_gets_the_key_of_the_model(
 
 
 def test_a_judge_without_a_price_or_a_key_is_told_before_anything_runs(
-    server: LanguageServer, judge_of_its_own: LanguageServer, start: Any, settings: Any
-) -> None:
+    server, judge_of_its_own, start, settings
+):
     settings.JUDGE_INPUT_PRICE = None
     with refused(LaunchRefused, match="set JUDGE_INPUT_PRICE, JUDGE_OUTPUT_PRICE"):
         start(budget_cost=1.0)
@@ -311,9 +292,7 @@ def test_a_judge_without_a_price_or_a_key_is_told_before_anything_runs(
     assert not Run.objects.exists()
 
 
-def test_answers_that_were_written_elsewhere_are_judged(
-    server: LanguageServer, project: Project, people: dict[str, User], write: Any
-) -> None:
+def test_answers_that_were_written_elsewhere_are_judged(server, project, people, write):
     release = asked.questions(project)
     run = work(launching.launch(release, pipeline="lexical", queue=False))
     case = run.cases.order_by("pk").first()

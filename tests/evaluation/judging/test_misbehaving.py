@@ -8,7 +8,6 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.urls import reverse
@@ -30,7 +29,6 @@ from tests.evaluation.answers import kind_of, verdict
 from tests.evaluation.conftest import work
 from tests.evaluation.figures import aggregate
 from tests.evaluation.judging.conftest import CALLS
-from tests.llm_server import LanguageServer
 
 pytestmark = pytest.mark.django_db
 
@@ -59,9 +57,7 @@ def everywhere(reply: str) -> Any:
         ('{"score": 1' + "0" * 400 + ', "reasoning": "Much."}', 10),
     ],
 )
-def test_a_number_outside_the_scale_is_the_nearest_end_and_flagged(
-    reply: str, score: float
-) -> None:
+def test_a_number_outside_the_scale_is_the_nearest_end_and_flagged(reply, score):
     found = judge.read("relevance", reply, shown=[])
 
     assert (found.score, found.clamped) == (score, True)
@@ -106,13 +102,8 @@ def test_reasoning_without_an_answer_is_called_that() -> None:
 
 @pytest.mark.parametrize(("reply", "said"), [(verdict(14), CLAMPED), (verdict("8/10"), UNUSABLE)])
 def test_what_was_clamped_or_unusable_is_beside_the_figure_at_every_door(
-    server: LanguageServer,
-    start: Any,
-    signed_in: Any,
-    capsys: pytest.CaptureFixture[str],
-    reply: str,
-    said: str,
-) -> None:
+    server, start, signed_in, capsys, reply, said
+):
     server.default = for_relevance(reply)
     run = work(start())
 
@@ -132,9 +123,7 @@ def test_what_was_clamped_or_unusable_is_beside_the_figure_at_every_door(
     assert said in capsys.readouterr().out
 
 
-def test_a_judge_on_another_scale_pauses_its_run_once_and_says_what_to_do(
-    server: LanguageServer, start: Any, people: dict[str, User]
-) -> None:
+def test_a_judge_on_another_scale_pauses_its_run_once_and_says_what_to_do(server, start, people):
     server.default = everywhere(verdict(85))
 
     run = work(start())
@@ -149,17 +138,15 @@ def test_a_judge_on_another_scale_pauses_its_run_once_and_says_what_to_do(
 
 
 @pytest.mark.parametrize("score", [0.9, 4, 10])
-def test_a_judge_that_stays_on_the_scale_is_not_suspected(
-    server: LanguageServer, start: Any, score: float
-) -> None:
+def test_a_judge_that_stays_on_the_scale_is_not_suspected(server, start, score):
     server.default = everywhere(verdict(score))
 
     assert work(start()).status == "finished"
 
 
 def test_a_judging_without_a_usable_reply_keeps_the_earlier_scores_and_ends_with_2(
-    server: LanguageServer, start: Any, settings: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+    server, start, settings, capsys
+):
     run = work(start())
     first = Judging.objects.get(run=run)
     settings.LLM_TEMPERATURE = 0.7  # another judge, so nothing comes from the cache
@@ -184,8 +171,8 @@ def tells(case: Case) -> Output:
 
 
 def test_a_pipelines_own_answer_is_measured_without_anybody_asking_for_answers(
-    server: LanguageServer, start: Any, script: Any
-) -> None:
+    server, start, script
+):
     run = start(evaluate_answers=False)
     script(tells)
 
@@ -208,8 +195,8 @@ def _rescored(run: Run) -> Run:
 
 
 def test_a_pipelines_own_answer_is_judged_as_it_is_and_only_a_missing_one_is_written(
-    server: LanguageServer, start: Any, script: Any
-) -> None:
+    server, start, script
+):
     run = start()
     script(tells)
 
@@ -230,8 +217,8 @@ def test_a_pipelines_own_answer_is_judged_as_it_is_and_only_a_missing_one_is_wri
 
 
 def test_an_own_answer_is_no_request_for_answers_when_the_run_is_launched_again(
-    server: LanguageServer, start: Any, script: Any
-) -> None:
+    server, start, script
+):
     script(tells)
     run = work(start(evaluate_answers=False))
 
@@ -242,9 +229,7 @@ def test_an_own_answer_is_no_request_for_answers_when_the_run_is_launched_again(
 # --- what was not counted ---
 
 
-def test_estimated_tokens_and_costs_are_marked_at_every_door(
-    server: LanguageServer, start: Any, signed_in: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_estimated_tokens_and_costs_are_marked_at_every_door(server, start, signed_in, capsys):
     server.counts_tokens = False
     run = work(start())
 

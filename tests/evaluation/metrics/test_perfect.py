@@ -91,9 +91,7 @@ def test_gold_itself_is_best_or_has_no_value(name: str, gold: Any, times: Any) -
 
 @pytest.mark.parametrize("times", [TIMES, {"time": None}], ids=["timed", "untimed"])
 @pytest.mark.parametrize(("name", "gold"), cases())
-def test_whoever_fails_is_worst_wherever_a_value_was_to_be_had(
-    name: str, gold: Any, times: Any
-) -> None:
+def test_whoever_fails_is_worst_wherever_a_value_was_to_be_had(name, gold, times):
     layer = GOLD_LAYERS[name]
     example = Example(content(times), gold, None)
 
@@ -108,9 +106,7 @@ def test_whoever_fails_is_worst_wherever_a_value_was_to_be_had(
 
 
 @pytest.mark.parametrize(("name", "part"), [("qa", "ranked"), ("events", "raw")])
-def test_what_no_case_returned_has_no_value_of_a_case_that_failed_either(
-    name: str, part: str
-) -> None:
+def test_what_no_case_returned_has_no_value_of_a_case_that_failed_either(name, part):
     layer = GOLD_LAYERS[name]
     why = next(iter(layer.off))
     absent = dict.fromkeys(layer.optional[part], why)
