@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from labeling.models import ApiToken, Event, Project
+from labeling.models import ApiToken, Event
 
 pytestmark = pytest.mark.django_db
 NEW = "violet-harbour-61"
@@ -27,7 +26,7 @@ def assay() -> Callable[..., str]:
     return call
 
 
-def test_an_account_gets_its_role_and_its_rights(assay: Any, project: Project) -> None:
+def test_an_account_gets_its_role_and_its_rights(assay, project):
     assay("create_user", "dora", "--project", project.slug, "--role", "lead")
     assay("create_user", "emil", "--admin")
 
@@ -38,7 +37,7 @@ def test_an_account_gets_its_role_and_its_rights(assay: Any, project: Project) -
     assert [event.data["user"] for event in created] == ["dora", "emil"]
 
 
-def test_a_link_lets_the_person_choose_a_password_once(assay: Any, settings: Any) -> None:
+def test_a_link_lets_the_person_choose_a_password_once(assay, settings):
     settings.PUBLIC_URL = "https://assay.example.org"
 
     link = assay("create_user", "dora").strip()
@@ -62,9 +61,7 @@ def test_a_link_lets_the_person_choose_a_password_once(assay: Any, settings: Any
         (["dora", "--role", "lead", "--project", "elsewhere"], "There is no project “elsewhere”"),
     ],
 )
-def test_what_is_refused_makes_no_account(
-    assay: Any, people: Any, arguments: list[str], complaint: str
-) -> None:
+def test_what_is_refused_makes_no_account(assay, people, arguments, complaint):
     before = User.objects.count()
 
     with pytest.raises(CommandError, match=complaint):
@@ -73,7 +70,7 @@ def test_what_is_refused_makes_no_account(
     assert User.objects.count() == before
 
 
-def test_a_token_is_printed_once_and_acts_as_its_account(assay: Any, people: Any) -> None:
+def test_a_token_is_printed_once_and_acts_as_its_account(assay, people):
     secret = assay("create_token", "ana", "--name", "nightly export").strip()
 
     answer = Client().get("/api/projects/", headers={"Authorization": f"Bearer {secret}"})
@@ -82,9 +79,7 @@ def test_a_token_is_printed_once_and_acts_as_its_account(assay: Any, people: Any
         assay("create_token", "nobody", "--name", "nightly export")
 
 
-def test_a_token_of_the_command_has_the_scopes_projects_and_days_it_names(
-    assay: Any, people: Any, project: Project
-) -> None:
+def test_a_token_of_the_command_has_the_scopes_projects_and_days_it_names(assay, people, project):
     narrow = ["--scope", "read", "--scope", "runs", "--project", "orders", "--days", "7"]
     assay("create_token", "ana", "--name", "report", *narrow)
 

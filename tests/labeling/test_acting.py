@@ -40,9 +40,7 @@ def add(project: Project, file: str, **options: Any) -> Guideline:
     return Guideline.objects.filter(project=project).latest("version")
 
 
-def test_the_console_has_an_account_that_nobody_can_sign_in_with(
-    project: Project, guidelines: str
-) -> None:
+def test_the_console_has_an_account_that_nobody_can_sign_in_with(project, guidelines):
     added = add(project, guidelines)
 
     by = added.created_by
@@ -54,16 +52,12 @@ def test_the_console_has_an_account_that_nobody_can_sign_in_with(
     assert written.actor == by
 
 
-def test_a_command_may_be_given_in_somebodys_name(
-    project: Project, guidelines: str, ana: User
-) -> None:
+def test_a_command_may_be_given_in_somebodys_name(project, guidelines, ana):
     assert add(project, guidelines, acting_as="ana").created_by == ana
     assert not User.objects.filter(username__startswith="command line").exists()
 
 
-def test_a_name_that_nobody_has_is_refused_before_anything_is_written(
-    project: Project, guidelines: str, ana: User
-) -> None:
+def test_a_name_that_nobody_has_is_refused_before_anything_is_written(project, guidelines, ana):
     before = Guideline.objects.count()
 
     with pytest.raises(CommandError, match="Did you mean ana"):
@@ -72,7 +66,7 @@ def test_a_name_that_nobody_has_is_refused_before_anything_is_written(
     assert Guideline.objects.count() == before
 
 
-def test_outside_of_commands_nobody_is_named_for_anyone(project: Project, ana: User) -> None:
+def test_outside_of_commands_nobody_is_named_for_anyone(project, ana):
     with acting.acting("ana"):
         assert acting.person() == ana
         with acting.acting(""):
@@ -83,7 +77,7 @@ def test_outside_of_commands_nobody_is_named_for_anyone(project: Project, ana: U
     assert not acting.is_console(None)
 
 
-def test_every_command_that_writes_says_who() -> None:
+def test_every_command_that_writes_says_who():
     commands = {
         path.stem: app
         for app in ("labeling", "evaluation")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling import tasks
@@ -23,8 +21,6 @@ from tests.fakes import WordOverlap
 from tests.pages import page
 
 pytestmark = pytest.mark.postgres
-
-SignedIn = Callable[[User], Client]
 
 
 def ruler() -> Ruler:
@@ -85,9 +81,7 @@ def decide(client: Client, conversation: Conversation, labels: list[Any], **fiel
     return client.post(address(conversation), body, "application/json")
 
 
-def test_what_is_agreed_stands_merged_and_what_is_not_stands_disputed(
-    disputed: Conversation, signed_in: SignedIn, rita: User
-) -> None:
+def test_what_is_agreed_stands_merged_and_what_is_not_stands_disputed(disputed, signed_in, rita):
     result = shown(signed_in(rita), disputed)
 
     assert result["state"] == "disputed"
@@ -102,9 +96,7 @@ def test_what_is_agreed_stands_merged_and_what_is_not_stands_disputed(
     assert (sides["ben"], sides["cleo"]) == (None, None)
 
 
-def test_a_decision_names_whose_label_it_took(
-    disputed: Conversation, signed_in: SignedIn, rita: User
-) -> None:
+def test_a_decision_names_whose_label_it_took(disputed, signed_in, rita):
     client = signed_in(rita)
     clusters = shown(client, disputed)["clusters"]
 
@@ -129,9 +121,7 @@ def test_a_decision_names_whose_label_it_took(
 
 
 @pytest.mark.parametrize("case", ["edited", "left out though all have it", "added"])
-def test_what_overrules_everybody_needs_a_note(
-    disputed: Conversation, signed_in: SignedIn, rita: User, case: str
-) -> None:
+def test_what_overrules_everybody_needs_a_note(disputed, signed_in, rita, case):
     client = signed_in(rita)
     agreed = shown(client, disputed)["clusters"][0]["label"]
     labels: list[Any] = {
@@ -149,9 +139,7 @@ def test_what_overrules_everybody_needs_a_note(
     assert Adjudication.objects.get().reason == "Message 3 says so"
 
 
-def test_why_they_differed_must_be_said(
-    disputed: Conversation, signed_in: SignedIn, rita: User
-) -> None:
+def test_why_they_differed_must_be_said(disputed, signed_in, rita):
     client = signed_in(rita)
     agreed = shown(client, disputed)["clusters"][0]["label"]
 
@@ -161,9 +149,7 @@ def test_why_they_differed_must_be_said(
     assert not Adjudication.objects.exists()
 
 
-def test_a_decision_about_other_answers_is_refused(
-    disputed: Conversation, signed_in: SignedIn, rita: User
-) -> None:
+def test_a_decision_about_other_answers_is_refused(disputed, signed_in, rita):
     client = signed_in(rita)
     before = shown(client, disputed)
     assignment = disputed.assignments.get(annotator__username="cleo")
@@ -178,9 +164,7 @@ def test_a_decision_about_other_answers_is_refused(
     assert not Adjudication.objects.exists()
 
 
-def test_deciding_again_starts_from_the_earlier_decision_and_keeps_it(
-    disputed: Conversation, signed_in: SignedIn, rita: User
-) -> None:
+def test_deciding_again_starts_from_the_earlier_decision_and_keeps_it(disputed, signed_in, rita):
     client = signed_in(rita)
     agreed = shown(client, disputed)["clusters"][0]["label"]
     decide(client, disputed, [agreed, None, None])
@@ -194,16 +178,12 @@ def test_deciding_again_starts_from_the_earlier_decision_and_keeps_it(
     assert list(versions) == [(1, "ambiguous"), (2, "error")]
 
 
-def test_researchers_read_and_only_leads_decide(
-    disputed: Conversation, signed_in: SignedIn, noor: User, ana: User
-) -> None:
+def test_researchers_read_and_only_leads_decide(disputed, signed_in, noor, ana):
     assert decide(signed_in(noor), disputed, [None, None, None]).status_code == 403
     assert signed_in(ana).get(address(disputed)).status_code == 404
 
 
-def test_an_open_calibration_round_shows_and_decides_nothing(
-    project: Project, signed_in: SignedIn, rita: User
-) -> None:
+def test_an_open_calibration_round_shows_and_decides_nothing(project, signed_in, rita):
     round_ = factories.open_calibration(project, 1)
     for assignment in round_.assignments.all()[:2]:
         factories.answer(assignment)
@@ -219,8 +199,8 @@ def test_an_open_calibration_round_shows_and_decides_nothing(
 
 
 def test_what_no_worker_has_merged_yet_is_said_to_be_prepared(
-    project: Project, signed_in: SignedIn, rita: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    project, signed_in, rita, monkeypatch
+):
     round_ = factories.open_full(project, 1)
     factories.answer_all(round_)
     conversation = round_.places.get().conversation
@@ -237,9 +217,7 @@ def test_what_no_worker_has_merged_yet_is_said_to_be_prepared(
     assert polled.headers["HX-Refresh"] == "true"
 
 
-def test_a_worker_lets_other_messages_through_while_answers_keep_coming(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_lets_other_messages_through_while_answers_keep_coming(project, monkeypatch):
     monkeypatch.setattr(vectors, "ruler", ruler)
     monkeypatch.setattr(processing, "TURN_SECONDS", 0.0)
     monkeypatch.setattr(processing, "AT_ONCE", 1)
@@ -252,9 +230,7 @@ def test_a_worker_lets_other_messages_through_while_answers_keep_coming(
     assert (Merge.objects.count(), list(pending.due())) == (2, [])
 
 
-def test_the_last_answer_has_a_worker_merge(
-    project: Project, django_capture_on_commit_callbacks: Any
-) -> None:
+def test_the_last_answer_has_a_worker_merge(project, django_capture_on_commit_callbacks):
     round_ = factories.open_full(project, 1)
     *first, last = round_.assignments.order_by("pk")
     with django_capture_on_commit_callbacks(execute=True):
@@ -283,9 +259,7 @@ def queue_of(project: Project) -> list[Conversation]:
     return result
 
 
-def test_the_queue_has_the_lowest_agreement_first(
-    project: Project, signed_in: SignedIn, rita: User
-) -> None:
+def test_the_queue_has_the_lowest_agreement_first(project, signed_in, rita):
     _, three_ways, two_to_one = queue_of(project)
     client = signed_in(rita)
 
@@ -304,9 +278,7 @@ def test_the_queue_has_the_lowest_agreement_first(
     assert after.url == f"/adjudicate/{two_to_one.pk}/?layer=extraction"
 
 
-def test_the_queue_shows_a_merge_only_while_it_is_of_the_current_answers_and_rules(
-    project: Project, rita: User
-) -> None:
+def test_the_queue_shows_a_merge_only_while_it_is_of_the_current_answers_and_rules(project, rita):
     round_ = factories.open_full(project, 3)
     places = list(round_.assignments.select_related("annotator"))
     for place in places:
@@ -340,9 +312,7 @@ def test_the_queue_shows_a_merge_only_while_it_is_of_the_current_answers_and_rul
     assert shown() == (0, 3)
 
 
-def test_what_was_accepted_before_stays_on_record_while_the_answers_agree(
-    project: Project, rita: User
-) -> None:
+def test_what_was_accepted_before_stays_on_record_while_the_answers_agree(project, rita):
     unanimous = queue_of(project)[0]
     Adjudication.objects.create(
         conversation=unanimous,

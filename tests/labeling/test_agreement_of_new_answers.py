@@ -51,7 +51,7 @@ def change(assignment: Any, rng: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_figures_of_what_is_new_are_those_from_scratch(opened: Round, seed: int) -> None:
+def test_figures_of_what_is_new_are_those_from_scratch(opened, seed):
     rng = random.Random(seed)
     assignments = list(opened.assignments.all())
     for _ in range(4):
@@ -65,7 +65,7 @@ def test_figures_of_what_is_new_are_those_from_scratch(opened: Round, seed: int)
         assert measured(opened) == brought_up_to_date
 
 
-def test_figures_of_rows_are_those_of_the_answers(opened: Round) -> None:
+def test_figures_of_rows_are_those_of_the_answers(opened):
     for n, assignment in enumerate(opened.assignments.order_by("pk")):
         factories.answer(assignment, [n % 3] if n % 4 else [0, 2])
     rows = Annotation.objects.select_related("assignment__annotator")
@@ -99,9 +99,7 @@ def _as_stored(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def test_no_transaction_is_open_while_agreement_is_computed(
-    opened: Round, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_transaction_is_open_while_agreement_is_computed(opened, monkeypatch):
     for assignment in opened.assignments.all():
         factories.answer(assignment)
     outside, depths = len(connection.atomic_blocks), []
@@ -121,9 +119,7 @@ def test_no_transaction_is_open_while_agreement_is_computed(
     assert set(depths) == {outside}
 
 
-def test_two_workers_may_measure_the_same_round(
-    opened: Round, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_workers_may_measure_the_same_round(opened, monkeypatch):
     """The second has removed what it replaces when the first stores its rows."""
     for assignment in opened.assignments.all():
         factories.answer(assignment, [1])
@@ -145,7 +141,7 @@ def test_two_workers_may_measure_the_same_round(
     assert measured(opened) == of_second
 
 
-def test_a_row_is_replaced_in_every_column(opened: Round) -> None:
+def test_a_row_is_replaced_in_every_column(opened):
     for assignment in opened.assignments.all():
         factories.answer(assignment, [1])
     measured(opened)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -18,8 +17,6 @@ pytestmark = pytest.mark.postgres
 
 PAGE = UUID(int=1)
 OTHER_PAGE = UUID(int=2)
-
-SignedIn = Callable[[User], Client]
 
 
 @pytest.fixture
@@ -53,9 +50,7 @@ def stored_title() -> str:
     return str(Annotation.objects.get().payload["requirements"][0]["title"])
 
 
-def test_a_save_says_when_and_as_which_version_it_was_stored(
-    signed_in: SignedIn, ana: User, assignment: Assignment
-) -> None:
+def test_a_save_says_when_and_as_which_version_it_was_stored(signed_in, ana, assignment):
     response = send(signed_in(ana), assignment, titled("Tracking"))
 
     assert response.status_code == 200
@@ -64,15 +59,13 @@ def test_a_save_says_when_and_as_which_version_it_was_stored(
     assert stored_title() == "Tracking"
 
 
-def test_a_draft_may_be_incomplete(signed_in: SignedIn, ana: User, assignment: Assignment) -> None:
+def test_a_draft_may_be_incomplete(signed_in, ana, assignment):
     bare = {"requirements": [{"uid": "a", "title": "", "type": "", "confidence": None}]}
 
     assert send(signed_in(ana), assignment, bare).status_code == 200
 
 
-def test_a_page_that_missed_a_change_cannot_overwrite_it(
-    signed_in: SignedIn, ana: User, assignment: Assignment
-) -> None:
+def test_a_page_that_missed_a_change_cannot_overwrite_it(signed_in, ana, assignment):
     send(signed_in(ana), assignment, titled("first"))
 
     response = send(signed_in(ana), assignment, titled("second"), page=OTHER_PAGE)
@@ -85,18 +78,14 @@ def test_a_page_that_missed_a_change_cannot_overwrite_it(
 
 
 @pytest.mark.parametrize("arrivals", [[1, 2], [2, 1], [1, 1, 2], [1, 2, 2, 1]])
-def test_saves_of_one_page_may_arrive_in_any_order(
-    signed_in: SignedIn, ana: User, assignment: Assignment, arrivals: list[int]
-) -> None:
+def test_saves_of_one_page_may_arrive_in_any_order(signed_in, ana, assignment, arrivals):
     for seq in arrivals:  # all based on version 0
         assert send(signed_in(ana), assignment, titled(f"save {seq}"), seq=seq).status_code == 200
 
     assert stored_title() == "save 2"
 
 
-def test_every_accepted_save_is_a_revision(
-    signed_in: SignedIn, ana: User, assignment: Assignment
-) -> None:
+def test_every_accepted_save_is_a_revision(signed_in, ana, assignment):
     client = signed_in(ana)
     for seq in (1, 2, 2, 3):
         send(client, assignment, titled(f"save {seq}"), seq=seq)
@@ -112,16 +101,14 @@ def test_every_accepted_save_is_a_revision(
     assert AnnotationRevision.objects.get(version=1).payload["requirements"][0]["title"] == "save 1"
 
 
-def test_reading_stores_nothing(signed_in: SignedIn, ana: User, assignment: Assignment) -> None:
+def test_reading_stores_nothing(signed_in, ana, assignment):
     response = signed_in(ana).get(f"/api/annotations/{assignment.pk}/")
 
     assert response.json()["version"] == 0
     assert not Annotation.objects.exists()
 
 
-def test_a_submission_must_be_complete_and_says_where_it_is_not(
-    signed_in: SignedIn, ana: User, assignment: Assignment
-) -> None:
+def test_a_submission_must_be_complete_and_says_where_it_is_not(signed_in, ana, assignment):
     label = factories.requirement(title=" ", acceptance_criteria=["one"], source_messages=[9])
 
     response = send(signed_in(ana), assignment, {"requirements": [label]}, verb="submit/")
@@ -145,22 +132,13 @@ def test_a_submission_must_be_complete_and_says_where_it_is_not(
         (titled("Tracking"), True, 400),
     ],
 )
-def test_nothing_here_is_an_explicit_answer(
-    signed_in: SignedIn,
-    ana: User,
-    assignment: Assignment,
-    payload: dict[str, Any],
-    empty: bool,
-    status: int,
-) -> None:
+def test_nothing_here_is_an_explicit_answer(signed_in, ana, assignment, payload, empty, status):
     response = send(signed_in(ana), assignment, payload, verb="submit/", empty=empty)
 
     assert response.status_code == status
 
 
-def test_submitting_twice_changes_nothing(
-    signed_in: SignedIn, ana: User, assignment: Assignment
-) -> None:
+def test_submitting_twice_changes_nothing(signed_in, ana, assignment):
     client = signed_in(ana)
     for _ in range(2):
         response = send(client, assignment, titled("final"), verb="submit/")
@@ -170,9 +148,7 @@ def test_submitting_twice_changes_nothing(
     assert Event.objects.filter(verb="annotation.submitted").count() == 1
 
 
-def test_a_submitted_answer_is_final(
-    signed_in: SignedIn, ana: User, assignment: Assignment
-) -> None:
+def test_a_submitted_answer_is_final(signed_in, ana, assignment):
     client = signed_in(ana)
     send(client, assignment, titled("final"), verb="submit/")
 
@@ -183,9 +159,7 @@ def test_a_submitted_answer_is_final(
     assert stored_title() == "final"
 
 
-def test_a_skip_needs_a_reason_and_keeps_the_work(
-    signed_in: SignedIn, ana: User, assignment: Assignment
-) -> None:
+def test_a_skip_needs_a_reason_and_keeps_the_work(signed_in, ana, assignment):
     client = signed_in(ana)
 
     for nothing in (" ", "\u200b"):
@@ -198,9 +172,7 @@ def test_a_skip_needs_a_reason_and_keeps_the_work(
     assert stored_title() == "draft"
 
 
-def test_a_skipped_conversation_can_be_taken_up_again(
-    signed_in: SignedIn, ana: User, assignment: Assignment
-) -> None:
+def test_a_skipped_conversation_can_be_taken_up_again(signed_in, ana, assignment):
     client = signed_in(ana)
     send(client, assignment, {}, verb="skip/", reason="Unsure")
 
@@ -210,9 +182,7 @@ def test_a_skipped_conversation_can_be_taken_up_again(
     assert response.json()["skip_reason"] == ""
 
 
-def test_active_time_never_runs_backwards(
-    signed_in: SignedIn, ana: User, assignment: Assignment
-) -> None:
+def test_active_time_never_runs_backwards(signed_in, ana, assignment):
     client = signed_in(ana)
     send(client, assignment, {}, active_seconds=40)
 
@@ -222,18 +192,14 @@ def test_active_time_never_runs_backwards(
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "\ud800"])
-def test_text_that_no_database_can_store_is_refused(
-    signed_in: SignedIn, ana: User, assignment: Assignment, text: str
-) -> None:
+def test_text_that_no_database_can_store_is_refused(signed_in, ana, assignment, text):
     response = send(signed_in(ana), assignment, titled(text))
 
     assert response.status_code == 400
     assert response.json()["code"] == "invalid_payload"
 
 
-def test_a_save_that_was_under_way_when_the_round_ended_is_refused(
-    project: Project, ana: User
-) -> None:
+def test_a_save_that_was_under_way_when_the_round_ended_is_refused(project, ana):
     full = factories.open_full(project, 1)
     loaded = full.assignments.select_related("round__project", "conversation").get(annotator=ana)
     rounds.close(full, by=None)
@@ -242,9 +208,7 @@ def test_a_save_that_was_under_way_when_the_round_ended_is_refused(
         annotations.save_draft(loaded, factories.save_of(factories.labels([0])))
 
 
-def test_nothing_is_saved_in_a_round_that_has_ended(
-    signed_in: SignedIn, ana: User, project: Project
-) -> None:
+def test_nothing_is_saved_in_a_round_that_has_ended(signed_in, ana, project):
     factories.make_conversations(project, 2)
     full = factories.open_full(project, 2)
     assignment = full.assignments.filter(annotator=ana)[0]
@@ -256,9 +220,7 @@ def test_nothing_is_saved_in_a_round_that_has_ended(
 
 
 @pytest.mark.parametrize("name", ["ben", "rita", "olga", "admin"])
-def test_nobody_sees_or_changes_the_work_of_others(
-    signed_in: SignedIn, people: dict[str, User], assignment: Assignment, name: str
-) -> None:
+def test_nobody_sees_or_changes_the_work_of_others(signed_in, people, assignment, name):
     client = signed_in(people[name])
 
     for verb in ("", "submit/", "skip/", "reopen/", "comments/"):
@@ -270,9 +232,7 @@ def test_nobody_sees_or_changes_the_work_of_others(
     assert not Annotation.objects.exists()
 
 
-def test_the_last_answer_closes_a_calibration_round_with_its_agreement(
-    project: Project,
-) -> None:
+def test_the_last_answer_closes_a_calibration_round_with_its_agreement(project):
     round_ = factories.open_calibration(project, 2)
 
     for assignment in round_.assignments.all():

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, connections, transaction
-from django.test import Client
 from django.utils import timezone
 
 from labeling.core import clock
-from labeling.models import Annotation, Assignment, Project
+from labeling.models import Annotation, Assignment
 from labeling.work import annotations, assignments
 from tests import factories
 
 pytestmark = pytest.mark.postgres
 
 
-def test_planned_work_comes_in_order_and_begun_work_stays_first(
-    project: Project, ana: User
-) -> None:
+def test_planned_work_comes_in_order_and_begun_work_stays_first(project, ana):
     round_ = factories.open_calibration(project, 3)
     mine = list(round_.assignments.filter(annotator=ana).order_by("position"))
 
@@ -32,9 +26,7 @@ def test_planned_work_comes_in_order_and_begun_work_stays_first(
     assert assignments.next_for(ana, after=mine[1]) == mine[2]
 
 
-def test_the_next_conversation_is_of_the_same_round_while_it_has_work(
-    project: Project, ana: User, signed_in: Callable[[User], Client]
-) -> None:
+def test_the_next_conversation_is_of_the_same_round_while_it_has_work(project, ana, signed_in):
     factories.open_full(project, 2)
     second = factories.open_full(project, 2)
     first_here, last_here = second.assignments.filter(annotator=ana).order_by("position")
@@ -49,9 +41,7 @@ def test_the_next_conversation_is_of_the_same_round_while_it_has_work(
     assert Assignment.objects.get(pk=response.url.split("/")[2]).round_id != second.pk
 
 
-def test_a_submission_leads_to_no_other_project(
-    project: Project, ana: User, signed_in: Callable[[User], Client]
-) -> None:
+def test_a_submission_leads_to_no_other_project(project, ana, signed_in):
     (last,) = factories.open_calibration(project, 1).assignments.filter(annotator=ana)
     factories.open_full(factories.make_project("other"), 2)
     factories.open_full(factories.make_project("pool"), 1, pool=True, overlap=1)
@@ -65,7 +55,7 @@ def test_a_submission_leads_to_no_other_project(
     assert Assignment.objects.get(pk=elsewhere.url.split("/")[2]).round.project.slug == "other"
 
 
-def test_the_queue_shows_open_rounds_before_ended_ones(project: Project, ana: User) -> None:
+def test_the_queue_shows_open_rounds_before_ended_ones(project, ana):
     ended = factories.open_calibration(project, 2)
     factories.answer_all(ended)
     factories.open_full(project, 2)
@@ -75,7 +65,7 @@ def test_the_queue_shows_open_rounds_before_ended_ones(project: Project, ana: Us
     assert states == ["open", "open", "passed", "passed"]
 
 
-def test_a_pool_hands_out_each_place_once(project: Project, ana: User, ben: User) -> None:
+def test_a_pool_hands_out_each_place_once(project, ana, ben):
     factories.open_full(project, 2, pool=True, overlap=1)
 
     taken = [assignments.take(ana), assignments.take(ben), assignments.take(ana)]
@@ -84,7 +74,7 @@ def test_a_pool_hands_out_each_place_once(project: Project, ana: User, ben: User
     assert taken[2] is None
 
 
-def test_the_database_refuses_a_place_twice(project: Project, ana: User, ben: User) -> None:
+def test_the_database_refuses_a_place_twice(project, ana, ben):
     round_ = factories.open_full(project, 1, pool=True, overlap=1)
     first = assignments.take(ana)
 
@@ -94,9 +84,7 @@ def test_the_database_refuses_a_place_twice(project: Project, ana: User, ben: Us
         )
 
 
-def test_an_expired_lease_goes_to_somebody_else_and_the_draft_is_kept(
-    project: Project, ana: User, ben: User
-) -> None:
+def test_an_expired_lease_goes_to_somebody_else_and_the_draft_is_kept(project, ana, ben):
     factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
     annotations.save_draft(mine, factories.save_of(factories.labels([0])))
@@ -114,8 +102,8 @@ def test_an_expired_lease_goes_to_somebody_else_and_the_draft_is_kept(
 
 
 def test_a_place_is_kept_by_the_databases_clock_and_never_for_longer_than_one_taken_now(
-    project: Project, ana: User, ben: User, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    project, ana, ben, settings, monkeypatch
+):
     settings.ASSIGNMENT_LEASE_MINUTES = 30
     factories.open_full(project, 1, pool=True, overlap=1)
     right = timezone.now
@@ -135,9 +123,7 @@ def test_a_place_is_kept_by_the_databases_clock_and_never_for_longer_than_one_ta
 
 @pytest.mark.django_db
 @pytest.mark.postgres
-def test_each_connection_measures_how_far_the_database_s_clock_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_each_connection_measures_how_far_the_database_s_clock_is(monkeypatch):
     right, ahead = timezone.now, timedelta(hours=2)
     monkeypatch.setattr(timezone, "now", lambda: right() + ahead)
     monkeypatch.setattr(connection, "clock_offset", timedelta(), raising=False)
@@ -150,9 +136,7 @@ def test_each_connection_measures_how_far_the_database_s_clock_is(
     )
 
 
-def test_work_on_an_expired_lease_takes_its_place_again_if_it_is_free(
-    project: Project, ana: User
-) -> None:
+def test_work_on_an_expired_lease_takes_its_place_again_if_it_is_free(project, ana):
     factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
     expire(mine)
@@ -166,7 +150,7 @@ def test_work_on_an_expired_lease_takes_its_place_again_if_it_is_free(
     assert mine.slot == 0
 
 
-def test_a_skip_in_a_pool_gives_the_place_to_others(project: Project, ana: User, ben: User) -> None:
+def test_a_skip_in_a_pool_gives_the_place_to_others(project, ana, ben):
     factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
     annotations.skip(mine, factories.save_of({}), reason="Not my language")

@@ -60,9 +60,7 @@ def restored(file: Path, *options: str) -> tuple[int, str]:
     return 0, out.getvalue()
 
 
-def test_what_was_backed_up_comes_back_and_is_proved(
-    release: GoldRelease, place: Path, settings: Any
-) -> None:
+def test_what_was_backed_up_comes_back_and_is_proved(release, place, settings):
     out = StringIO()
     file, key = place / "today.zip", settings.GOLD_KEY
     call_command("backup", str(file), stdout=out)
@@ -89,9 +87,7 @@ def test_what_was_backed_up_comes_back_and_is_proved(
     assert len(list(place.glob("gold_key.*"))) == 1  # the one that was there is kept
 
 
-def test_gold_that_no_known_key_has_signed_is_named(
-    release: GoldRelease, place: Path, settings: Any
-) -> None:
+def test_gold_that_no_known_key_has_signed_is_named(release, place, settings):
     settings.GOLD_KEY = signatures.make_key()
     file = backups.take(place / "today.zip")
 
@@ -101,14 +97,14 @@ def test_gold_that_no_known_key_has_signed_is_named(
     assert "has faults: 1; assay verify names them" in shown
 
 
-def test_a_database_that_is_not_empty_stays(release: GoldRelease, place: Path) -> None:
+def test_a_database_that_is_not_empty_stays(release, place):
     backups.take(place / "today.zip")
     with pytest.raises(CommandError, match=r"not empty.*--replace"):
         restored(place / "today.zip")
     assert GoldRelease.objects.exists()
 
 
-def test_what_cannot_be_restored_changes_nothing(release: GoldRelease, place: Path) -> None:
+def test_what_cannot_be_restored_changes_nothing(release, place):
     good = backups.take(place / "good.zip")
 
     def refused(match: str, **changed: Any) -> None:
@@ -134,9 +130,7 @@ def test_what_cannot_be_restored_changes_nothing(release: GoldRelease, place: Pa
     assert GoldRelease.objects.get().items.count() == 2
 
 
-def test_a_restore_that_fails_on_the_way_leaves_the_database_as_it_was(
-    release: GoldRelease, place: Path
-) -> None:
+def test_a_restore_that_fails_on_the_way_leaves_the_database_as_it_was(release, place):
     """The copy ends in the middle: as if the disk or the machine had failed."""
     file = backups.take(place / "today.zip")
     with zipfile.ZipFile(file) as archive:
@@ -148,7 +142,7 @@ def test_a_restore_that_fails_on_the_way_leaves_the_database_as_it_was(
     assert GoldRelease.objects.get().items.count() == 2
 
 
-def test_it_is_of_one_moment_while_others_write(project: Project, place: Path) -> None:
+def test_it_is_of_one_moment_while_others_write(project, place):
     over, written = Event(), []
 
     def write() -> None:
@@ -175,7 +169,7 @@ def test_it_is_of_one_moment_while_others_write(project: Project, place: Path) -
     assert before <= TextVector.objects.count() <= during + 1
 
 
-def test_a_folder_gets_files_by_their_time_and_keeps_the_newest(project: Project, place: Path):
+def test_a_folder_gets_files_by_their_time_and_keeps_the_newest(project, place):
     folder = place / "backups"
     folder.mkdir()
     for day in ("20200101-000000", "20200102-000000"):
@@ -188,7 +182,7 @@ def test_a_folder_gets_files_by_their_time_and_keeps_the_newest(project: Project
         call_command("backup", str(folder / "mine.zip"), stdout=StringIO())
 
 
-def test_a_disk_that_is_full_is_named(project: Project, place: Path) -> None:
+def test_a_disk_that_is_full_is_named(project, place):
     """As far as a limit on the size of files is one."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
@@ -200,9 +194,7 @@ def test_a_disk_that_is_full_is_named(project: Project, place: Path) -> None:
     assert list(place.glob(".*")) == []
 
 
-def test_a_program_that_is_missing_is_named(
-    project: Project, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_is_missing_is_named(project, place, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     if connection.vendor == "sqlite":
         backups.take(place / "today.zip")  # which needs none

@@ -1,7 +1,5 @@
 """Who labels a conversation again blind sees nothing of what others labeled there before."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_lead_who_labels_in_a_blind_round_reads_no_comment_of_others(
-    people: Any, blind: Any, ana: Any, rita: Any, signed_in: Any
-) -> None:
+    people, blind, ana, rita, signed_in
+):
     said = say(of(blind, ana))
     assert readers(people, said) == ["ana", "rita", "admin"]
 
@@ -32,9 +32,7 @@ def test_a_lead_who_labels_in_a_blind_round_reads_no_comment_of_others(
 
 
 @pytest.mark.parametrize("model", [m for m, a in admin.site._registry.items()])
-def test_the_admin_takes_only_the_lookups_of_its_filters(
-    model: Any, people: Any, signed_in: Any
-) -> None:
+def test_the_admin_takes_only_the_lookups_of_its_filters(model, people, signed_in):
     client = signed_in(people["admin"])
     page = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
     text = next(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import reverse
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.errors import RuleError
 from labeling.exchange import label_exports
 from labeling.gold import gold
@@ -16,7 +14,6 @@ from labeling.models import (
     Assignment,
     GoldItem,
     Membership,
-    Project,
 )
 from labeling.overview import progress
 from labeling.screening import check_scores, check_turns, checks
@@ -36,9 +33,7 @@ def taken(user: User, number: int) -> list[Assignment]:
     return result
 
 
-def test_one_in_so_many_taken_conversations_is_a_check(
-    project: Project, rita: User, newcomer: User
-) -> None:
+def test_one_in_so_many_taken_conversations_is_a_check(project, rita, newcomer):
     check_by(project, rita, every=3)
     factories.open_full(project, 20, pool=True, overlap=1)
 
@@ -48,9 +43,7 @@ def test_one_in_so_many_taken_conversations_is_a_check(
     assert blocks == [1, 1, 1, 1]
 
 
-def test_nobody_gets_a_check_twice_or_one_that_they_know(
-    project: Project, rita: User, ana: User, newcomer: User
-) -> None:
+def test_nobody_gets_a_check_twice_or_one_that_they_know(project, rita, ana, newcomer):
     check_by(project, rita)
     factories.open_full(project, 20, pool=True, overlap=2)
 
@@ -62,9 +55,7 @@ def test_nobody_gets_a_check_twice_or_one_that_they_know(
     assert hidden_of(ana) == []  # who labeled what gold was made of
 
 
-def test_who_is_named_by_imported_gold_is_not_checked_by_it(
-    project: Project, newcomer: User
-) -> None:
+def test_who_is_named_by_imported_gold_is_not_checked_by_it(project, newcomer):
     item = project.gold_releases.get().items.first()
     assert not check_turns.made_by(newcomer, project, item.conversation_id)
 
@@ -73,7 +64,7 @@ def test_who_is_named_by_imported_gold_is_not_checked_by_it(
     assert check_turns.made_by(newcomer, project, item.conversation_id)
 
 
-def test_planned_work_has_checks_among_it(project: Project, rita: User, newcomer: User) -> None:
+def test_planned_work_has_checks_among_it(project, rita, newcomer):
     check_by(project, rita, every=4)
 
     factories.open_full(project, 9, annotators=[newcomer], overlap=1)
@@ -84,7 +75,7 @@ def test_planned_work_has_checks_among_it(project: Project, rita: User, newcomer
     assert purposes.count("labelling") == 9
 
 
-def test_no_number_gives_a_planned_check_away(project: Project, rita: User, newcomer: User) -> None:
+def test_no_number_gives_a_planned_check_away(project, rita, newcomer):
     check_by(project, rita, every=4)
 
     factories.open_full(project, 9, annotators=[newcomer], overlap=1)
@@ -95,9 +86,7 @@ def test_no_number_gives_a_planned_check_away(project: Project, rita: User, newc
 
 
 @pytest.mark.parametrize("role", ["lead", "researcher"])
-def test_who_may_read_gold_gets_no_checks(
-    project: Project, rita: User, newcomer: User, role: str
-) -> None:
+def test_who_may_read_gold_gets_no_checks(project, rita, newcomer, role):
     Membership.objects.create(project=project, user=newcomer, role=role)
     check_by(project, rita)
 
@@ -108,9 +97,7 @@ def test_who_may_read_gold_gets_no_checks(
     assert hidden_of(newcomer) == []
 
 
-def test_a_batch_leaves_out_what_checks_people_in_the_round(
-    project: Project, rita: User, newcomer: User
-) -> None:
+def test_a_batch_leaves_out_what_checks_people_in_the_round(project, rita, newcomer):
     check_by(project, rita)
     round_ = factories.open_full(project, 6, annotators=[newcomer], overlap=1)
     hidden = [one.conversation for one in hidden_of(newcomer)]
@@ -121,9 +108,7 @@ def test_a_batch_leaves_out_what_checks_people_in_the_round(
         rounds.add_batch(round_, conversations=hidden, by=rita)
 
 
-def test_a_check_counts_for_nothing(
-    project: Project, rita: User, newcomer: User, ruler: Ruler
-) -> None:
+def test_a_check_counts_for_nothing(project, rita, newcomer, ruler):
     check_by(project, rita)
     round_ = factories.open_full(project, 4, pool=True, overlap=1)
     hidden = take_hidden(newcomer)
@@ -149,9 +134,7 @@ def test_a_check_counts_for_nothing(
         gold.freeze(project=project, layer="extraction", ruler=ruler)
 
 
-def test_the_staff_are_not_shown_who_is_checked(
-    project: Project, rita: User, newcomer: User, admin_client: Client
-) -> None:
+def test_the_staff_are_not_shown_who_is_checked(project, rita, newcomer, admin_client):
     check_by(project, rita)
     factories.open_full(project, 4, pool=True, overlap=1)
     hidden = take_hidden(newcomer)
@@ -164,9 +147,7 @@ def test_the_staff_are_not_shown_who_is_checked(
         assert admin_client.get(reverse(f"{name}_change", args=[row.pk])).status_code == 302
 
 
-def test_moving_open_work_takes_the_checks_back_too(
-    project: Project, rita: User, newcomer: User
-) -> None:
+def test_moving_open_work_takes_the_checks_back_too(project, rita, newcomer):
     check_by(project, rita)
     factories.open_full(project, 6, annotators=[newcomer], overlap=1)
     assert hidden_of(newcomer)
@@ -176,9 +157,7 @@ def test_moving_open_work_takes_the_checks_back_too(
     assert not assignments.queue(newcomer).filter(slot__isnull=False).exists()
 
 
-def test_an_answer_is_scored_against_gold(
-    project: Project, rita: User, newcomer: User, ruler: Ruler
-) -> None:
+def test_an_answer_is_scored_against_gold(project, rita, newcomer, ruler):
     check_by(project, rita)
     factories.open_full(project, 4, annotators=[newcomer], overlap=1)
     mine = hidden_of(newcomer)[0]
@@ -199,9 +178,7 @@ def test_an_answer_is_scored_against_gold(
     assert check_scores.by_person(project)[newcomer.pk] == (pytest.approx(2 / 3), 1)
 
 
-def test_the_sweep_finds_what_was_not_compared(
-    project: Project, rita: User, newcomer: User, ruler: Ruler
-) -> None:
+def test_the_sweep_finds_what_was_not_compared(project, rita, newcomer, ruler):
     check_by(project, rita)
     factories.open_full(project, 4, annotators=[newcomer], overlap=1)
     compared, lost = hidden_of(newcomer)[:2]
@@ -211,7 +188,7 @@ def test_the_sweep_finds_what_was_not_compared(
     assert list(check_turns.due()) == [lost.pk]
 
 
-def test_checks_need_conversations_with_gold(project: Project, rita: User) -> None:
+def test_checks_need_conversations_with_gold(project, rita):
     factories.make_conversations(project, 1)
 
     with pytest.raises(RuleError, match="no_conversations"):

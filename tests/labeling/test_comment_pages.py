@@ -1,7 +1,5 @@
 """Comments on the pages: threads, forms, and mentions that wait."""
 
-from __future__ import annotations
-
 import pytest
 
 from labeling.models import Comment

@@ -1,7 +1,5 @@
 """Comments: who writes, who reads, and what stays blind."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import DatabaseError, transaction
 

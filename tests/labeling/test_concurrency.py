@@ -52,9 +52,7 @@ def save(seq: int) -> annotations.Save:
     return factories.save_of(factories.labels([0]), client=UUID(int=1), seq=seq)
 
 
-def test_an_autosave_and_a_submission_of_one_page_both_arrive(
-    project: Project, ana: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_autosave_and_a_submission_of_one_page_both_arrive(project, ana, monkeypatch):
     mine = factories.open_full(project, 1).assignments.get(annotator=ana)
     annotations.save_draft(mine, save(1))
     pause = Pause(monkeypatch, assignments, "hold")
@@ -73,12 +71,8 @@ def test_an_autosave_and_a_submission_of_one_page_both_arrive(
     ("store", "status"), [(annotations.save_draft, "draft"), (annotations.submit, "submitted")]
 )
 def test_a_skip_and_what_another_page_stores_wait_for_each_other(
-    project: Project,
-    ana: User,
-    monkeypatch: pytest.MonkeyPatch,
-    store: Callable[..., Annotation],
-    status: str,
-) -> None:
+    project, ana, monkeypatch, store, status
+):
     mine = factories.open_full(project, 1).assignments.get(annotator=ana)
     annotations.save_draft(mine, save(1))
     pause = Pause(monkeypatch, assignments, "lock_place")
@@ -93,9 +87,7 @@ def test_a_skip_and_what_another_page_stores_wait_for_each_other(
     assert stored.result().status == status
 
 
-def test_a_place_that_is_just_answered_is_not_given_back(
-    project: Project, ana: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_place_that_is_just_answered_is_not_given_back(project, ana, monkeypatch):
     factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
     pause = Pause(monkeypatch, annotations, "_finish")
@@ -106,9 +98,7 @@ def test_a_place_that_is_just_answered_is_not_given_back(
     assert Assignment.objects.get().slot == 0
 
 
-def test_a_place_that_is_just_reserved_again_goes_to_nobody_else(
-    project: Project, ana: User, ben: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_place_that_is_just_reserved_again_goes_to_nobody_else(project, ana, ben, monkeypatch):
     factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
     an_hour_ago = timezone.now() - timedelta(hours=1)
@@ -123,9 +113,7 @@ def test_a_place_that_is_just_reserved_again_goes_to_nobody_else(
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
-def test_who_hands_work_on_and_who_saves_it_wait_in_no_ring(
-    project: Project, ana: User, ben: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_hands_work_on_and_who_saves_it_wait_in_no_ring(project, ana, ben, monkeypatch):
     monkeypatch.setattr(transactions, "TIMES", 1)
     factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
@@ -142,9 +130,7 @@ def test_who_hands_work_on_and_who_saves_it_wait_in_no_ring(
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
-def test_who_takes_a_place_back_and_who_submits_wait_in_no_ring(
-    project: Project, ana: User, ben: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_takes_a_place_back_and_who_submits_wait_in_no_ring(project, ana, ben, monkeypatch):
     monkeypatch.setattr(transactions, "TIMES", 1)
     factories.open_full(project, 1, pool=True, overlap=2)
     mine, bens = assignments.take(ana), assignments.take(ben)
@@ -163,9 +149,7 @@ def test_who_takes_a_place_back_and_who_submits_wait_in_no_ring(
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
-def test_a_transaction_that_was_ended_for_another_is_carried_out_again(
-    project: Project, people: dict[str, User]
-) -> None:
+def test_a_transaction_that_was_ended_for_another_is_carried_out_again(project, people):
     met = Barrier(2)
 
     @transactions.atomic
@@ -203,8 +187,8 @@ def once_ended(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_role_that_is_taken_again_after_an_ended_transaction_is_taken_once(
-    project: Project, rita: User, once_ended: None
-) -> None:
+    project, rita, once_ended
+):
     membership = project.memberships.get(user__username="ana")
     members.remove_member(membership=membership, by=rita)
 
@@ -213,9 +197,7 @@ def test_a_role_that_is_taken_again_after_an_ended_transaction_is_taken_once(
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
-def test_answers_come_in_during_a_freeze(
-    project: Project, rita: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_come_in_during_a_freeze(project, rita, monkeypatch):
     last, *others = factories.open_full(project, 1).assignments.order_by("-pk")
     for one in others:
         factories.answer(one)
@@ -242,9 +224,7 @@ def test_answers_come_in_during_a_freeze(
     assert gold.freeze(project=project, **frozen_by).items.count() == 1
 
 
-def test_a_finished_test_is_not_begun_again_by_a_page_that_saw_it_open(
-    project: Project, rita: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_finished_test_is_not_begun_again_by_a_page_that_saw_it_open(project, rita, monkeypatch):
     factories.make_release(project, items=1)
     checks.choose(project, purpose="qualification", by=rita, number=1)
     checks.set_plan(project, by=rita, test=True, pass_at=0.9)
@@ -265,9 +245,7 @@ def test_a_finished_test_is_not_begun_again_by_a_page_that_saw_it_open(
     assert Qualification.objects.get().state == "passed"
 
 
-def test_two_workers_tell_of_a_merge_once(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_workers_tell_of_a_merge_once(project, monkeypatch):
     factories.answer_all(factories.open_full(project, 1))
     pause = Pause(monkeypatch, merges.Merge.objects, "bulk_create")
 
@@ -308,9 +286,7 @@ def wait_until(happens: Callable[[], bool]) -> None:
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
-def test_a_worker_that_merges_waits_for_an_import_of_labels_in_no_ring(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_merges_waits_for_an_import_of_labels_in_no_ring(project, monkeypatch):
     """The file names first what the worker locks last, in another batch than the rest."""
     low, high = factories.make_conversations(project, 2)
     lines = [

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from labeling.conversations.views.labels import labels_of

@@ -1,7 +1,5 @@
 """Conversations by the API: as the page and the command take them."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 

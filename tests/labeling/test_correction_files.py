@@ -54,9 +54,7 @@ def file(tmp_path: Path, release: GoldRelease) -> Callable[..., Path]:
     return write
 
 
-def test_corrected_labels_make_the_next_version(
-    release: GoldRelease, file: Callable[..., Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_corrected_labels_make_the_next_version(release, file, capsys):
     call_command("import_gold", str(file()), gold="talks-qa")
 
     newer = release.children.get()
@@ -82,9 +80,7 @@ def test_corrected_labels_make_the_next_version(
         (0, {"conversation": "Chat_3_A_B"}),
     ],
 )
-def test_gold_that_is_not_what_the_file_expects_is_refused_whole(
-    release: GoldRelease, file: Callable[..., Path], number: int, changed: dict[str, Any]
-) -> None:
+def test_gold_that_is_not_what_the_file_expects_is_refused_whole(release, file, number, changed):
     with pytest.raises(RuleError) as refused:
         correction_files.apply(file(number, **changed), release)
 
@@ -92,9 +88,7 @@ def test_gold_that_is_not_what_the_file_expects_is_refused_whole(
     assert GoldRelease.objects.count() == 1
 
 
-def test_a_broken_file_and_an_older_version_are_refused(
-    release: GoldRelease, file: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_broken_file_and_an_older_version_are_refused(release, file, tmp_path):
     broken = tmp_path / "broken.json"
     broken.write_text('{"labels": 3}')
 
@@ -111,7 +105,7 @@ def test_a_broken_file_and_an_older_version_are_refused(
         assert refused.value.fact.code == code
 
 
-def test_the_file_of_the_audit_is_readable() -> None:
+def test_the_file_of_the_audit_is_readable():
     read = correction_files.read(settings.BASE_DIR / "fixtures" / "realtalk" / "corrections.json")
 
     assert (len(read.labels), sum(row.corrected is not None for row in read.labels)) == (185, 19)

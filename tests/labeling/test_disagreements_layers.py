@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 
 from labeling import tasks
 from labeling.agreement import discussions, vectors
@@ -19,7 +17,6 @@ from tests.fakes import WordOverlap
 from tests.layers import event, inferred, issue, question, rating
 from tests.pages import page
 
-SignedIn = Callable[[User], Client]
 URL = "/projects/orders/rounds/1/disagreements/"
 SCHEMA = {"tracking": ["what"]}
 
@@ -95,14 +92,7 @@ def with_question(who: str) -> dict[str, Any]:
         (["qa"], with_question, ["ana marked it with", "ben cleo did not mark it"]),
     ],
 )
-def test_every_layer_is_discussed(
-    people: dict[str, User],
-    signed_in: SignedIn,
-    worker: Callable[[Round], None],
-    layers: list[str],
-    given: Callable[[str], dict[str, Any]],
-    shown: list[str],
-) -> None:
+def test_every_layer_is_discussed(people, signed_in, worker, layers, given, shown):
     closed = answered(layers, given)
     worker(closed)
 
@@ -112,9 +102,7 @@ def test_every_layer_is_discussed(
     assert all(one in text for one in shown)
 
 
-def test_a_layer_that_needs_the_encoder_is_prepared_by_a_worker(
-    people: dict[str, User], signed_in: SignedIn, worker: Callable[[Round], None]
-) -> None:
+def test_a_layer_that_needs_the_encoder_is_prepared_by_a_worker(people, signed_in, worker):
     closed = answered(["extraction", "validation"], with_issue)
     closed.measurements.all().delete()  # as before the migration
 
@@ -126,9 +114,7 @@ def test_a_layer_that_needs_the_encoder_is_prepared_by_a_worker(
     assert "0 of 1 discussed" in after
 
 
-def test_what_is_said_and_decided_stays_with_its_layer(
-    people: dict[str, User], signed_in: SignedIn, worker: Callable[[Round], None]
-) -> None:
+def test_what_is_said_and_decided_stays_with_its_layer(people, signed_in, worker):
     closed = answered(["extraction", "validation"], with_issue)
     worker(closed)
     (place,) = discussions.found_in(closed, "validation")
@@ -150,9 +136,7 @@ def test_what_is_said_and_decided_stays_with_its_layer(
     assert "> Message 2 of c-001" in body
 
 
-def test_finding_them_again_changes_nothing(
-    people: dict[str, User], worker: Callable[[Round], None]
-) -> None:
+def test_finding_them_again_changes_nothing(people, worker):
     closed = answered(["events"], with_event)
     worker(closed)
     first = ConversationAgreement.objects.get().splits

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from labeling.core import members
-from labeling.models import Annotation, Assignment, Event, Membership, Project
+from labeling.models import Annotation, Assignment, Event, Membership
 from labeling.work import annotations, assignments, rounds
 from tests import factories
 from tests.labeling.places import of, places
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.postgres
 
 
 @pytest.mark.parametrize("pool", [True, False])
-def test_the_highest_priority_comes_first(project: Project, ana: User, pool: bool) -> None:
+def test_the_highest_priority_comes_first(project, ana, pool):
     for number, one in enumerate(factories.make_conversations(project, 6)):
         one.priority = {2: 9, 4: 5}.get(number, 0)
         one.save()
@@ -35,7 +35,7 @@ def test_the_highest_priority_comes_first(project: Project, ana: User, pool: boo
 
 
 @pytest.mark.parametrize("pool", [True, False])
-def test_a_batch_comes_behind_what_is_there(project: Project, ana: User, pool: bool) -> None:
+def test_a_batch_comes_behind_what_is_there(project, ana, pool):
     round_ = factories.open_full(project, 3, pool=pool, overlap=3)
     before = [place.conversation_id for place in round_.places.all()]
     new = factories.make_conversations(project, 2)
@@ -52,9 +52,7 @@ def test_a_batch_comes_behind_what_is_there(project: Project, ana: User, pool: b
     assert Event.objects.get(verb="round.extended").data == {"conversations": 2}
 
 
-def test_a_batch_needs_an_open_round_of_full_labeling_and_something_new(
-    project: Project, rita: User
-) -> None:
+def test_a_batch_needs_an_open_round_of_full_labeling_and_something_new(project, rita):
     round_ = factories.open_full(project, 2)
     with pytest.raises(rounds.RoundImpossible, match="nothing_to_add"):
         rounds.add_batch(round_, conversations=round_.conversations.all(), by=rita)
@@ -71,7 +69,7 @@ def test_a_batch_needs_an_open_round_of_full_labeling_and_something_new(
 # --- leases -------------------------------------------------------------------------------------
 
 
-def test_an_answer_ends_its_lease_and_keeps_its_place(project: Project, ana: User) -> None:
+def test_an_answer_ends_its_lease_and_keeps_its_place(project, ana):
     factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
     assert mine.lease_expires_at is not None
@@ -85,9 +83,7 @@ def test_an_answer_ends_its_lease_and_keeps_its_place(project: Project, ana: Use
     assert mine.lease_expires_at is not None  # work in progress again: it may run out
 
 
-def test_a_place_that_is_given_back_goes_to_others_and_the_draft_is_kept(
-    project: Project, ana: User, ben: User
-) -> None:
+def test_a_place_that_is_given_back_goes_to_others_and_the_draft_is_kept(project, ana, ben):
     factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
     annotations.save_draft(mine, factories.save_of(factories.labels([0])))
@@ -98,9 +94,7 @@ def test_a_place_that_is_given_back_goes_to_others_and_the_draft_is_kept(
     assert Annotation.objects.get().payload["requirements"]
 
 
-def test_a_place_given_back_behind_somebody_comes_to_them_after_the_rest(
-    project: Project, ana: User, ben: User
-) -> None:
+def test_a_place_given_back_behind_somebody_comes_to_them_after_the_rest(project, ana, ben):
     pool = factories.open_full(project, 4, pool=True, overlap=1)
     assignments.take(ana)
     returned = assignments.take(ben)
@@ -116,8 +110,8 @@ def test_a_place_given_back_behind_somebody_comes_to_them_after_the_rest(
 
 @pytest.mark.parametrize("begun", [True, False])
 def test_what_one_gave_back_comes_again_at_once_if_begun_and_else_after_the_rest(
-    project: Project, ana: User, begun: bool
-) -> None:
+    project, ana, begun
+):
     factories.open_full(project, 3, pool=True, overlap=1)
     mine = assignments.take(ana)
     if begun:
@@ -131,7 +125,7 @@ def test_what_one_gave_back_comes_again_at_once_if_begun_and_else_after_the_rest
     assert assignments.take(ana) is None
 
 
-def test_an_answer_and_planned_work_cannot_be_given_back(project: Project, ana: User) -> None:
+def test_an_answer_and_planned_work_cannot_be_given_back(project, ana):
     factories.open_full(project, 1, pool=True, overlap=1)
     answered = assignments.take(ana)
     factories.answer(answered)
@@ -142,7 +136,7 @@ def test_an_answer_and_planned_work_cannot_be_given_back(project: Project, ana: 
     assert Assignment.objects.filter(slot__isnull=True).count() == 0
 
 
-def test_who_left_the_project_takes_no_place_again(project: Project, ana: User, rita: User) -> None:
+def test_who_left_the_project_takes_no_place_again(project, ana, rita):
     factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
     assignments.give_back(mine)
@@ -158,9 +152,7 @@ def test_who_left_the_project_takes_no_place_again(project: Project, ana: User, 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("wanted", [20, pytest.param(120, marks=pytest.mark.slow)])
-def test_sixteen_annotators_at_once_lose_nothing_and_fill_every_place_exactly_once(
-    wanted: int,
-) -> None:
+def test_sixteen_annotators_at_once_lose_nothing_and_fill_every_place_exactly_once(wanted):
     users = [User.objects.create_user(f"annotator{n:02}") for n in range(16)]
     project = factories.make_project("crowd")
     for user in users:

@@ -27,9 +27,7 @@ def is_broken_off(draft: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("is_there", [False, True])
-def test_an_export_that_breaks_off_leaves_nothing_and_can_be_made_again(
-    tmp_path: Path, is_there: bool
-) -> None:
+def test_an_export_that_breaks_off_leaves_nothing_and_can_be_made_again(tmp_path, is_there):
     folder = tmp_path / "deep" / "gold"
     if is_there:
         folder.mkdir(parents=True)
@@ -44,7 +42,7 @@ def test_an_export_that_breaks_off_leaves_nothing_and_can_be_made_again(
     assert [path.name for path in folder.parent.iterdir()] == ["gold"]
 
 
-def test_what_a_killed_export_left_is_replaced(tmp_path: Path) -> None:
+def test_what_a_killed_export_left_is_replaced(tmp_path):
     left = building.partial_of(tmp_path / "gold")
     (left / "data").mkdir(parents=True)
     (left / "data" / "items.jsonl").write_text("half of")
@@ -56,7 +54,7 @@ def test_what_a_killed_export_left_is_replaced(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "gold").iterdir()) == ["data", "manifest.json"]
 
 
-def test_two_exports_do_not_write_into_one_folder(tmp_path: Path) -> None:
+def test_two_exports_do_not_write_into_one_folder(tmp_path):
     left = building.partial_of(tmp_path / "gold")
     left.mkdir()
     other = os.open(left, os.O_RDONLY)
@@ -70,7 +68,7 @@ def test_two_exports_do_not_write_into_one_folder(tmp_path: Path) -> None:
     os.close(other)
 
 
-def test_a_file_is_replaced_as_a_whole_and_a_pipe_is_written_to(tmp_path: Path) -> None:
+def test_a_file_is_replaced_as_a_whole_and_a_pipe_is_written_to(tmp_path):
     path = tmp_path / "report.md"
     path.write_text("before")
 

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from labeling.models import Annotation, Project
+from labeling.models import Annotation
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -36,9 +36,7 @@ def send(client: Client, method: str, path: str, body: object = None) -> Any:
 # --- labels and ratings ---------------------------------------------------------------------------
 
 
-def test_everybodys_labels_leave_as_a_file_and_come_into_another_project(
-    project: Project, researcher: Client, lead: Client
-) -> None:
+def test_everybodys_labels_leave_as_a_file_and_come_into_another_project(project, researcher, lead):
     factories.answer_all(factories.open_full(project, 2))
     other = factories.make_project("other")
     factories.make_conversations(other, 2)
@@ -59,9 +57,7 @@ def test_everybodys_labels_leave_as_a_file_and_come_into_another_project(
     assert (refused.status_code, refused.json()["code"]) == (400, "labels_refused")
 
 
-def test_ratings_are_a_table_once_agreement_is_measured(
-    project: Project, researcher: Client, ana: User, signed_in: SignedIn
-) -> None:
+def test_ratings_are_a_table_once_agreement_is_measured(project, researcher, ana, signed_in):
     round_ = factories.open_calibration(project, 2)
     address = f"{HERE}rounds/{round_.number}/agreement/ratings/"
     assert researcher.get(address).status_code == 403  # blind
@@ -76,9 +72,7 @@ def test_ratings_are_a_table_once_agreement_is_measured(
 # --- what happened --------------------------------------------------------------------------------
 
 
-def test_the_audit_log_is_narrowed_as_on_its_page(
-    project: Project, researcher: Client, lead: Client
-) -> None:
+def test_the_audit_log_is_narrowed_as_on_its_page(project, researcher, lead):
     send(lead, "PATCH", "settings/", {"description": "Ours"})
 
     (changed,) = researcher.get(f"{HERE}events/?verb=project.changed").json()["results"]

@@ -1,7 +1,5 @@
 """The calibration gate: κ on the units, the labels themselves, and layers that nobody used."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

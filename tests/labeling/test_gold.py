@@ -1,12 +1,9 @@
 """Freezing, proving and exporting gold."""
 
-from __future__ import annotations
-
 import json
 from unicodedata import is_normalized
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from labeling.agreement.matching.similarity import Ruler
@@ -19,7 +16,6 @@ from labeling.models import (
     Event,
     GoldItem,
     Guideline,
-    Project,
 )
 from labeling.settling import adjudications
 from labeling.words import words_of
@@ -32,7 +28,7 @@ pytestmark = pytest.mark.postgres
 RULER = Ruler(WordOverlap())
 
 
-def test_what_everybody_labeled_alike_becomes_gold(project: Project, rita: User) -> None:
+def test_what_everybody_labeled_alike_becomes_gold(project, rita):
     release = factories.make_release(project, items=2, by=rita)
 
     item = release.items.get(position=0)
@@ -44,13 +40,13 @@ def test_what_everybody_labeled_alike_becomes_gold(project: Project, rita: User)
     assert Event.objects.get(verb="gold.frozen").data["sha256"] == release.sha256
 
 
-def test_everybody_finding_nothing_is_gold_too(project: Project) -> None:
+def test_everybody_finding_nothing_is_gold_too(project):
     release = factories.make_release(project, items=1, sources=())
 
     assert release.items.get().content["gold"] == {"requirements": []}
 
 
-def test_what_is_disputed_or_unfinished_is_left_out_with_its_reason(project: Project) -> None:
+def test_what_is_disputed_or_unfinished_is_left_out_with_its_reason(project):
     round_ = factories.open_full(project, 3)
     one, two, three = (place.conversation for place in round_.places.all())
     for assignment in round_.assignments.filter(conversation=one):
@@ -74,7 +70,7 @@ def test_what_is_disputed_or_unfinished_is_left_out_with_its_reason(project: Pro
     assert words_of(reasons[three.external_id]).startswith("disputed: “Wish of ana”")
 
 
-def test_a_skip_with_a_reason_does_not_hold_the_others_up(project: Project) -> None:
+def test_a_skip_with_a_reason_does_not_hold_the_others_up(project):
     round_ = factories.open_full(project, 1)
     for assignment in round_.assignments.select_related("annotator"):
         if assignment.annotator.username == "cleo":
@@ -88,7 +84,7 @@ def test_a_skip_with_a_reason_does_not_hold_the_others_up(project: Project) -> N
     assert provenance["skipped"] == [{"username": "cleo", "reason": "Knows the speaker"}]
 
 
-def test_a_skip_that_was_handed_on_waits_for_the_other_answer(project: Project) -> None:
+def test_a_skip_that_was_handed_on_waits_for_the_other_answer(project):
     round_ = factories.open_full(project, 3, overlap=2)
     shared = round_.assignments.filter(conversation=round_.places.first().conversation)
     first, second = shared
@@ -102,9 +98,7 @@ def test_a_skip_that_was_handed_on_waits_for_the_other_answer(project: Project) 
     assert factories.freeze(project).items.get().how == "unanimous"
 
 
-def test_a_decision_stands_above_the_labels_and_keeps_the_dissent(
-    project: Project, rita: User
-) -> None:
+def test_a_decision_stands_above_the_labels_and_keeps_the_dissent(project, rita):
     round_ = factories.open_full(project, 1)
     for assignment in round_.assignments.select_related("annotator"):
         factories.answer(
@@ -128,7 +122,7 @@ def test_a_decision_stands_above_the_labels_and_keeps_the_dissent(
     assert set(content["provenance"]["answers"]) == {"ana", "ben", "cleo"}
 
 
-def test_nobody_decides_alone_about_their_own_work(project: Project, ana: User) -> None:
+def test_nobody_decides_alone_about_their_own_work(project, ana):
     round_ = factories.open_full(project, 1, annotators=[ana], overlap=1)
     factories.answer_all(round_)
 
@@ -142,9 +136,7 @@ def test_nobody_decides_alone_about_their_own_work(project: Project, ana: User) 
         )
 
 
-def test_a_second_freeze_without_change_is_refused_and_a_change_is_a_new_version(
-    project: Project,
-) -> None:
+def test_a_second_freeze_without_change_is_refused_and_a_change_is_a_new_version(project):
     first = factories.make_release(project, items=1)
     with pytest.raises(gold.NothingChanged, match="nothing_changed parent=orders@1"):
         factories.freeze(project)
@@ -157,7 +149,7 @@ def test_a_second_freeze_without_change_is_refused_and_a_change_is_a_new_version
     assert gold.find("orders@1") == first
 
 
-def test_a_name_belongs_to_one_project(project: Project) -> None:
+def test_a_name_belongs_to_one_project(project):
     factories.make_release(project, items=1)
     other = factories.make_project("other")
 
@@ -165,7 +157,7 @@ def test_a_name_belongs_to_one_project(project: Project) -> None:
         factories.freeze(other, name="orders")
 
 
-def test_overrides_are_printed_on_the_release(project: Project, rita: User) -> None:
+def test_overrides_are_printed_on_the_release(project, rita):
     release = factories.make_release(project, items=1)
 
     [override] = release.overrides
@@ -173,7 +165,7 @@ def test_overrides_are_printed_on_the_release(project: Project, rita: User) -> N
     assert json.loads(release.header)["overrides"] == release.overrides
 
 
-def test_an_unknown_release_is_named_with_what_there_is(project: Project) -> None:
+def test_an_unknown_release_is_named_with_what_there_is(project):
     factories.make_release(project, items=1)
 
     with pytest.raises(CommandError, match=r"no gold release ordres\. Newest releases: orders@1"):
@@ -182,12 +174,12 @@ def test_an_unknown_release_is_named_with_what_there_is(project: Project) -> Non
         call_command("verify", release="orders@x")
 
 
-def test_a_slug_with_a_typo_names_the_nearest_project(project: Project) -> None:
+def test_a_slug_with_a_typo_names_the_nearest_project(project):
     with pytest.raises(CommandError, match=r"Did you mean orders\?"):
         call_command("freeze_gold", project="order")
 
 
-def test_gold_names_who_labeled_under_which_guideline(project: Project) -> None:
+def test_gold_names_who_labeled_under_which_guideline(project):
     factories.answer_all(factories.open_full(project, 1))
     Guideline.objects.create(project=project, version=2, body="# Guide 2")
     factories.answer_all(factories.open_full(project, 1))
@@ -201,14 +193,14 @@ def test_gold_names_who_labeled_under_which_guideline(project: Project) -> None:
 
 
 @pytest.mark.parametrize("name", ["a/b", "a@1", "..", "a b", "a\n", "x" * 101])
-def test_a_name_that_cannot_stand_in_an_address_is_refused(project: Project, name: str) -> None:
+def test_a_name_that_cannot_stand_in_an_address_is_refused(project, name):
     factories.open_full(project, 1)
 
     with pytest.raises(gold.BadName, match="bad_name"):
         factories.freeze(project, name=name)
 
 
-def test_an_open_calibration_round_stays_blind_in_gold(project: Project, rita: User) -> None:
+def test_an_open_calibration_round_stays_blind_in_gold(project, rita):
     factories.make_release(project, items=1)
     again = rounds.open_round(
         project=project, kind="calibration", by=rita, conversations=project.conversations.all()
@@ -230,9 +222,7 @@ def test_an_open_calibration_round_stays_blind_in_gold(project: Project, rita: U
     assert again.number not in [row["round"] for row in release.agreement["rounds"]]
 
 
-def test_an_item_is_in_normal_form_whatever_its_conversation_was_written_in(
-    project: Project,
-) -> None:
+def test_an_item_is_in_normal_form_whatever_its_conversation_was_written_in(project):
     """ "Café" as one system writes it, and as another one does."""
     factories.make_talk(project, "c-001", [Turn("user", "Cafe\u0301"), Turn("user", "Yes")])
     factories.answer_all(factories.open_full(project, 1))

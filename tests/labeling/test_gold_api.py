@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling.agreement.matching.similarity import Ruler
@@ -20,7 +18,6 @@ from tests import factories
 from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db
-SignedIn = Callable[[User], Client]
 GOLD = "/api/gold/orders/1/"
 
 
@@ -41,9 +38,7 @@ def release(project: Project) -> GoldRelease:
     return factories.make_release(project, items=3)
 
 
-def test_items_come_page_by_page_with_labels(
-    release: GoldRelease, rita: User, noor: User, signed_in: SignedIn
-) -> None:
+def test_items_come_page_by_page_with_labels(release, rita, noor, signed_in):
     client = signed_in(noor)
     first = client.get(f"{GOLD}items/?limit=2").json()
     (last,) = client.get(first["next"]).json()["results"]
@@ -61,9 +56,7 @@ def test_items_come_page_by_page_with_labels(
     assert '"ana"' not in names["noor"]
 
 
-def test_the_labels_of_a_test_item_need_a_reason(
-    project: Project, noor: User, signed_in: SignedIn
-) -> None:
+def test_the_labels_of_a_test_item_need_a_reason(project, noor, signed_in):
     full = factories.open_full(project, 2)
     full.conversations.update(split="test")
     factories.answer_all(full)
@@ -79,9 +72,7 @@ def test_the_labels_of_a_test_item_need_a_reason(
     assert client.get(f"{GOLD}items/?split=test").json()["results"]
 
 
-def test_files_are_what_the_page_downloads(
-    release: GoldRelease, rita: User, signed_in: SignedIn
-) -> None:
+def test_files_are_what_the_page_downloads(release, rita, signed_in):
     client = signed_in(rita)
     of_page = client.get("/projects/orders/gold/orders/1/export/")
     lines = client.get(f"{GOLD}export/", headers={"Accept": "application/x-ndjson"})
@@ -93,9 +84,7 @@ def test_files_are_what_the_page_downloads(
     assert (refused.status_code, refused.json()["code"]) == (400, "unknown_format")
 
 
-def test_a_release_is_asked_for_made_by_a_worker_and_looked_up(
-    project: Project, rita: User, signed_in: SignedIn
-) -> None:
+def test_a_release_is_asked_for_made_by_a_worker_and_looked_up(project, rita, signed_in):
     factories.answer_all(factories.open_full(project, 1))
     factories.work(project)
     client, url = signed_in(rita), "/api/projects/orders/freezes/"
@@ -118,9 +107,7 @@ def test_a_release_is_asked_for_made_by_a_worker_and_looked_up(
     assert post(client, url, layer="extraction", name="a b").json()["code"] == "bad_name"
 
 
-def test_verifying_says_what_does_not_match(
-    release: GoldRelease, noor: User, signed_in: SignedIn
-) -> None:
+def test_verifying_says_what_does_not_match(release, noor, signed_in):
     client = signed_in(noor)
     assert client.get(f"{GOLD}verify/").json() == {"last": None}
 
@@ -130,9 +117,7 @@ def test_verifying_says_what_does_not_match(
     assert client.get(f"{GOLD}verify/").json()["last"] == checked
 
 
-def test_what_lint_found_is_read_and_accepted_as_one_freezes(
-    project: Project, rita: User, signed_in: SignedIn
-) -> None:
+def test_what_lint_found_is_read_and_accepted_as_one_freezes(project, rita, signed_in):
     factories.answer_all(factories.open_full(project, 2))
     Guideline.objects.create(project=project, version=2, body="# Two")
     client, url = signed_in(rita), "/api/projects/orders/lint/"

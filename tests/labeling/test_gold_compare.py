@@ -7,8 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 
 from labeling.models import GoldItem, GoldRelease, Project
 from tests import factories
@@ -16,7 +14,6 @@ from tests.looks import say_why
 from tests.pages import page
 
 pytestmark = pytest.mark.django_db
-SignedIn = Callable[[User], Client]
 RELEASE = "/projects/orders/gold/orders/2/"
 URL = f"{RELEASE}compare/"
 
@@ -53,9 +50,7 @@ def another_title(document: dict[str, Any]) -> None:
     ]
 
 
-def test_the_page_says_how_much_changed_and_what(
-    signed_in: SignedIn, rita: User, first: GoldRelease
-) -> None:
+def test_the_page_says_how_much_changed_and_what(signed_in, rita, first):
     following(first, another_title)
     client = signed_in(rita)
 
@@ -71,9 +66,7 @@ def test_the_page_says_how_much_changed_and_what(
     assert "Compare with…" in page(client, RELEASE)
 
 
-def test_an_item_that_moved_to_another_split_is_a_change(
-    signed_in: SignedIn, rita: User, first: GoldRelease
-) -> None:
+def test_an_item_that_moved_to_another_split_is_a_change(signed_in, rita, first):
     say_why(following(first, lambda document: document.update(split="test")), rita)
 
     shown = page(signed_in(rita), URL)
@@ -82,9 +75,7 @@ def test_an_item_that_moved_to_another_split_is_a_change(
     assert "test 0 0 1 0" in shown
 
 
-def test_a_changed_text_is_said_and_a_list_shown_entry_by_entry(
-    signed_in: SignedIn, rita: User, first: GoldRelease
-) -> None:
+def test_a_changed_text_is_said_and_a_list_shown_entry_by_entry(signed_in, rita, first):
     def change(document: dict[str, Any]) -> None:
         document["conversation"][0]["content"] = "Message <b>0</b> of c-001, and more"
         document["gold"]["requirements"][0]["source_messages"] = [1]
@@ -97,9 +88,7 @@ def test_a_changed_text_is_said_and_a_list_shown_entry_by_entry(
     assert "<del>0</del>, <ins>1</ins>" in content
 
 
-def test_items_that_only_one_release_holds_can_be_opened_there(
-    signed_in: SignedIn, rita: User, first: GoldRelease
-) -> None:
+def test_items_that_only_one_release_holds_can_be_opened_there(signed_in, rita, first):
     newer = GoldRelease.objects.get(pk=first.pk)
     newer.pk, newer.version, newer.meaning = None, 2, "2.0.0"
     newer.save(force_insert=True)
@@ -110,18 +99,14 @@ def test_items_that_only_one_release_holds_can_be_opened_there(
     assert 'href="/projects/orders/gold/orders/1/items/' in answer.content.decode()
 
 
-def test_a_release_without_another_says_what_to_do(
-    signed_in: SignedIn, rita: User, first: GoldRelease
-) -> None:
+def test_a_release_without_another_says_what_to_do(signed_in, rita, first):
     client = signed_in(rita)
 
     assert "Nothing to compare with" in page(client, URL.replace("/2/", "/1/"))
     assert "Compare with…" not in page(client, RELEASE.replace("/2/", "/1/"))
 
 
-def test_only_releases_of_the_project_and_the_layer_are_offered(
-    signed_in: SignedIn, rita: User, first: GoldRelease
-) -> None:
+def test_only_releases_of_the_project_and_the_layer_are_offered(signed_in, rita, first):
     factories.make_release(factories.make_project("other"), name="foreign")
     following(first, another_title)
     client = signed_in(rita)

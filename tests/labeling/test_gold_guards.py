@@ -7,13 +7,12 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 
 from labeling.core.models import guards
-from labeling.models import Project
 from tests import factories
 
 pytestmark = pytest.mark.postgres
 
 
-def test_the_guards_survive_a_table_rebuild(project: Project) -> None:
+def test_the_guards_survive_a_table_rebuild(project):
     """SQLite drops a table's triggers when Django alters it; migrate puts them back."""
     factories.make_release(project, items=1)
     guards.remove(connection)

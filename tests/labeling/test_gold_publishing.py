@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from labeling.agreement.matching.similarity import Ruler
@@ -32,9 +31,7 @@ def answered(transactional_db: None, project: Project) -> Project:
 
 
 @pytest.mark.postgres
-def test_what_is_decided_while_a_release_is_made_is_in_the_next_one(
-    answered: Project, rita: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_decided_while_a_release_is_made_is_in_the_next_one(answered, rita, monkeypatch):
     """Nobody waits for the freeze, and its items are of the moment at which it began."""
     last = answered.conversations.order_by("external_id").last()
     draft = releases.draft
@@ -65,9 +62,7 @@ def test_what_is_decided_while_a_release_is_made_is_in_the_next_one(
     assert verify(before) == verify(after) == []
 
 
-def test_what_fails_while_rows_are_inserted_leaves_nothing(
-    answered: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_fails_while_rows_are_inserted_leaves_nothing(answered, monkeypatch):
     lock = locking.lock
     monkeypatch.setattr(locking, "lock", lambda answers: lock(answers) and 1 // 0)
 
@@ -79,7 +74,7 @@ def test_what_fails_while_rows_are_inserted_leaves_nothing(
     assert not Annotation.objects.exclude(locked_at=None).exists()
 
 
-def test_answers_behind_a_release_are_locked_with_it(answered: Project) -> None:
+def test_answers_behind_a_release_are_locked_with_it(answered):
     freeze(answered)
 
     annotation = Annotation.objects.first()
@@ -90,8 +85,8 @@ def test_answers_behind_a_release_are_locked_with_it(answered: Project) -> None:
 
 
 def test_who_freezes_something_else_under_the_name_meanwhile_is_not_overwritten(
-    answered: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    answered, monkeypatch
+):
     store = releases.Draft.store
 
     def store_second(draft: releases.Draft, new: releases.Contents) -> GoldRelease:

@@ -35,7 +35,7 @@ def work(asked: Event) -> None:
     gold_requests.answer(asked.project, ruler=lambda: Ruler(WordOverlap()))
 
 
-def test_a_request_is_made_as_it_was_asked_and_answered(asked: Event, project: Project) -> None:
+def test_a_request_is_made_as_it_was_asked_and_answered(asked, project):
     assert str(Job.objects.get()) == f"freeze {project.pk}"
     assert gold_requests.due() == {project.pk}
 
@@ -46,7 +46,7 @@ def test_a_request_is_made_as_it_was_asked_and_answered(asked: Event, project: P
     assert gold_requests.due() == set()
 
 
-def test_work_that_is_done_twice_freezes_once_and_refuses_nothing(asked: Event) -> None:
+def test_work_that_is_done_twice_freezes_once_and_refuses_nothing(asked):
     work(asked)
     work(asked)
 
@@ -54,7 +54,7 @@ def test_work_that_is_done_twice_freezes_once_and_refuses_nothing(asked: Event) 
     assert not Event.objects.filter(verb="gold.freeze_refused").exists()
 
 
-def test_a_refusal_answers_its_own_request_only(asked: Event, project: Project, rita: User) -> None:
+def test_a_refusal_answers_its_own_request_only(asked, project, rita):
     work(asked)
     gold_requests.request_freeze(project=project, layer="extraction", name="own", by=rita)
     gold_requests.request_freeze(project=project, layer="extraction", name="two", by=rita)
@@ -67,7 +67,7 @@ def test_a_refusal_answers_its_own_request_only(asked: Event, project: Project, 
     assert (refusal.data["request"], _requests(project)["waiting"]) == (second.pk, [third])
 
 
-def test_a_busy_database_refuses_nothing(asked: Event, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_database_refuses_nothing(asked, monkeypatch):
     def locked(**fields: Any) -> None:
         raise OperationalError("database is locked")
 
@@ -82,9 +82,7 @@ def test_a_busy_database_refuses_nothing(asked: Event, monkeypatch: pytest.Monke
 # --- one at a time ------------------------------------------------------------------------------
 
 
-def test_who_asks_for_the_same_joins_and_another_release_waits(
-    asked: Event, project: Project, rita: User
-) -> None:
+def test_who_asks_for_the_same_joins_and_another_release_waits(asked, project, rita):
     def ask(name: str) -> Event:
         return gold_requests.request_freeze(
             project=project, layer="extraction", name=name, message="Again", by=rita
@@ -102,9 +100,7 @@ def test_who_asks_for_the_same_joins_and_another_release_waits(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nobody_freezes_while_somebody_does_and_then_it_goes_on(
-    project: Project, rita: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nobody_freezes_while_somebody_does_and_then_it_goes_on(project, rita, monkeypatch):
     factories.answer_all(factories.open_full(project, 1))
     factories.work(project)
     ruler = Ruler(WordOverlap())

@@ -29,7 +29,7 @@ def correct_a_label(release: GoldRelease, by: Any) -> None:
     )
 
 
-def test_the_first_release_of_a_name_is_1_0_0(first: GoldRelease) -> None:
+def test_the_first_release_of_a_name_is_1_0_0(first):
     assert first.meaning == "1.0.0"
     assert gold.find("orders@1.0.0") == gold.find("orders@1") == first
 
@@ -60,14 +60,12 @@ def guidelines(body: str) -> Callable[[GoldRelease, Any], None]:
         (guidelines("  # Guide\nLabel what  they want. \n"), "1.1.0"),  # white space means nothing
     ],
 )
-def test_what_differs_says_which_number_is_raised(
-    first: GoldRelease, rita: Any, change: Callable[[GoldRelease, Any], None], meaning: str
-) -> None:
+def test_what_differs_says_which_number_is_raised(first, rita, change, meaning):
     change(first, rita)
 
     assert factories.freeze(first.project, waive={"superseded": "Fine."}).meaning == meaning
 
 
-def test_a_version_that_is_not_there_is_named(first: GoldRelease) -> None:
+def test_a_version_that_is_not_there_is_named(first):
     with pytest.raises(CommandError, match=r"no gold release orders@9\.0\.0"):
         call_command("verify", release="orders@9.0.0")

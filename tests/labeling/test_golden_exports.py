@@ -33,7 +33,7 @@ def digest(path: Path) -> str:
 
 
 @pytest.mark.parametrize("file", OF_0_3)
-def test_exports_are_those_of_version_0_3(db: None, tmp_path: Path, file: str) -> None:
+def test_exports_are_those_of_version_0_3(db, tmp_path, file):
     call_command("import_gold", FOLDER, project="elsewhere", layer="extraction")
     format = file.partition("/")[0]
 

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from labeling.core import members
-from labeling.models import Annotation, Assignment, Event, Project
+from labeling.models import Annotation, Assignment, Event
 from labeling.work import annotations, assignments, handovers, rounds
 from labeling.work.annotations import ReasonMissing
 from labeling.work.locking import Locked
@@ -14,9 +14,7 @@ from tests.labeling.places import of, places
 pytestmark = pytest.mark.postgres
 
 
-def test_an_answer_is_returned_to_who_gave_it_with_the_reason(
-    project: Project, ana: User, rita: User
-) -> None:
+def test_an_answer_is_returned_to_who_gave_it_with_the_reason(project, ana, rita):
     round_ = factories.open_full(project, 2)
     mine = of(ana, round_)[0]
     factories.answer(mine)
@@ -35,8 +33,8 @@ def test_an_answer_is_returned_to_who_gave_it_with_the_reason(
 
 @pytest.mark.parametrize("pool", [True, False])
 def test_a_returned_conversation_goes_to_somebody_else_who_sees_nothing_of_it(
-    project: Project, ana: User, ben: User, cleo: User, rita: User, pool: bool
-) -> None:
+    project, ana, ben, cleo, rita, pool
+):
     round_ = factories.open_full(project, 1, overlap=1, pool=pool)
     mine = assignments.next_for(ana) or round_.assignments.get()
     first = mine.annotator
@@ -54,9 +52,7 @@ def test_a_returned_conversation_goes_to_somebody_else_who_sees_nothing_of_it(
     assert Event.objects.get(verb="assignment.handed_over").data["to"] == other.username
 
 
-def test_what_cannot_be_returned_is_refused_in_words(
-    project: Project, ana: User, ben: User, olga: User, rita: User
-) -> None:
+def test_what_cannot_be_returned_is_refused_in_words(project, ana, ben, olga, rita):
     round_ = factories.open_full(project, 2)
     mine = of(ana, round_)[0]
     factories.answer(mine)
@@ -76,9 +72,7 @@ def test_what_cannot_be_returned_is_refused_in_words(
     assert Annotation.objects.get().status == "submitted"
 
 
-def test_open_work_moves_and_a_calibration_round_no_longer_waits(
-    project: Project, ana: User, rita: User
-) -> None:
+def test_open_work_moves_and_a_calibration_round_no_longer_waits(project, ana, rita):
     dora = User.objects.create_user("dora")
     round_ = factories.open_calibration(project, 3)
     draft, *_ = of(ana, round_)
@@ -101,8 +95,8 @@ def test_open_work_moves_and_a_calibration_round_no_longer_waits(
 
 
 def test_work_that_nobody_can_take_ends_a_round_that_waited_for_nothing_else(
-    project: Project, ana: User, ben: User, cleo: User, rita: User
-) -> None:
+    project, ana, ben, cleo, rita
+):
     round_ = factories.open_calibration(project, 2)
     for user in (ben, cleo):
         for one in of(user, round_):
@@ -116,9 +110,7 @@ def test_work_that_nobody_can_take_ends_a_round_that_waited_for_nothing_else(
     assert round_.state == "passed"
 
 
-def test_what_the_other_has_already_is_only_taken_back(
-    project: Project, ana: User, ben: User, rita: User
-) -> None:
+def test_what_the_other_has_already_is_only_taken_back(project, ana, ben, rita):
     round_ = factories.open_full(project, 3, overlap=2)
 
     moved = handovers.hand_on(project=project, person=ana, by=rita, to=ben)
@@ -132,9 +124,7 @@ def test_what_the_other_has_already_is_only_taken_back(
     assert not handovers.open_work(project, ana).exists()
 
 
-def test_work_moves_only_to_another_annotator(
-    project: Project, ana: User, noor: User, rita: User
-) -> None:
+def test_work_moves_only_to_another_annotator(project, ana, noor, rita):
     factories.open_full(project, 2)
     for wrong in (ana, noor):
         with pytest.raises(handovers.HandoverImpossible, match="same_annotator"):

@@ -47,9 +47,7 @@ def assignment(project: Project, ana: User) -> Assignment:
     return factories.open_full(project, 1).assignments.get(annotator=ana)
 
 
-def test_a_save_is_answered_with_notes_in_words(
-    assignment: Assignment, save: Callable[..., Any]
-) -> None:
+def test_a_save_is_answered_with_notes_in_words(assignment, save):
     (hint,) = save(assignment, requirement(title="Users"))
 
     assert (hint["uid"], hint["field"], hint["kind"]) == ("a", "title", "noun_phrase")
@@ -57,9 +55,7 @@ def test_a_save_is_answered_with_notes_in_words(
     assert save(assignment, requirement(title="User Accounts")) == []
 
 
-def test_no_statement_is_needed_for_them(
-    project: Project, assignment: Assignment, save: Callable[..., Any]
-) -> None:
+def test_no_statement_is_needed_for_them(project, assignment, save):
     def statements() -> int:
         with CaptureQueriesContext(connection) as captured:
             save(assignment, requirement(title="Users"))
@@ -72,9 +68,7 @@ def test_no_statement_is_needed_for_them(
     assert statements() == with_hints
 
 
-def test_a_kind_that_is_off_is_not_shown(
-    project: Project, assignment: Assignment, save: Callable[..., Any]
-) -> None:
+def test_a_kind_that_is_off_is_not_shown(project, assignment, save):
     Project.objects.filter(pk=project.pk).update(hints=["modal"])
 
     (hint,) = save(assignment, requirement(title="Users", action="Users should pay"))
@@ -82,9 +76,7 @@ def test_a_kind_that_is_off_is_not_shown(
     assert hint["kind"] == "modal"
 
 
-def test_nobody_is_helped_where_agreement_without_help_is_measured(
-    project: Project, ana: User, save: Callable[..., Any]
-) -> None:
+def test_nobody_is_helped_where_agreement_without_help_is_measured(project, ana, save):
     blind = factories.open_calibration(project, 1).assignments.get(annotator=ana)
 
     assert save(blind, requirement(title="Users")) == []
@@ -95,9 +87,7 @@ def test_nobody_is_helped_where_agreement_without_help_is_measured(
     assert save(blind, requirement(title="Users"))
 
 
-def test_a_field_that_was_changed_after_a_hint_says_so(
-    assignment: Assignment, save: Callable[..., Any]
-) -> None:
+def test_a_field_that_was_changed_after_a_hint_says_so(assignment, save):
     other = factories.requirement(2, uid="b")
     save(assignment, requirement(title="Users"), other)
     assert Annotation.objects.get().hinted is None
@@ -110,9 +100,7 @@ def test_a_field_that_was_changed_after_a_hint_says_so(
     assert Annotation.objects.filter(hinted__isnull=True).count() == 1
 
 
-def test_what_an_open_calibration_round_measures_does_not_change(
-    project: Project, rita: User
-) -> None:
+def test_what_an_open_calibration_round_measures_does_not_change(project, rita):
     factories.open_calibration(project, 1)
     now = project_settings.of(project)
 
@@ -123,9 +111,7 @@ def test_what_an_open_calibration_round_measures_does_not_change(
     project_settings.change(project, settings={**now, "hints": []}, base=now, by=rita)
 
 
-def test_without_a_detector_there_are_none(
-    assignment: Assignment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_detector_there_are_none(assignment, monkeypatch):
     monkeypatch.setattr(hints, "_detectors", [])
 
     assert hints.of(assignment, {"requirements": [requirement(title="Users")]}) == []

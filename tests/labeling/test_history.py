@@ -1,7 +1,5 @@
 """The revisions of an answer: listed, compared and restored, through the API."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import pytest

@@ -50,8 +50,8 @@ def lease(worker: str) -> JobLease:
 
 
 def test_what_is_asked_for_twice_is_one_job_once_it_is_stored(
-    django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    django_capture_on_commit_callbacks, monkeypatch
+):
     rung: list[str] = []
     monkeypatch.setattr("celery.current_app.send_task", rung.append)
     with django_capture_on_commit_callbacks(execute=True):
@@ -66,8 +66,8 @@ def test_what_is_asked_for_twice_is_one_job_once_it_is_stored(
 
 
 def test_a_job_is_stored_although_the_queue_is_away(
-    django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    django_capture_on_commit_callbacks, monkeypatch
+):
     def away(name: str) -> None:
         raise ConnectionError("refused")
 
@@ -78,14 +78,14 @@ def test_a_job_is_stored_although_the_queue_is_away(
     assert Job.objects.count() == 1
 
 
-def test_the_oldest_of_the_kinds_that_a_thread_does_is_taken_once(worker: str) -> None:
+def test_the_oldest_of_the_kinds_that_a_thread_does_is_taken_once(worker):
     for kind, key in (("long", 1), ("some", 2), ("some", 3)):
         Job.objects.create(kind=kind, key=key)
     taken = [queue.take(["some"], worker) for _ in range(3)]
     assert [lease and lease.key for lease in taken] == [2, 3, None]
 
 
-def test_who_holds_a_job_keeps_it_and_who_does_not_gets_nothing(lease: JobLease) -> None:
+def test_who_holds_a_job_keeps_it_and_who_does_not_gets_nothing(lease):
     assert queue.claim("some", 7, uuid4()) is None
     assert queue.claim("some", 7, lease.owner) == lease  # its own child process
     with queue.held("some", 7) as mine:
@@ -105,9 +105,7 @@ def test_who_holds_a_job_keeps_it_and_who_does_not_gets_nothing(lease: JobLease)
 
 
 @pytest.mark.parametrize("hours", [2, -2])
-def test_a_wrong_clock_neither_lengthens_nor_shortens_a_lease(
-    lease: JobLease, monkeypatch: pytest.MonkeyPatch, hours: int
-) -> None:
+def test_a_wrong_clock_neither_lengthens_nor_shortens_a_lease(lease, monkeypatch, hours):
     right = timezone.now
     monkeypatch.setattr(timezone, "now", lambda: right() + timedelta(hours=hours))
 
@@ -119,7 +117,7 @@ def test_a_wrong_clock_neither_lengthens_nor_shortens_a_lease(
     assert queue.claim("some", 7, uuid4()) is None
 
 
-def test_leases_from_the_future_are_cut(lease: JobLease) -> None:
+def test_leases_from_the_future_are_cut(lease):
     Job.objects.update(lease_expires_at=Now() + timedelta(hours=2))
     assert (leases.cap(), leases.cap()) == (1, 0)
     end = Job.objects.get().lease_expires_at
@@ -127,7 +125,7 @@ def test_leases_from_the_future_are_cut(lease: JobLease) -> None:
     assert end <= timezone.now() + timedelta(seconds=121)
 
 
-def test_what_a_dead_worker_held_is_free_at_once_and_counts(lease: JobLease, worker: str) -> None:
+def test_what_a_dead_worker_held_is_free_at_once_and_counts(lease, worker):
     queue.bury(["another"])
     assert lease.renew()
 
@@ -139,9 +137,7 @@ def test_what_a_dead_worker_held_is_free_at_once_and_counts(lease: JobLease, wor
     assert again.attempts == 1
 
 
-def test_what_is_due_and_was_not_asked_for_is_found_once(
-    does: Callable[..., None], lease: JobLease
-) -> None:
+def test_what_is_due_and_was_not_asked_for_is_found_once(does, lease):
     does(print, due=lambda: [7, 8])
     tasks.find()
     tasks.find()
@@ -149,25 +145,21 @@ def test_what_is_due_and_was_not_asked_for_is_found_once(
     assert lease.renew()
 
 
-def test_work_that_is_done_leaves_no_row(does: Callable[..., None], lease: JobLease) -> None:
+def test_work_that_is_done_leaves_no_row(does, lease):
     seen: list[Any] = []
     does(lambda key, owner: seen.append((key, owner)))
     tasks.carry_out(lease)
     assert (seen, Job.objects.count()) == ([(7, lease.owner)], 0)
 
 
-def test_what_came_in_meanwhile_is_asked_for_anew(
-    does: Callable[..., None], lease: JobLease, django_capture_on_commit_callbacks: Any
-) -> None:
+def test_what_came_in_meanwhile_is_asked_for_anew(does, lease, django_capture_on_commit_callbacks):
     does(lambda *_: None, due=lambda: [7], flows=True)
     with django_capture_on_commit_callbacks(execute=True):
         tasks.carry_out(lease)
     assert Job.objects.free().get().key == 7
 
 
-def test_work_that_fails_is_logged_and_tried_again_later(
-    does: Callable[..., None], lease: JobLease, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_work_that_fails_is_logged_and_tried_again_later(does, lease, caplog):
     def fail(*_: object) -> None:
         raise ValueError("no luck")
 
@@ -180,7 +172,7 @@ def test_work_that_fails_is_logged_and_tried_again_later(
     assert not Job.objects.free().exists()
 
 
-def test_work_on_what_is_gone_is_over(does: Callable[..., None], lease: JobLease) -> None:
+def test_work_on_what_is_gone_is_over(does, lease):
     def gone(*_: object) -> None:
         raise ObjectDoesNotExist
 
@@ -189,9 +181,7 @@ def test_work_on_what_is_gone_is_over(does: Callable[..., None], lease: JobLease
     assert not Job.objects.exists()
 
 
-def test_a_worker_that_stops_gives_back_what_its_child_did_not_end(
-    does: Callable[..., None], lease: JobLease, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_stops_gives_back_what_its_child_did_not_end(does, lease, monkeypatch):
     monkeypatch.setattr(tasks.runner.children, "_stopped", True)
     does(lambda *_: None)
     tasks.carry_out(lease)
@@ -199,7 +189,7 @@ def test_a_worker_that_stops_gives_back_what_its_child_did_not_end(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_threads_take_each_job_once(worker: str) -> None:
+def test_many_threads_take_each_job_once(worker):
     Job.objects.bulk_create(Job(kind="some", key=key) for key in range(40))
 
     def take_all() -> list[int]:
@@ -215,7 +205,7 @@ def test_many_threads_take_each_job_once(worker: str) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_takes_long_never_has_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_long_never_has_all_threads(monkeypatch):
     begun, go_on, done = Signal(), Signal(), Signal()
 
     def take_long(*_: object) -> None:

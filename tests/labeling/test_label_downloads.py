@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from random import Random
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.test import Client
 
 from labeling.agreement import measurements
 from labeling.models import Round
@@ -23,7 +21,6 @@ from tests.layers import arc, event, inferred, issue, phase, question, rating
 from tests.pages import page
 
 pytestmark = pytest.mark.django_db
-SignedIn = Callable[[User], Client]
 CSV = "/projects/orders/rounds/1/agreement.csv"
 PAGE = "/projects/orders/rounds/1/agreement/"
 NEEDS = {"inference": ["extraction"], "validation": ["extraction"], "relevance": ["extraction"]}
@@ -80,8 +77,8 @@ def of_file(path: Path, *options: str) -> dict[str, Any]:
 @pytest.mark.parametrize("layer", [name for name in LAYERS if name != "events"])
 @pytest.mark.parametrize("separator", [",", ";"])
 def test_the_download_of_a_page_gives_its_figures(
-    signed_in: SignedIn, rita: User, people: Any, tmp_path: Path, layer: str, separator: str
-) -> None:
+    signed_in, rita, people, tmp_path, layer, separator
+):
     shown = measurements.figures_of(measured(layer), layer)
     assert shown is not None
     assert shown["value"] is not None
@@ -103,9 +100,7 @@ def test_the_download_of_a_page_gives_its_figures(
     assert again["file"]["statistic"] == ("interval" if layer == "relevance" else "nominal")
 
 
-def test_another_statistic_than_that_of_the_page_can_be_named(
-    signed_in: SignedIn, rita: User, people: Any, tmp_path: Path
-) -> None:
+def test_another_statistic_than_that_of_the_page_can_be_named(signed_in, rita, people, tmp_path):
     shown = measurements.figures_of(measured("relevance"), "relevance")
     content = signed_in(rita).get(CSV, {"layer": "relevance"}).getvalue()
     path = tmp_path / "ratings.csv"
@@ -114,9 +109,7 @@ def test_another_statistic_than_that_of_the_page_can_be_named(
     assert of_file(path, "--statistic", "nominal")["value"] != shown["value"]
 
 
-def test_events_have_no_ratings_to_download_and_say_so(
-    signed_in: SignedIn, rita: User, people: Any
-) -> None:
+def test_events_have_no_ratings_to_download_and_say_so(signed_in, rita, people):
     project = factories.make_project(layers=["events"], event_schema={"tracking": ["what"]})
     for assignment in factories.open_calibration(project, 1).assignments.all():
         factories.answer_with(assignment, {"events": [event(0, ("what", "order 0"))]})
@@ -136,13 +129,13 @@ class TestFile:
         call_command("agreement", "--from-csv", str(path), *options, stdout=out, stderr=out)
         return out.getvalue()
 
-    def test_an_undefined_figure_has_not_passed(self, tmp_path: Path) -> None:
+    def test_an_undefined_figure_has_not_passed(self, tmp_path):
         rows = "item,unit,annotator,label\nc,1,ana,x\nc,1,ben,x\n"
 
         assert "undefined, so not passed" in self.run(tmp_path, rows)
         assert not json.loads(self.run(tmp_path, rows, "--format", "json"))["passed"]
 
-    def test_what_was_read_is_said_in_every_format(self, tmp_path: Path) -> None:
+    def test_what_was_read_is_said_in_every_format(self, tmp_path):
         rows = "item,unit,annotator,label\nc,1,ana,1\nc,1,ben,1.0\nc,2,ana,2\nc,2,ben,\nc,3,ben,5\n"
 
         for format in ("table", "json"):
@@ -152,7 +145,7 @@ class TestFile:
             assert "use --statistic ordinal or interval" in said
 
     @pytest.mark.parametrize("options", [["--layer", "qa"], ["--round", "1"]])
-    def test_what_a_file_does_not_know_is_refused(self, tmp_path: Path, options: list[str]) -> None:
+    def test_what_a_file_does_not_know_is_refused(self, tmp_path, options):
         rows = "item,unit,annotator,label\nc,1,ana,x\nc,1,ben,y\n"
 
         with pytest.raises(CommandError, match=f"{options[0]} does not go with --from-csv"):

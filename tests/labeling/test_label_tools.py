@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +19,6 @@ from labeling.models import Annotation, Project, Round
 from labeling.words import in_english
 from tests import factories
 
-SignedIn = Callable[[User], Client]
 TEXTS = ["We order books & 😀 books & pens", "Who is Nele?", "ok, books, ok"]
 SCHEMA: dict[str, list[str]] = {"order": []}
 
@@ -77,9 +73,7 @@ SECOND = TEXTS[0].rindex("books")
         (None, FIRST, FIRST + 5, FIRST, False),
     ],
 )
-def test_a_region_is_where_its_words_are(
-    text: str | None, start: int, end: int, found: int, is_moved: bool
-) -> None:
+def test_a_region_is_where_its_words_are(text, start, end, found, is_moved):
     [conversation], faults = read(task(annotation(region(text, start, end))))
 
     [answer] = conversation.answers
@@ -89,7 +83,7 @@ def test_a_region_is_where_its_words_are(
 
 
 @pytest.mark.no_database
-def test_words_that_are_elsewhere_or_twice_are_never_taken_for_others() -> None:
+def test_words_that_are_elsewhere_or_twice_are_never_taken_for_others():
     other = annotation(region("books", 7, 12, message=1), who="ben")
     twice = annotation(region("ok", 5, 7, message=2), who="cleo")
 
@@ -113,7 +107,7 @@ def test_words_that_are_elsewhere_or_twice_are_never_taken_for_others() -> None:
         (task({"result": []}), "task 7: annotations[0]: it does not say who labeled it"),
     ],
 )
-def test_what_is_no_answer_is_called_by_its_task(given: Any, says: str) -> None:
+def test_what_is_no_answer_is_called_by_its_task(given, says):
     conversations, faults = read(given)
 
     assert not any(conversation.answers for conversation in conversations)
@@ -121,7 +115,7 @@ def test_what_is_no_answer_is_called_by_its_task(given: Any, says: str) -> None:
 
 
 @pytest.mark.no_database
-def test_drafts_beside_answers_are_counted() -> None:
+def test_drafts_beside_answers_are_counted():
     [conversation], _ = read(task(annotation(), drafts=[{}, {}]))
 
     assert conversation.answers[0].empty
@@ -149,7 +143,7 @@ def annotations(draw: st.DrawFn) -> Any:
 @pytest.mark.no_database
 @given(st.lists(st.lists(annotations(), max_size=3), min_size=1, max_size=4))
 @settings(max_examples=200, deadline=None)
-def test_every_annotation_is_an_answer_or_listed(tasks: list[list[Any]]) -> None:
+def test_every_annotation_is_an_answer_or_listed(tasks):
     given = [task(*own, number=n) for n, own in enumerate(tasks)]
 
     conversations, faults = read(*given)
@@ -167,7 +161,7 @@ def test_every_annotation_is_an_answer_or_listed(tasks: list[list[Any]]) -> None
 
 @pytest.mark.no_database
 @given(st.lists(st.sampled_from(["said", "nothing", "open", "outside", "json"]), min_size=1))
-def test_every_line_of_doccano_is_an_answer_or_listed(kinds: list[str]) -> None:
+def test_every_line_of_doccano_is_an_answer_or_listed(kinds):
     entity = {"id": 1, "label": "Requirement/security", "start_offset": 3, "end_offset": 8}
     change = {
         "said": {"entities": [entity]},
@@ -218,7 +212,7 @@ def run(tmp_path: Path, tasks: list[Any], **options: Any) -> str:
 
 
 @pytest.mark.django_db
-def test_a_bad_task_does_not_block_the_others(project: Project, tmp_path: Path) -> None:
+def test_a_bad_task_does_not_block_the_others(project, tmp_path):
     told = run(tmp_path, MIXED)
 
     assert "1 answers read, 1 new" in told
@@ -235,8 +229,8 @@ def test_a_bad_task_does_not_block_the_others(project: Project, tmp_path: Path) 
     "tasks", [[task()], [task(drafts=[{}])], [task(predictions=[{}])], MIXED[1:], [task(number=9)]]
 )
 def test_where_nothing_could_be_read_nothing_is_stored_and_that_is_no_success(
-    project: Project, tmp_path: Path, tasks: list[Any]
-) -> None:
+    project, tmp_path, tasks
+):
     with pytest.raises(SystemExit) as ended:
         run(tmp_path, tasks)
 
@@ -245,7 +239,7 @@ def test_where_nothing_could_be_read_nothing_is_stored_and_that_is_no_success(
 
 
 @pytest.mark.django_db
-def test_a_file_that_breaks_off_is_refused_whole(project: Project, tmp_path: Path) -> None:
+def test_a_file_that_breaks_off_is_refused_whole(project, tmp_path):
     path = tmp_path / "export.json"
     path.write_text(json.dumps(MIXED)[:-1])
 

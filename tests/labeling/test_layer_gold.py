@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 
 from labeling.agreement.matching.similarity import Ruler
 from labeling.exchange.export import FORMATS, export
@@ -24,7 +22,6 @@ from tests.pages import page
 
 pytestmark = pytest.mark.postgres
 
-SignedIn = Callable[[User], Client]
 ANNOTATORS = ("ana", "ben", "cleo")
 STAGES = ["extraction", "inference", "validation"]
 Payload = dict[str, Any]
@@ -110,9 +107,7 @@ def clusters(project: Project, layer: str) -> list[Any]:
 
 @pytest.mark.parametrize("layer", GIVEN)
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "native"])
-def test_gold_of_every_layer_is_written_in_every_format(
-    people: dict[str, User], tmp_path: Path, layer: str, format: str
-) -> None:
+def test_gold_of_every_layer_is_written_in_every_format(people, tmp_path, layer, format):
     release = freeze(labeled(*GIVEN[layer]), layer)
 
     if layer == "end_to_end" and format == "labelstudio":
@@ -124,7 +119,7 @@ def test_gold_of_every_layer_is_written_in_every_format(
 
 
 @pytest.mark.parametrize("layer", ["inference", "validation", "relevance", "end_to_end"])
-def test_what_gold_labels_refer_to_is_in_the_same_item(people: dict[str, User], layer: str) -> None:
+def test_what_gold_labels_refer_to_is_in_the_same_item(people, layer):
     release = freeze(labeled(*GIVEN[layer]), layer)
 
     document = release.items.get().content
@@ -146,9 +141,7 @@ def test_what_gold_labels_refer_to_is_in_the_same_item(people: dict[str, User], 
 
 
 @pytest.mark.parametrize("layer", GIVEN)
-def test_the_page_of_an_item_can_be_read_for_every_layer(
-    people: dict[str, User], signed_in: SignedIn, layer: str
-) -> None:
+def test_the_page_of_an_item_can_be_read_for_every_layer(people, signed_in, layer):
     release = freeze(labeled(*GIVEN[layer]), layer)
     client = signed_in(people["noor"])
 
@@ -168,7 +161,7 @@ def two_ways(who: str) -> Payload:
     return {"requirements": [requirement], "issues": [issue(f"{who}-1", uid=f"{who}-v")]}
 
 
-def test_labels_wait_for_what_they_refer_to(people: dict[str, User], signed_in: SignedIn) -> None:
+def test_labels_wait_for_what_they_refer_to(people, signed_in):
     project = labeled(["extraction", "validation"], two_ways)
     merge(project)
 
@@ -185,7 +178,7 @@ def test_labels_wait_for_what_they_refer_to(people: dict[str, User], signed_in: 
     assert "Requirements first." in opened
 
 
-def test_after_the_decision_labels_refer_to_what_was_decided(people: dict[str, User]) -> None:
+def test_after_the_decision_labels_refer_to_what_was_decided(people):
     project = labeled(["extraction", "validation"], two_ways)
     result = clusters(project, "extraction")
     kept = [one.label if one.label["title"] != "Pay later" else None for one in result]
@@ -205,9 +198,7 @@ def test_after_the_decision_labels_refer_to_what_was_decided(people: dict[str, U
     assert document["provenance"]["how"] == "majority"
 
 
-def test_a_decision_about_what_no_longer_stands_has_to_be_made_again(
-    people: dict[str, User],
-) -> None:
+def test_a_decision_about_what_no_longer_stands_has_to_be_made_again(people):
     project = labeled(*GIVEN["validation"])
     (first,) = clusters(project, "validation")
     decide(project, "validation", [first.label], by=people["rita"])
@@ -220,7 +211,7 @@ def test_a_decision_about_what_no_longer_stands_has_to_be_made_again(
         freeze(project, "validation")
 
 
-def test_nobody_decides_about_a_requirement_that_is_not_there(people: dict[str, User]) -> None:
+def test_nobody_decides_about_a_requirement_that_is_not_there(people):
     project = labeled(*GIVEN["validation"])
     (cluster,) = clusters(project, "validation")
 
@@ -228,9 +219,7 @@ def test_nobody_decides_about_a_requirement_that_is_not_there(people: dict[str, 
         decide(project, "validation", [{**cluster.label, "requirement": "x"}], by=people["rita"])
 
 
-def test_a_decision_about_requirements_makes_merges_that_refer_to_them_anew(
-    people: dict[str, User],
-) -> None:
+def test_a_decision_about_requirements_makes_merges_that_refer_to_them_anew(people):
     project = labeled(*GIVEN["validation"])
     (requirement,) = clusters(project, "extraction")
     assert not merges.due(project, "validation")
@@ -252,9 +241,7 @@ def disputed_arcs(who: str) -> Payload:
     return {"arcs": [arc(f"How did {who} go", *phases, uid=f"{who}-a")]}
 
 
-def test_a_disputed_conversation_of_any_layer_is_left_out_by_name_and_can_be_decided(
-    people: dict[str, User],
-) -> None:
+def test_a_disputed_conversation_of_any_layer_is_left_out_by_name_and_can_be_decided(people):
     project = labeled(["arc"], disputed_arcs)
     with pytest.raises(gold.NothingToFreeze, match=r"disputed_and_more .*How did ana go"):
         freeze(project, "arc")
@@ -269,7 +256,7 @@ def test_a_disputed_conversation_of_any_layer_is_left_out_by_name_and_can_be_dec
     assert document["provenance"]["labels"][uid]["uids"] == {uid.partition("-")[0]: uid}
 
 
-def test_the_whole_came_about_as_its_weakest_part_and_names_each(people: dict[str, User]) -> None:
+def test_the_whole_came_about_as_its_weakest_part_and_names_each(people):
     project = labeled(*GIVEN["end_to_end"])
     (requirement,) = clusters(project, "extraction")
     decide(project, "extraction", [requirement.label], by=people["rita"])
@@ -285,9 +272,7 @@ def test_the_whole_came_about_as_its_weakest_part_and_names_each(people: dict[st
     }
 
 
-def test_labels_of_two_layers_that_people_call_alike_stay_two_in_the_whole(
-    people: dict[str, User],
-) -> None:
+def test_labels_of_two_layers_that_people_call_alike_stay_two_in_the_whole(people):
     def alike(who: str) -> Payload:
         result = [inferred("Encrypt", triggered_by=[f"{who}-1"], uid="ana-1")]
         return staged(who) | {"inferred_requirements": [] if who == "ana" else result}
@@ -303,7 +288,7 @@ def test_labels_of_two_layers_that_people_call_alike_stay_two_in_the_whole(
     assert (inference["uid"], inference["triggered_by"]) == ("ana-1-2", ["ana-1"])
 
 
-def test_the_whole_needs_all_its_stages(people: dict[str, User]) -> None:
+def test_the_whole_needs_all_its_stages(people):
     project = labeled(["extraction", "validation"], two_ways)
 
     with pytest.raises(gold.UnknownLayer, match=r"layer_within.*inference"):

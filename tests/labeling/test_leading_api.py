@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from labeling.models import Guideline, Membership, Project, Round
+from labeling.models import Guideline, Membership, Round
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -39,9 +39,7 @@ def fields_of(refusal: Any) -> dict[str, Any]:
 # --- projects -------------------------------------------------------------------------------------
 
 
-def test_settings_change_one_by_one_and_are_checked_like_those_of_the_page(
-    project: Project, ask: Ask
-) -> None:
+def test_settings_change_one_by_one_and_are_checked_like_those_of_the_page(project, ask):
     schema = {"Purchase": ["buyer", "item"], "Delivery": ["item"]}
     changed = ask("rita", "patch", "settings/", {"overlap": 2, "event_schema": schema})
 
@@ -62,9 +60,7 @@ def test_settings_change_one_by_one_and_are_checked_like_those_of_the_page(
 # --- people ---------------------------------------------------------------------------------------
 
 
-def test_who_stops_annotating_hands_on_open_work(
-    project: Project, people: dict[str, User], ask: Ask
-) -> None:
+def test_who_stops_annotating_hands_on_open_work(project, people, ask):
     factories.open_full(project, 2, overlap=1, annotators=[people["ana"]])
     ana = Membership.objects.get(user=people["ana"]).pk
 
@@ -90,9 +86,7 @@ def test_who_stops_annotating_hands_on_open_work(
         ({"number": 1, "kind": "qualifying"}, "invalid", "kind"),
     ],
 )
-def test_a_round_that_cannot_be_opened_says_why(
-    wanted: dict[str, Any], code: str, field: str | None, project: Project, ask: Ask
-) -> None:
+def test_a_round_that_cannot_be_opened_says_why(wanted, code, field, project, ask):
     factories.make_conversations(project, 2)
     status = 409 if code == "gate_locked" else 400
 
@@ -105,7 +99,7 @@ def test_a_round_that_cannot_be_opened_says_why(
     assert not Round.objects.exists()
 
 
-def test_a_round_is_opened_past_a_locked_gate_with_a_reason(project: Project, ask: Ask) -> None:
+def test_a_round_is_opened_past_a_locked_gate_with_a_reason(project, ask):
     factories.make_conversations(project, 4)
     wanted = {"kind": "full", "number": 4, "overlap": 1}
 
@@ -116,7 +110,7 @@ def test_a_round_is_opened_past_a_locked_gate_with_a_reason(project: Project, as
     assert more["code"] == "round_impossible"
 
 
-def test_nobody_sees_answers_of_a_round_that_is_blind(project: Project, ask: Ask) -> None:
+def test_nobody_sees_answers_of_a_round_that_is_blind(project, ask):
     blind = factories.open_calibration(project, 1)
     factories.answer(blind.assignments.all()[0])
     talk = blind.conversations.get().pk
@@ -125,9 +119,7 @@ def test_nobody_sees_answers_of_a_round_that_is_blind(project: Project, ask: Ask
     assert ask("rita", "get", "rounds/1/disagreements/", status=409)["code"] == "round_open"
 
 
-def test_somebody_who_labels_a_conversation_again_sees_no_answers_of_before(
-    project: Project, people: dict[str, User], ask: Ask
-) -> None:
+def test_somebody_who_labels_a_conversation_again_sees_no_answers_of_before(project, people, ask):
     Membership.objects.create(project=project, user=people["rita"], role="annotator")
     first = factories.open_full(project, 1, annotators=[people["ana"]], overlap=1)
     factories.answer_all(first)
@@ -144,7 +136,7 @@ def test_somebody_who_labels_a_conversation_again_sees_no_answers_of_before(
 # --- guidelines -----------------------------------------------------------------------------------
 
 
-def test_a_version_of_the_guidelines_is_written_once(project: Project, ask: Ask) -> None:
+def test_a_version_of_the_guidelines_is_written_once(project, ask):
     text = {"body": "# Guide\n\nLabel all.", "summary": "All", "base_version": 1}
 
     assert ask("rita", "post", "guidelines/", text, status=201)["version"] == 2
@@ -159,7 +151,7 @@ def test_a_version_of_the_guidelines_is_written_once(project: Project, ask: Ask)
 # --- lists ----------------------------------------------------------------------------------------
 
 
-def test_a_list_goes_on_behind_its_last_row(project: Project, people: dict[str, User]) -> None:
+def test_a_list_goes_on_behind_its_last_row(project, people):
     factories.make_conversations(project, 5)
     client = Client()
     client.force_login(people["noor"])
@@ -172,7 +164,7 @@ def test_a_list_goes_on_behind_its_last_row(project: Project, people: dict[str, 
     assert names == ["c-001", "c-002", "c-003", "c-004", "c-005"]
 
 
-def test_lists_ask_no_more_for_more_rows(project: Project, people: dict[str, User]) -> None:
+def test_lists_ask_no_more_for_more_rows(project, people):
     """Six conversations in four rounds cost what two in two do."""
     client = Client()
     client.force_login(people["rita"])

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.urls import reverse
 
 from labeling.agreement.matching.similarity import Ruler
@@ -141,12 +140,12 @@ def plant(project: Project, people: dict[str, User]) -> Any:
 
 
 @pytest.mark.django_db
-def test_each_planted_fault_is_found_once(plant: Any) -> None:
+def test_each_planted_fault_is_found_once(plant):
     assert plant(clean=False) == dict.fromkeys(KINDS, 1)
 
 
 @pytest.mark.django_db
-def test_the_clean_twin_has_none(plant: Any) -> None:
+def test_the_clean_twin_has_none(plant):
     assert plant(clean=True) == {}
 
 
@@ -161,7 +160,7 @@ def superseded(project: Project) -> Project:
     return project
 
 
-def test_a_freeze_with_findings_is_refused_and_says_how_to_go_on(superseded: Project) -> None:
+def test_a_freeze_with_findings_is_refused_and_says_how_to_go_on(superseded):
     with pytest.raises(lint.LintOpen) as refused:
         factories.freeze(superseded)
 
@@ -172,9 +171,7 @@ def test_a_freeze_with_findings_is_refused_and_says_how_to_go_on(superseded: Pro
     assert len(LintReport.objects.get().findings) == 2  # kept for the page
 
 
-def test_what_was_accepted_is_stated_signed_and_asked_for_again(
-    superseded: Project, rita: User
-) -> None:
+def test_what_was_accepted_is_stated_signed_and_asked_for_again(superseded, rita):
     release = factories.freeze(superseded, by=rita, waive={"superseded": " Only typing errors. "})
 
     [stated] = json.loads(release.header)["waivers"]
@@ -197,9 +194,7 @@ def test_what_was_accepted_is_stated_signed_and_asked_for_again(
         ({"typos": "Fine."}, lint.UnknownKind),
     ],
 )
-def test_a_kind_that_is_known_is_accepted_for_a_reason_that_can_be_read(
-    superseded: Project, waive: dict[str, str], error: type[Exception]
-) -> None:
+def test_a_kind_that_is_known_is_accepted_for_a_reason_that_can_be_read(superseded, waive, error):
     with pytest.raises(error):
         factories.freeze(superseded, waive=waive)
 
@@ -218,7 +213,7 @@ def command(name: str, *arguments: str) -> tuple[int, str, str]:
     return 0, out.getvalue(), errors.getvalue()
 
 
-def test_the_commands_list_refuse_and_go_on_with_a_reason(superseded: Project) -> None:
+def test_the_commands_list_refuse_and_go_on_with_a_reason(superseded):
     of_project = ("--project", superseded.slug)
     accepted = ("--waive", "superseded=Typos.")
     code, _, errors = command("freeze_gold", *of_project)
@@ -250,7 +245,7 @@ def native(path: Path, *rows: tuple[str, list[str], list[dict[str, Any]]]) -> Pa
 
 
 @pytest.mark.django_db
-def test_an_import_refuses_personal_data_and_states_what_was_published(tmp_path: Path) -> None:
+def test_an_import_refuses_personal_data_and_states_what_was_published(tmp_path):
     label = factories.requirement()
     twice = {**label, "uid": "another", "id": "REQ-002"}
     file = native(tmp_path / "gold.jsonl", ("a", [MAIL], [label, twice]), ("b", ["Hello"], []))
@@ -276,9 +271,7 @@ def test_an_import_refuses_personal_data_and_states_what_was_published(tmp_path:
 # --- page -----------------------------------------------------------------------------------------
 
 
-def test_a_lead_asks_and_accepts_on_the_page(
-    superseded: Project, lead: Client, signed_in: Any, people: dict[str, User]
-) -> None:
+def test_a_lead_asks_and_accepts_on_the_page(superseded, lead, signed_in, people):
     address = reverse("gold-lint", args=[superseded.slug])
     ask = reverse("gold-freeze", args=[superseded.slug])
     assert "Nothing was found yet" in page(lead, address)

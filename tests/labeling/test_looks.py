@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
-from django.test import Client
 from django.urls import reverse
 
 from labeling.gold import looks, reopenings
@@ -21,7 +17,6 @@ from tests.looks import WHY, say_why
 from tests.pages import page, text_of
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
-SignedIn = Callable[[User], Client]
 LABELS, EXPORT, RUN, RESULTS = "labels", "export", "run", "results"
 GOLD = "/projects/orders/gold/orders/1/"
 
@@ -46,9 +41,7 @@ def another_version(release: GoldRelease) -> GoldRelease:
 
 
 @pytest.mark.parametrize("address", ["items/c-001/", "export/", "compare/?with=orders@2"])
-def test_a_page_with_test_labels_asks_why_and_then_leads_there(
-    signed_in: SignedIn, noor: User, release: GoldRelease, address: str
-) -> None:
+def test_a_page_with_test_labels_asks_why_and_then_leads_there(signed_in, noor, release, address):
     another_version(release)
     client = signed_in(noor)
 
@@ -66,8 +59,8 @@ def test_a_page_with_test_labels_asks_why_and_then_leads_there(
 
 
 def test_what_people_answered_on_a_test_item_is_asked_of_researchers_alone(
-    signed_in: SignedIn, noor: User, rita: User, release: GoldRelease
-) -> None:
+    signed_in, noor, rita, release
+):
     tested, other = (Conversation.objects.get(external_id=name) for name in ("c-001", "c-002"))
     pages = [
         reverse("conversation", args=["orders", tested.pk]),
@@ -84,9 +77,7 @@ def test_what_people_answered_on_a_test_item_is_asked_of_researchers_alone(
     )
 
 
-def test_the_list_of_items_keeps_what_test_labels_say_to_itself(
-    signed_in: SignedIn, noor: User, release: GoldRelease
-) -> None:
+def test_the_list_of_items_keeps_what_test_labels_say_to_itself(signed_in, noor, release):
     client = signed_in(noor)
     assert page(client, GOLD).count("sealed: say why you look") == 1
 
@@ -95,9 +86,7 @@ def test_the_list_of_items_keeps_what_test_labels_say_to_itself(
     assert "sealed" not in page(client, GOLD)
 
 
-def test_one_question_for_each_person_and_purpose(
-    signed_in: SignedIn, noor: User, rita: User, release: GoldRelease
-) -> None:
+def test_one_question_for_each_person_and_purpose(signed_in, noor, rita, release):
     say_why(release, noor, purposes=(LABELS,))
 
     assert signed_in(noor).get(f"{GOLD}items/c-001/").status_code == 200
@@ -106,7 +95,7 @@ def test_one_question_for_each_person_and_purpose(
     assert signed_in(rita).get(f"{GOLD}items/c-001/").status_code == 302
 
 
-def test_a_reason_is_written_down_once(noor: User, release: GoldRelease) -> None:
+def test_a_reason_is_written_down_once(noor, release):
     with pytest.raises(ReasonNeeded):
         looks.state(noor, [release], Sight(LABELS), "\u200b")
     for _ in range(2):
@@ -117,9 +106,7 @@ def test_a_reason_is_written_down_once(noor: User, release: GoldRelease) -> None
     assert (event.actor, event.data["reason"]) == (noor, "Once")
 
 
-def test_who_measures_is_not_asked_again_when_reading_results(
-    noor: User, release: GoldRelease
-) -> None:
+def test_who_measures_is_not_asked_again_when_reading_results(noor, release):
     looks.record(noor, release, Sight(RUN), reason="Final", n_items=1)
 
     assert not looks.sealed(noor, RESULTS).exists()
@@ -127,15 +114,11 @@ def test_who_measures_is_not_asked_again_when_reading_results(
     assert looks.reason_of(noor, release, RUN) == "Final"
 
 
-def test_a_forged_address_leads_nowhere(
-    signed_in: SignedIn, noor: User, release: GoldRelease
-) -> None:
+def test_a_forged_address_leads_nowhere(signed_in, noor, release):
     assert signed_in(noor).get(f"{GOLD}look/?for=forged").status_code == 404
 
 
-def test_a_part_of_a_page_sends_the_whole_page_to_the_question(
-    signed_in: SignedIn, noor: User, release: GoldRelease
-) -> None:
+def test_a_part_of_a_page_sends_the_whole_page_to_the_question(signed_in, noor, release):
     around = {"HTTP_HX_REQUEST": "true", "HTTP_HX_CURRENT_URL": f"http://testserver{GOLD}?x=1"}
     client = signed_in(noor)
 
@@ -146,9 +129,7 @@ def test_a_part_of_a_page_sends_the_whole_page_to_the_question(
 # --- the next version -----------------------------------------------------------------------------
 
 
-def test_the_next_version_asks_again_and_its_looks_count_with_those_before(
-    noor: User, release: GoldRelease
-) -> None:
+def test_the_next_version_asks_again_and_its_looks_count_with_those_before(noor, release):
     say_why(release, noor, purposes=(LABELS,))
     newer = another_version(release)
     assert looks.sealed(noor, LABELS, [newer.pk]).exists()
@@ -163,8 +144,8 @@ def test_the_next_version_asks_again_and_its_looks_count_with_those_before(
 
 
 def test_a_spent_budget_refuses_until_a_lead_raises_it_with_a_reason(
-    signed_in: SignedIn, noor: User, rita: User, release: GoldRelease
-) -> None:
+    signed_in, noor, rita, release
+):
     looks.set_budget(release.project, 1, reason="One paper, one look", by=rita)
     say_why(release, rita, purposes=(LABELS,))
 
@@ -184,9 +165,7 @@ def test_a_spent_budget_refuses_until_a_lead_raises_it_with_a_reason(
 
 
 @pytest.mark.parametrize(("number", "reason"), [(3, " "), (None, WHY)])
-def test_a_budget_needs_a_reason_and_a_change(
-    rita: User, project: Project, number: int | None, reason: str
-) -> None:
+def test_a_budget_needs_a_reason_and_a_change(rita, project, number, reason):
     with pytest.raises(LookRefused):
         looks.set_budget(project, number, reason=reason, by=rita)
 
@@ -194,9 +173,7 @@ def test_a_budget_needs_a_reason_and_a_change(
 # --- the ledger -----------------------------------------------------------------------------------
 
 
-def test_the_page_lists_every_look_with_its_reason(
-    signed_in: SignedIn, noor: User, rita: User, release: GoldRelease
-) -> None:
+def test_the_page_lists_every_look_with_its_reason(signed_in, noor, rita, release):
     looks.state(noor, [release], Sight(LABELS, "item", "c-001"), "<b>Is it right?</b>")
     looks.record(None, release, Sight(RUN, "run", "7"), reason="", n_items=1)
 
@@ -206,7 +183,7 @@ def test_the_page_lists_every_look_with_its_reason(
     assert "command line orders@1 Measure a pipeline: run 7 none stated 1" in shown
 
 
-def test_a_look_is_never_taken_back(noor: User, rita: User, release: GoldRelease) -> None:
+def test_a_look_is_never_taken_back(noor, rita, release):
     say_why(release, noor, purposes=(LABELS,))
     looks.set_budget(release.project, 3, reason=WHY, by=rita)
 
@@ -219,7 +196,7 @@ def test_a_look_is_never_taken_back(noor: User, rita: User, release: GoldRelease
 # --- the API and the commands ---------------------------------------------------------------------
 
 
-def test_the_api_takes_a_reason(signed_in: SignedIn, noor: User, release: GoldRelease) -> None:
+def test_the_api_takes_a_reason(signed_in, noor, release):
     client, url = signed_in(noor), reverse("api-looks")
     sent = {"gold": "orders@1", "purpose": LABELS, "reason": "Checking labels"}
 
@@ -232,7 +209,7 @@ def test_the_api_takes_a_reason(signed_in: SignedIn, noor: User, release: GoldRe
     assert (look.user, look.purpose, look.reason) == (noor, LABELS, "Checking labels")
 
 
-def test_an_export_by_command_takes_a_reason(release: GoldRelease, tmp_path: Path) -> None:
+def test_an_export_by_command_takes_a_reason(release, tmp_path):
     with pytest.raises(CommandError, match="why do you look"):
         call_command("export_gold", "orders", output=tmp_path)
     assert not list(tmp_path.iterdir())
@@ -246,9 +223,7 @@ def test_an_export_by_command_takes_a_reason(release: GoldRelease, tmp_path: Pat
     assert (look.user, look.purpose, look.reason) == (None, EXPORT, "Final")
 
 
-def test_labels_of_a_project_with_a_test_set_leave_for_a_reason(
-    signed_in: SignedIn, noor: User, release: GoldRelease, tmp_path: Path
-) -> None:
+def test_labels_of_a_project_with_a_test_set_leave_for_a_reason(signed_in, noor, release, tmp_path):
     url = "/projects/orders/labels/export/native/"
     with pytest.raises(CommandError, match="Say --reason"):
         call_command("export_labels", project="orders", output=tmp_path)
@@ -259,9 +234,7 @@ def test_labels_of_a_project_with_a_test_set_leave_for_a_reason(
     assert signed_in(noor).get(url).status_code == 200
 
 
-def test_the_admin_leaves_test_items_out_until_their_reader_says_why(
-    signed_in: SignedIn, admin: User, release: GoldRelease
-) -> None:
+def test_the_admin_leaves_test_items_out_until_their_reader_says_why(signed_in, admin, release):
     url, client = reverse("admin:labeling_golditem_changelist"), signed_in(admin)
     assert "c-001" not in client.get(url).content.decode()
 
@@ -271,8 +244,8 @@ def test_the_admin_leaves_test_items_out_until_their_reader_says_why(
 
 
 def test_the_admin_shows_doubts_when_they_are_settled_and_test_labels_for_a_reason(
-    signed_in: SignedIn, people: dict[str, User], release: GoldRelease
-) -> None:
+    signed_in, people, release
+):
     admin, rita = people["admin"], people["rita"]
     doubts = []
     for item in release.items.order_by("item_id"):
@@ -297,9 +270,7 @@ def test_the_admin_shows_doubts_when_they_are_settled_and_test_labels_for_a_reas
     ["////evil.example/x", "//evil.example", "http://testserver////x.example", "/\\x.example"],
 )
 @pytest.mark.parametrize("header", ["HTTP_HX_CURRENT_URL", "HTTP_REFERER"])
-def test_no_header_leads_to_another_server(
-    header: str, elsewhere: str, release: GoldRelease, noor: User, signed_in: SignedIn
-) -> None:
+def test_no_header_leads_to_another_server(header, elsewhere, release, noor, signed_in):
     client = signed_in(noor)
     part = f"{GOLD}items/c-001/"
     asked = client.get(part, HTTP_HX_REQUEST="true", **{header: elsewhere})["HX-Redirect"]

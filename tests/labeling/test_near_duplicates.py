@@ -46,7 +46,7 @@ def same_as(name: str) -> list[tuple[str, str]]:
     ]
 
 
-def test_a_copy_is_found_in_every_project_under_every_name() -> None:
+def test_a_copy_is_found_in_every_project_under_every_name():
     chat = talk(1, messages=120)
     load("one", {"chat": chat, "other": talk(2, messages=120)})
     load("two", {"excerpt": chat[:70], "another": talk(3, messages=20)})
@@ -57,7 +57,7 @@ def test_a_copy_is_found_in_every_project_under_every_name() -> None:
 
 
 @pytest.mark.parametrize("change", list(copies(talk(1))))
-def test_a_long_chat_is_found_by_each_copy(change: str) -> None:
+def test_a_long_chat_is_found_by_each_copy(change):
     chat = talk(1)
     load("one", {"chat": chat, "other": talk(2)})
 
@@ -67,7 +67,7 @@ def test_a_long_chat_is_found_by_each_copy(change: str) -> None:
     assert match.share > 0.99
 
 
-def test_a_search_asks_a_constant_number_of_queries(django_assert_num_queries: Any) -> None:
+def test_a_search_asks_a_constant_number_of_queries(django_assert_num_queries):
     load("one", {f"chat {seed}": talk(seed, messages=30) for seed in range(12)})
     prints = [fingerprint(texts(talk(seed, messages=30))) for seed in range(12)]
 
@@ -77,7 +77,7 @@ def test_a_search_asks_a_constant_number_of_queries(django_assert_num_queries: A
     assert [len(each) for each in matches] == [1] * 12
 
 
-def test_a_phrase_of_many_conversations_hides_no_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_phrase_of_many_conversations_hides_no_copy(monkeypatch):
     monkeypatch.setattr(near_duplicates, "COMMON", 3)
     greeting = Line("shop", " ".join(f"welcome{n}" for n in range(20)))
     load("one", {f"chat {seed}": [greeting, *talk(seed, messages=6)] for seed in range(10)})

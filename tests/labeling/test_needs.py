@@ -1,7 +1,5 @@
 """What needs whom: on the first page by role, and on the overview of a project."""
 
-from __future__ import annotations
-
 import pytest
 
 from labeling.agreement import discussions

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 
 from labeling.agreement.matching.similarity import Ruler
 from labeling.core import members
@@ -27,7 +26,6 @@ from tests.fakes import WordOverlap
 from tests.pages import page
 
 State = Qualification.State
-SignIn = Callable[[User], Client]
 
 
 def passed_round(project: Project, number: int = 6, **fields: object) -> Round:
@@ -61,9 +59,7 @@ def calibrate(
     return Qualification.objects.get(user=user, kind="calibration")
 
 
-def test_who_has_calibrated_is_admitted_on_its_layers_and_may_take_from_pools(
-    project: Project, dan: User, ana: User
-) -> None:
+def test_who_has_calibrated_is_admitted_on_its_layers_and_may_take_from_pools(project, dan, ana):
     factories.open_full(project, 2, pool=True, overlap=1)
     assert not assignments.pools_for(dan).exists()
     assert assignments.next_for(ana).purpose == "labelling"
@@ -76,7 +72,7 @@ def test_who_has_calibrated_is_admitted_on_its_layers_and_may_take_from_pools(
     assert not rounds.unplanned(project).exists()
 
 
-def test_a_newcomer_may_take_part_in_calibration_rounds(project: Project, dan: User) -> None:
+def test_a_newcomer_may_take_part_in_calibration_rounds(project, dan):
     opened = factories.open_calibration(project, 1)
 
     assert assignments.next_for(dan).round == opened
@@ -85,9 +81,7 @@ def test_a_newcomer_may_take_part_in_calibration_rounds(project: Project, dan: U
     assert Admission.objects.get(user=dan).round == opened
 
 
-def test_the_gate_measures_a_newcomer_by_kappa_and_by_the_labels(
-    project: Project, dan: User
-) -> None:
+def test_the_gate_measures_a_newcomer_by_kappa_and_by_the_labels(project, dan):
     """The others marked message 0; other messages have no κ above the threshold."""
     tried = calibrate(dan, project, sources=(1,))
 
@@ -100,7 +94,7 @@ def test_the_gate_measures_a_newcomer_by_kappa_and_by_the_labels(
         assignments.next_for(dan)
 
 
-def test_a_skip_leaves_no_figure(project: Project, dan: User) -> None:
+def test_a_skip_leaves_no_figure(project, dan):
     tried = calibrate(dan, project, skip=1)
 
     result = tried.layers["extraction"]
@@ -108,9 +102,7 @@ def test_a_skip_leaves_no_figure(project: Project, dan: User) -> None:
     assert result["reason"]["code"] == "calibration.incomplete"
 
 
-def test_another_try_takes_other_conversations_and_tries_end(
-    project: Project, dan: User, rita: User
-) -> None:
+def test_another_try_takes_other_conversations_and_tries_end(project, dan, rita):
     passed_round(project, 5, annotators=list(assignments.annotators(project).exclude(pk=dan.pk)))
     first = calibrate(dan, project, sources=(1,))
     seen = set(
@@ -130,9 +122,7 @@ def test_another_try_takes_other_conversations_and_tries_end(
     assert first.tries == 1
 
 
-def test_conversations_without_an_outcome_are_not_calibrated_on(
-    project: Project, people: dict[str, User], dan: User
-) -> None:
+def test_conversations_without_an_outcome_are_not_calibrated_on(project, people, dan):
     names = ["ana", "ben", "cleo"]
     failed = factories.open_calibration(project, 5, annotators=[people[name] for name in names])
     for assignment in failed.assignments.select_related("annotator"):
@@ -145,9 +135,7 @@ def test_conversations_without_an_outcome_are_not_calibrated_on(
     assert not chosen.filter(conversation__rounds=failed).exists()
 
 
-def test_nobody_calibrates_on_a_round_whose_discussion_they_may_read(
-    project: Project, dan: User
-) -> None:
+def test_nobody_calibrates_on_a_round_whose_discussion_they_may_read(project, dan):
     """Dan answered one of two conversations; the other was never his, but he reads it all."""
     others = list(assignments.annotators(project).exclude(pk=dan.pk))
     shared = passed_round(project, 2, annotators=others)
@@ -168,9 +156,7 @@ def test_nobody_calibrates_on_a_round_whose_discussion_they_may_read(
     )
 
 
-def test_people_who_read_the_labels_cannot_calibrate_blind(
-    project: Project, noor: User, rita: User
-) -> None:
+def test_people_who_read_the_labels_cannot_calibrate_blind(project, noor, rita):
     passed_round(project)
     Membership.objects.create(project=project, user=noor, role="annotator")
 
@@ -178,9 +164,7 @@ def test_people_who_read_the_labels_cannot_calibrate_blind(
         tries.begin(project, noor, tries.CALIBRATION)
 
 
-def test_a_lead_lets_somebody_in_by_a_reason_and_gold_says_so(
-    project: Project, dan: User, rita: User, ana: User, ruler: Ruler
-) -> None:
+def test_a_lead_lets_somebody_in_by_a_reason_and_gold_says_so(project, dan, rita, ana, ruler):
     tries.let_in(project, dan, tries.CALIBRATION, by=rita, reason="Wrote the guidelines.")
     factories.answer_all(factories.open_full(project, 1, annotators=[dan, ana], overlap=2))
 
@@ -201,7 +185,7 @@ def test_a_lead_lets_somebody_in_by_a_reason_and_gold_says_so(
         tries.let_in(project, dan, tries.CALIBRATION, by=rita, reason="Again.")
 
 
-def test_each_layer_has_a_gate_of_its_own(project: Project, dan: User, ana: User) -> None:
+def test_each_layer_has_a_gate_of_its_own(project, dan, ana):
     """A layer on which a round passes later is one that earlier people have to calibrate on."""
     calibrate(dan, project)
     assert not admission.not_calibrated_on(project, dan)
@@ -220,9 +204,7 @@ def test_each_layer_has_a_gate_of_its_own(project: Project, dan: User, ana: User
     assert not admission.not_calibrated_on(project, ben)
 
 
-def test_who_was_let_in_and_calibrates_later_is_calibrated_from_then_on(
-    project: Project, dan: User, rita: User
-) -> None:
+def test_who_was_let_in_and_calibrates_later_is_calibrated_from_then_on(project, dan, rita):
     tries.let_in(project, dan, tries.CALIBRATION, by=rita, reason="Short of people.")
     before = Admission.objects.get(user=dan)
     passed_round(project, 1)
@@ -232,9 +214,7 @@ def test_who_was_let_in_and_calibrates_later_is_calibrated_from_then_on(
     assert after.calibrated_at is not None
 
 
-def test_a_try_is_held_to_the_outcomes_and_layers_it_began_with(
-    project: Project, dan: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_try_is_held_to_the_outcomes_and_layers_it_began_with(project, dan, monkeypatch):
     tries.begin(project, dan, tries.CALIBRATION)
     monkeypatch.setattr(newcomers, "outcomes", lambda *_: {})
     both = ["extraction", "inference"]
@@ -248,8 +228,8 @@ def test_a_try_is_held_to_the_outcomes_and_layers_it_began_with(
 
 
 def test_who_reads_labels_during_a_try_does_not_pass_it_also_when_the_role_is_gone(
-    project: Project, dan: User, rita: User
-) -> None:
+    project, dan, rita
+):
     tries.begin(project, dan, tries.CALIBRATION)
     role = members.add_member(project=project, username="dan", role="researcher", by=rita)
     members.remove_member(membership=role, by=rita)
@@ -268,8 +248,8 @@ def test_who_reads_labels_during_a_try_does_not_pass_it_also_when_the_role_is_go
 
 
 def test_a_lead_decides_on_the_page_of_the_person_and_a_researcher_reads_it(
-    project: Project, dan: User, rita: User, noor: User, signed_in: SignIn
-) -> None:
+    project, dan, rita, noor, signed_in
+):
     address, own = f"/projects/orders/checks/people/{dan.pk}/", "/projects/orders/screening/"
     decided = {"what": "let-in", "reason": "Wrote the guidelines."}
     begun = signed_in(dan).post(own, {"what": "calibration"})

@@ -53,9 +53,7 @@ FORMS = [("NFD", "NFC"), ("NFC", "NFD"), ("NFD", "NFD")]
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("stored", "brought"), FORMS)
-def test_a_conversation_is_known_in_its_other_form(
-    people: Any, tmp_path: Path, stored: str, brought: str
-) -> None:
+def test_a_conversation_is_known_in_its_other_form(people, tmp_path, stored, brought):
     make_project(stored)
     path = tmp_path / "talks.jsonl"
     path.write_text(native(brought))
@@ -70,9 +68,7 @@ def test_a_conversation_is_known_in_its_other_form(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("stored", "brought"), FORMS)
-def test_labels_of_the_other_form_lie_on_the_same_words(
-    people: Any, tmp_path: Path, stored: str, brought: str
-) -> None:
+def test_labels_of_the_other_form_lie_on_the_same_words(people, tmp_path, stored, brought):
     make_project(stored)
     answer = {"annotator": "ana", "labels": {"events": [event(brought)]}}
     path = tmp_path / "labels.jsonl"
@@ -85,9 +81,7 @@ def test_labels_of_the_other_form_lie_on_the_same_words(
 
 
 @pytest.mark.django_db
-def test_gold_comes_back_beside_the_conversations_that_it_is_of(
-    people: Any, tmp_path: Path
-) -> None:
+def test_gold_comes_back_beside_the_conversations_that_it_is_of(people, tmp_path):
     project = make_project("NFD")
     for assignment in factories.open_full(project, 1).assignments.all():
         factories.answer_with(assignment, {"events": [event("NFD")]})

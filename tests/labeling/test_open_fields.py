@@ -22,7 +22,7 @@ def short(number: int) -> dict[str, Any]:
     return {name: value for name, value in whole.items() if name not in OPEN["extraction"]}
 
 
-def test_a_round_judges_submissions_by_what_held_when_it_was_opened(project: Project) -> None:
+def test_a_round_judges_submissions_by_what_held_when_it_was_opened(project):
     before = factories.open_full(project, 1)
     Project.objects.filter(pk=project.pk).update(open_fields=OPEN)
     project.refresh_from_db()
@@ -39,7 +39,7 @@ def test_a_round_judges_submissions_by_what_held_when_it_was_opened(project: Pro
     assert factories.answer_with(lenient, {"requirements": [short(1)]}).status == "submitted"
 
 
-def test_short_labels_become_gold(project: Project) -> None:
+def test_short_labels_become_gold(project):
     Project.objects.filter(pk=project.pk).update(open_fields=OPEN)
     project.refresh_from_db()
     round_ = factories.open_full(project, 1)

@@ -1,22 +1,15 @@
 """Pages of lists in the API."""
 
-from __future__ import annotations
-
 from base64 import urlsafe_b64encode
-from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 
-from labeling.models import Project
 from tests import factories
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
-def test_lists_go_on_behind_the_last_row_and_take_a_limit(
-    project: Project, ana: User, signed_in: Any
-) -> None:
+def test_lists_go_on_behind_the_last_row_and_take_a_limit(project, ana, signed_in):
     factories.open_full(project, 5)
     client, address, seen = signed_in(ana), "/api/queue/?limit=2", []
     while address is not None:

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from labeling.agreement.matching.similarity import Ruler
-from labeling.models import Annotation, Assignment, Event, Membership, Pause, Project
+from labeling.models import Annotation, Assignment, Event, Membership, Pause
 from labeling.screening import check_scores
 from labeling.work import admission, annotations, assignments
 from tests import factories
@@ -19,9 +19,7 @@ def miss(user: User, number: int, ruler: Ruler) -> None:
         check_scores.score(mine.pk, ruler=ruler)
 
 
-def test_who_misses_too_much_is_paused_until_a_lead_lifts_it(
-    project: Project, rita: User, newcomer: User, ruler: Ruler
-) -> None:
+def test_who_misses_too_much_is_paused_until_a_lead_lifts_it(project, rita, newcomer, ruler):
     check_by(project, rita, pause_below=0.5, pause_after=2)
     factories.open_full(project, 8, annotators=[newcomer], overlap=1)
 
@@ -45,9 +43,7 @@ def test_who_misses_too_much_is_paused_until_a_lead_lifts_it(
     assert sorted(verbs) == ["annotator.paused", "annotator.resumed"]
 
 
-def test_what_was_begun_may_be_finished_while_paused(
-    project: Project, rita: User, newcomer: User, ruler: Ruler
-) -> None:
+def test_what_was_begun_may_be_finished_while_paused(project, rita, newcomer, ruler):
     check_by(project, rita, pause_below=0.5, pause_after=1)
     factories.open_full(project, 4, annotators=[newcomer], overlap=1)
     begun = Assignment.objects.filter(annotator=newcomer).first()
@@ -58,9 +54,7 @@ def test_what_was_begun_may_be_finished_while_paused(
     factories.answer_with(begun, factories.labels([0]))
 
 
-def test_begun_work_whose_reservation_ran_out_may_be_finished_while_paused(
-    project: Project, rita: User, newcomer: User
-) -> None:
+def test_begun_work_whose_reservation_ran_out_may_be_finished_while_paused(project, rita, newcomer):
     factories.open_full(project, 2, pool=True, overlap=1)
     begun = assignments.take(newcomer)
     annotations.save_draft(begun, factories.save_of(factories.labels([0])))
@@ -72,7 +66,7 @@ def test_begun_work_whose_reservation_ran_out_may_be_finished_while_paused(
     assert Assignment.objects.get(pk=begun.pk).slot == 0
 
 
-def test_who_left_takes_no_check_back_either(project: Project, rita: User, newcomer: User) -> None:
+def test_who_left_takes_no_check_back_either(project, rita, newcomer):
     check_by(project, rita)
     factories.open_full(project, 4, pool=True, overlap=1)
     hidden = take_hidden(newcomer)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -44,9 +43,7 @@ def submit(assignment: Any, sources: tuple[int, ...] = (0,)) -> None:
 # --- what asks ----------------------------------------------------------------------------------
 
 
-def test_no_page_and_no_api_measures(
-    project: Project, rita: User, signed_in: Any, monkeypatch: pytest.MonkeyPatch, request: Any
-) -> None:
+def test_no_page_and_no_api_measures(project, rita, signed_in, monkeypatch, request):
     closed = factories.open_calibration(project, 2)
     factories.answer_all(closed)
     opened = factories.open_full(project, 2)
@@ -74,9 +71,7 @@ def test_no_page_and_no_api_measures(
 # --- the worker ---------------------------------------------------------------------------------
 
 
-def test_a_worker_measures_a_round_once_and_closes_it(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_measures_a_round_once_and_closes_it(project, monkeypatch):
     opened = factories.open_calibration(project, 1)
     for assignment in opened.assignments.all():
         submit(assignment)
@@ -99,9 +94,7 @@ def test_a_worker_measures_a_round_once_and_closes_it(
     assert not PendingUpdate.objects.exists()
 
 
-def test_nothing_is_computed_in_a_transaction(
-    project: Project, monkeypatch: pytest.MonkeyPatch, transactional_db: None
-) -> None:
+def test_nothing_is_computed_in_a_transaction(project, monkeypatch, transactional_db):
     opened = factories.open_calibration(project, 1)
     for assignment in opened.assignments.all():
         submit(assignment)
@@ -124,9 +117,7 @@ def test_nothing_is_computed_in_a_transaction(
     assert Round.objects.get().state == "passed"
 
 
-def test_answers_that_changed_meanwhile_leave_a_calibration_round_open(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_that_changed_meanwhile_leave_a_calibration_round_open(project, monkeypatch):
     opened = factories.open_calibration(project, 1)
     first, *others = opened.assignments.all()
     for assignment in (first, *others):
@@ -150,9 +141,7 @@ def test_answers_that_changed_meanwhile_leave_a_calibration_round_open(
     assert opened.state != "open"
 
 
-def test_a_worker_that_dies_loses_nothing(
-    project: Project, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
-) -> None:
+def test_a_worker_that_dies_loses_nothing(project, monkeypatch, django_capture_on_commit_callbacks):
     opened = factories.open_calibration(project, 1)
     with django_capture_on_commit_callbacks(execute=True):
         for assignment in opened.assignments.all():
@@ -173,7 +162,7 @@ def test_a_worker_that_dies_loses_nothing(
     assert opened.state != "open"
 
 
-def test_answers_of_one_person_are_merged_at_once_without_the_encoder(project: Project) -> None:
+def test_answers_of_one_person_are_merged_at_once_without_the_encoder(project):
     Project.objects.update(overlap=1)
     project.refresh_from_db()
     encoder = WordOverlap()
@@ -194,9 +183,7 @@ def test_answers_of_one_person_are_merged_at_once_without_the_encoder(project: P
 # --- gold ---------------------------------------------------------------------------------------
 
 
-def test_what_comes_in_again_and_again_is_left_out_and_named(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_comes_in_again_and_again_is_left_out_and_named(project, monkeypatch):
     first, second = factories.make_conversations(project, 2)
     opened = factories.open_full(project, 2)
     for assignment in opened.assignments.filter(conversation=first):

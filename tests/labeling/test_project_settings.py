@@ -1,7 +1,5 @@
 """What a lead changes of a project later: at once where it may be, in words where it may not."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -52,9 +52,7 @@ def release(project: Project, rita: User) -> GoldRelease:
     return freeze(project)
 
 
-def test_no_item_and_no_export_names_anybody_or_says_when(
-    release: GoldRelease, tmp_path: Path
-) -> None:
+def test_no_item_and_no_export_names_anybody_or_says_when(release, tmp_path):
     items = "".join(release.items.values_list("canonical", flat=True))
     exported = "".join(
         text_of(path)
@@ -75,9 +73,7 @@ def text_of(path: Path) -> str:
     return f"{table.to_pylist()}{json.dumps(table.to_pylist())}{table.schema.metadata}"
 
 
-def test_the_numbers_follow_the_names_and_stay(
-    release: GoldRelease, project: Project, rita: User
-) -> None:
+def test_the_numbers_follow_the_names_and_stay(release, project, rita):
     numbers = dict(Pseudonym.objects.values_list("user__username", "number"))
     assert numbers == {"ana": 1, "ben": 2, "cleo": 3, "rita": 4}
 
@@ -87,9 +83,7 @@ def test_the_numbers_follow_the_names_and_stay(
     assert dict(Pseudonym.objects.values_list("user__username", "number")) == numbers
 
 
-def test_hidden_checks_know_who_had_a_hand_in_an_item(
-    release: GoldRelease, project: Project, people: dict[str, User]
-) -> None:
+def test_hidden_checks_know_who_had_a_hand_in_an_item(release, project, people):
     first = release.items.order_by("position")[0].conversation_id
 
     assert check_turns.made_by(people["rita"], project, first)
@@ -97,9 +91,7 @@ def test_hidden_checks_know_who_had_a_hand_in_an_item(
     assert not check_turns.made_by(people["noor"], project, first)
 
 
-def test_the_version_of_the_guidelines_is_the_same_throughout_an_item(
-    project: Project, rita: User
-) -> None:
+def test_the_version_of_the_guidelines_is_the_same_throughout_an_item(project, rita):
     """What people labeled under is one thing, what a decision was taken under another."""
     round_ = factories.open_full(project, 1)
     factories.answer_all(round_)
@@ -119,9 +111,7 @@ def test_the_version_of_the_guidelines_is_the_same_throughout_an_item(
     assert (provenance["guideline_version"], provenance["decided_under"]) == (1, 2)
 
 
-def test_a_project_may_publish_names_and_the_audit_log_says_since_when(
-    project: Project, rita: User
-) -> None:
+def test_a_project_may_publish_names_and_the_audit_log_says_since_when(project, rita):
     settings = project_settings.of(project)
     project_settings.change(
         project, settings={**settings, "publish_names": True}, base=settings, by=rita

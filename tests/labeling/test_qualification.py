@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 
 from labeling.agreement.matching.similarity import Ruler
 from labeling.models import (
@@ -27,7 +24,6 @@ from tests.pages import page
 
 TEST = Assignment.Purpose.QUALIFICATION
 State = Qualification.State
-SignIn = Callable[[User], Client]
 
 
 @pytest.fixture
@@ -52,7 +48,7 @@ def do_test(user: User, project: Project, *, right: bool) -> Qualification:
     return Qualification.objects.get(project=project, user=user)
 
 
-def test_a_calibration_round_waits_for_the_test_too(project: Project, dan: User, ana: User) -> None:
+def test_a_calibration_round_waits_for_the_test_too(project, dan, ana):
     opened = factories.open_calibration(project, 1)
 
     for person in (dan, ana):  # members of earlier rounds are exempt by waiver alone
@@ -60,9 +56,7 @@ def test_a_calibration_round_waits_for_the_test_too(project: Project, dan: User,
             factories.answer(opened.assignments.get(annotator=person))
 
 
-def test_a_test_without_anything_to_compare_has_no_value(
-    project: Project, dan: User, rita: User
-) -> None:
+def test_a_test_without_anything_to_compare_has_no_value(project, dan, rita):
     tries.begin(project, dan, tries.TEST)
     project.layers = ["events"]
     project.save()
@@ -74,22 +68,20 @@ def test_a_test_without_anything_to_compare_has_no_value(
     assert (result.state, result.value) == (State.BETWEEN, None)
 
 
-def test_an_answer_of_the_test_stands(project: Project, dan: User) -> None:
+def test_an_answer_of_the_test_stands(project, dan):
     do_test(dan, project, right=True)
 
     with pytest.raises(Locked):
         annotations.reopen(tries.parts_of(dan, project, tries.TEST)[0])
 
 
-def test_who_made_the_gold_cannot_be_tested_by_it(project: Project, dan: User, ana: User) -> None:
+def test_who_made_the_gold_cannot_be_tested_by_it(project, dan, ana):
     with pytest.raises(tries.TryImpossible, match="nothing_left"):
         tries.begin(project, ana, tries.TEST)
     assert not Qualification.objects.filter(user=ana).exists()
 
 
-def test_the_test_is_no_round_of_the_project(
-    project: Project, dan: User, rita: User, signed_in: SignIn
-) -> None:
+def test_the_test_is_no_round_of_the_project(project, dan, rita, signed_in):
     before = progress.by_state(project), assignments.progress(project)
     do_test(dan, project, right=False)
 
@@ -104,9 +96,7 @@ def test_the_test_is_no_round_of_the_project(
 # --- over HTTP ----------------------------------------------------------------------------------
 
 
-def test_the_api_says_what_has_to_come_first(
-    project: Project, dan: User, signed_in: SignIn
-) -> None:
+def test_the_api_says_what_has_to_come_first(project, dan, signed_in):
     planned = factories.open_full(project, 1, annotators=[dan], overlap=1)
     client = signed_in(dan)
 
@@ -120,9 +110,7 @@ def test_the_api_says_what_has_to_come_first(
     assert client.get(waiting.get_absolute_url()).status_code == 302
 
 
-def test_a_newcomer_finds_the_test_on_the_first_page(
-    project: Project, dan: User, rita: User, signed_in: SignIn
-) -> None:
+def test_a_newcomer_finds_the_test_on_the_first_page(project, dan, rita, signed_in):
     client = signed_in(dan)
     first = page(client, "/")
     assert "Start the test" in first
@@ -141,9 +129,7 @@ def test_a_newcomer_finds_the_test_on_the_first_page(
     assert "Order Tracking 1" not in told  # the right labels would give the next try away
 
 
-def test_a_lead_sets_checks_and_sees_who_passed(
-    project: Project, dan: User, rita: User, signed_in: SignIn
-) -> None:
+def test_a_lead_sets_checks_and_sees_who_passed(project, dan, rita, signed_in):
     do_test(dan, project, right=True)
     lead = signed_in(rita)
 
@@ -163,9 +149,7 @@ def test_a_lead_sets_checks_and_sees_who_passed(
     assert "dan" in page(lead, f"/projects/orders/checks/people/{dan.pk}/")
 
 
-def test_a_check_looks_like_ordinary_work(
-    project: Project, dan: User, rita: User, signed_in: SignIn
-) -> None:
+def test_a_check_looks_like_ordinary_work(project, dan, rita, signed_in):
     checks.set_plan(project, by=rita, test=False)
     checks.choose(project, purpose="honeypot", by=rita, number=2)
     checks.set_plan(project, by=rita, every=2)

@@ -50,9 +50,7 @@ def sent(seq: int) -> dict[str, Any]:
     return {"base_version": 0, "client": str(UUID(int=1)), "seq": seq, "payload": payload}
 
 
-def test_the_label_path_keeps_to_its_statements(
-    project: Project, ana: User, ben: User, statements: Callable[..., int]
-) -> None:
+def test_the_label_path_keeps_to_its_statements(project, ana, ben, statements):
     """Who is signed in costs two of them; PostgreSQL locks a place, and asks which are free."""
     factories.open_full(project, 3, pool=True, overlap=2)
     locks = 0 if connection.vendor == "sqlite" else 1
@@ -69,9 +67,7 @@ def test_the_label_path_keeps_to_its_statements(
     assert statements("post", f"/api/annotations/{mine.pk}/submit/", sent(1)) <= 12 + locks
 
 
-def test_nothing_is_checked_while_others_wait(
-    project: Project, ana: User, monkeypatch: pytest.MonkeyPatch, transactional_db: None
-) -> None:
+def test_nothing_is_checked_while_others_wait(project, ana, monkeypatch, transactional_db):
     factories.open_full(project, 1)
     mine = Assignment.objects.get(annotator=ana)
     check = annotations.problems_of
@@ -88,9 +84,7 @@ def test_nothing_is_checked_while_others_wait(
     assert Annotation.objects.get().status == "submitted"
 
 
-def test_an_answer_that_changed_since_it_was_opened_is_read_again(
-    project: Project, ana: User
-) -> None:
+def test_an_answer_that_changed_since_it_was_opened_is_read_again(project, ana):
     factories.open_full(project, 1)
     pk = Assignment.objects.get(annotator=ana).pk
     before, page = annotations.opened(ana, pk), UUID(int=1)
@@ -104,9 +98,7 @@ def test_an_answer_that_changed_since_it_was_opened_is_read_again(
     assert [row.version for row in stored.revisions.all()] == [1, 2]
 
 
-def test_the_short_way_in_and_out_says_what_the_described_one_says(
-    project: Project, ana: User
-) -> None:
+def test_the_short_way_in_and_out_says_what_the_described_one_says(project, ana):
     factories.open_full(project, 1)
     annotation = factories.answer(Assignment.objects.get(annotator=ana))
     assert annotation_out(annotation) == AnnotationOut(annotation).data
@@ -171,9 +163,7 @@ def more(project: Project, people: dict[str, User], number: int) -> dict[str, st
     return {name: url.format(here=HERE, **at) for name, url in PARTS.items()}
 
 
-def test_more_of_everything_costs_no_page_more_statements(
-    project: Project, people: dict[str, User], signed_in: Callable[[User], Client]
-) -> None:
+def test_more_of_everything_costs_no_page_more_statements(project, people, signed_in):
     lead, annotator = signed_in(people["rita"]), signed_in(people["ana"])
 
     def asked(parts: dict[str, str]) -> dict[str, list[str]]:
@@ -198,9 +188,7 @@ def test_more_of_everything_costs_no_page_more_statements(
 # --- jobs -----------------------------------------------------------------------------------------
 
 
-def test_many_submissions_are_one_job(
-    project: Project, django_capture_on_commit_callbacks: Any
-) -> None:
+def test_many_submissions_are_one_job(project, django_capture_on_commit_callbacks):
     opened = factories.open_full(project, 3)
 
     with django_capture_on_commit_callbacks(execute=True):

@@ -1,7 +1,5 @@
 """Taking a submission back, through the API, until something finished counts it."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import UUID

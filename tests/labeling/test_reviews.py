@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,8 +17,6 @@ from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page
 
-SignedIn = Callable[[User], Client]
-
 
 @pytest.fixture
 def answers(project: Project) -> list[Annotation]:
@@ -34,9 +31,7 @@ def say(client: Client, annotation: Annotation, verdict: str, **fields: Any) -> 
     return client.post(f"/api/reviews/{annotation.pk}/", body, "application/json")
 
 
-def test_an_accepted_answer_stays_as_it_is(
-    answers: list[Annotation], signed_in: SignedIn, rita: User
-) -> None:
+def test_an_accepted_answer_stays_as_it_is(answers, signed_in, rita):
     response = say(signed_in(rita), answers[0], "accepted")
 
     assert response.status_code == 201
@@ -47,8 +42,8 @@ def test_an_accepted_answer_stays_as_it_is(
 
 
 def test_the_page_says_beforehand_that_what_gold_holds_cannot_be_returned(
-    answers: list[Annotation], signed_in: SignedIn, project: Project, rita: User
-) -> None:
+    answers, signed_in, project, rita
+):
     client = signed_in(rita)
     dora = User.objects.create_user("dora")
     Membership.objects.create(project=project, user=dora, role="annotator")
@@ -67,8 +62,8 @@ def test_the_page_says_beforehand_that_what_gold_holds_cannot_be_returned(
 
 
 def test_gold_takes_what_was_fixed_and_the_answer_stays_what_it_was(
-    project: Project, answers: list[Annotation], signed_in: SignedIn, rita: User
-) -> None:
+    project, answers, signed_in, rita
+):
     fixed = [label | {"title": "Parcel Tracking"} for label in answers[0].payload["requirements"]]
     for annotation in answers[:2]:
         say(signed_in(rita), annotation, "fixed", payload={"requirements": fixed})
@@ -83,7 +78,7 @@ def test_gold_takes_what_was_fixed_and_the_answer_stays_what_it_was(
     assert answers[0].payload["requirements"][0]["title"] == "Order Tracking 1"
 
 
-def test_a_fix_must_be_complete(answers: list[Annotation], signed_in: SignedIn, rita: User) -> None:
+def test_a_fix_must_be_complete(answers, signed_in, rita):
     broken = [factories.requirement(title="")]
 
     response = say(signed_in(rita), answers[0], "fixed", payload={"requirements": broken})
@@ -92,9 +87,7 @@ def test_a_fix_must_be_complete(answers: list[Annotation], signed_in: SignedIn, 
     assert not Review.objects.exists()
 
 
-def test_nobody_reviews_their_own_answer(
-    project: Project, answers: list[Annotation], signed_in: SignedIn, ana: User
-) -> None:
+def test_nobody_reviews_their_own_answer(project, answers, signed_in, ana):
     Membership.objects.create(project=project, user=ana, role="lead")
     client = signed_in(ana)
 
@@ -106,9 +99,7 @@ def test_nobody_reviews_their_own_answer(
     assert "This is your own answer" in page(client, f"/review/{answers[0].pk}/")
 
 
-def test_a_verdict_about_an_earlier_version_or_a_draft_is_refused(
-    answers: list[Annotation], signed_in: SignedIn, rita: User
-) -> None:
+def test_a_verdict_about_an_earlier_version_or_a_draft_is_refused(answers, signed_in, rita):
     client = signed_in(rita)
     say(client, answers[0], "returned", comment="Look again")
 
@@ -120,9 +111,7 @@ def test_a_verdict_about_an_earlier_version_or_a_draft_is_refused(
     assert draft.json()["code"] == "not_submitted"
 
 
-def test_a_calibration_answer_is_not_reviewed(
-    project: Project, signed_in: SignedIn, rita: User
-) -> None:
+def test_a_calibration_answer_is_not_reviewed(project, signed_in, rita):
     round_ = factories.open_calibration(project, 1)
     annotation = factories.answer(round_.assignments.all()[0])
 
@@ -130,9 +119,7 @@ def test_a_calibration_answer_is_not_reviewed(
     assert signed_in(rita).get(f"/review/{annotation.pk}/").status_code == 404
 
 
-def test_researchers_read_verdicts_and_leads_give_them(
-    answers: list[Annotation], signed_in: SignedIn, rita: User, noor: User, ben: User
-) -> None:
+def test_researchers_read_verdicts_and_leads_give_them(answers, signed_in, rita, noor, ben):
     say(signed_in(rita), answers[0], "accepted", comment="Well done")
 
     assert say(signed_in(noor), answers[0], "accepted").status_code == 403
@@ -140,7 +127,7 @@ def test_researchers_read_verdicts_and_leads_give_them(
     assert "Well done" in page(signed_in(noor), f"/review/{answers[0].pk}/")
 
 
-def test_a_sample_is_drawn_evenly_and_by_the_seed() -> None:
+def test_a_sample_is_drawn_evenly_and_by_the_seed():
     """An answer is in it below the rate: a higher one adds to the sample of a lower one."""
     draws = [draw_of(seed=7, conversation=n, annotator=3) for n in range(2000)]
 
@@ -151,9 +138,7 @@ def test_a_sample_is_drawn_evenly_and_by_the_seed() -> None:
     assert draws != [draw_of(seed=7, conversation=n, annotator=4) for n in range(2000)]
 
 
-def test_every_assignment_has_a_draw_and_the_rate_says_which_are_listed(
-    project: Project, signed_in: SignedIn, rita: User
-) -> None:
+def test_every_assignment_has_a_draw_and_the_rate_says_which_are_listed(project, signed_in, rita):
     round_ = factories.open_full(project, 4)
     factories.answer_all(round_)
     by_draw = list(round_.assignments.order_by("draw"))
@@ -169,9 +154,7 @@ def test_every_assignment_has_a_draw_and_the_rate_says_which_are_listed(
     assert {row.pk for row in shown["page"].rows} == {each.annotation.pk for each in by_draw[:5]}
 
 
-def test_the_list_offers_the_sample_then_goes_on_to_the_next(
-    project: Project, answers: list[Annotation], signed_in: SignedIn, rita: User
-) -> None:
+def test_the_list_offers_the_sample_then_goes_on_to_the_next(project, answers, signed_in, rita):
     client = signed_in(rita)
     project.review_rate = 1.0
     project.save()

@@ -3,7 +3,6 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 
 from labeling.domain.planning import TooFewAnnotators
@@ -14,7 +13,7 @@ from tests import factories
 pytestmark = pytest.mark.postgres
 
 
-def test_a_calibration_round_goes_to_every_annotator(project: Project) -> None:
+def test_a_calibration_round_goes_to_every_annotator(project):
     round_ = factories.open_calibration(project, 4)
 
     assert round_.assignments.count() == 4 * 3
@@ -22,7 +21,7 @@ def test_a_calibration_round_goes_to_every_annotator(project: Project) -> None:
     assert Event.objects.get(verb="round.opened").data["conversations"] == 4
 
 
-def test_full_labeling_is_locked_until_a_calibration_passes(project: Project, rita: User) -> None:
+def test_full_labeling_is_locked_until_a_calibration_passes(project, rita):
     for nothing in ("  ", "\u2060\ufeff"):
         with pytest.raises(rounds.GateLocked, match="gate_locked"):
             factories.open_full(project, override_reason=nothing)
@@ -33,7 +32,7 @@ def test_full_labeling_is_locked_until_a_calibration_passes(project: Project, ri
     assert opened.override_reason == ""
 
 
-def test_a_failed_calibration_leaves_the_gate_locked(project: Project) -> None:
+def test_a_failed_calibration_leaves_the_gate_locked(project):
     round_ = factories.open_calibration(project)
     for assignment in round_.assignments.select_related("annotator"):
         factories.answer(assignment, [0] if assignment.annotator.username == "ana" else [1])
@@ -43,7 +42,7 @@ def test_a_failed_calibration_leaves_the_gate_locked(project: Project) -> None:
     assert not rounds.gate_is_open(project)
 
 
-def test_agreement_without_a_value_does_not_pass(project: Project) -> None:
+def test_agreement_without_a_value_does_not_pass(project):
     round_ = factories.open_calibration(project)
     factories.answer_all(round_, sources=())  # everybody: nothing here, so chance is 1
 
@@ -52,14 +51,14 @@ def test_agreement_without_a_value_does_not_pass(project: Project) -> None:
     assert round_.state == Round.State.FAILED
 
 
-def test_an_override_is_recorded_with_its_reason(project: Project) -> None:
+def test_an_override_is_recorded_with_its_reason(project):
     round_ = factories.open_full(project, override_reason="Pilot for the workshop")
 
     assert round_.override_reason == "Pilot for the workshop"
     assert Event.objects.get(verb="round.opened").data["override_reason"] == round_.override_reason
 
 
-def test_one_calibration_round_at_a_time(project: Project) -> None:
+def test_one_calibration_round_at_a_time(project):
     first = factories.open_calibration(project)
 
     with pytest.raises(rounds.RoundImpossible, match="calibration_open"):
@@ -74,14 +73,14 @@ def test_one_calibration_round_at_a_time(project: Project) -> None:
         )
 
 
-def test_an_overlap_beyond_the_annotators_is_refused_in_words(project: Project) -> None:
+def test_an_overlap_beyond_the_annotators_is_refused_in_words(project):
     with pytest.raises(TooFewAnnotators, match=r"add annotators.* overlap=4"):
         factories.open_full(project, overlap=4)
 
     assert not Round.objects.exists()
 
 
-def test_a_round_needs_conversations_people_and_guidelines(project: Project) -> None:
+def test_a_round_needs_conversations_people_and_guidelines(project):
     kind = Round.Kind.CALIBRATION
     with pytest.raises(rounds.RoundImpossible, match="no_conversations"):
         rounds.open_round(project=project, kind=kind, by=None, conversations=[])
@@ -101,7 +100,7 @@ def test_a_round_needs_conversations_people_and_guidelines(project: Project) -> 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_leads_who_open_a_round_at_the_same_moment_get_one_round_and_one_sentence() -> None:
+def test_two_leads_who_open_a_round_at_the_same_moment_get_one_round_and_one_sentence():
     factories.make_people()
     project = factories.make_project()
     batch = factories.make_conversations(project, 4)

@@ -1,7 +1,5 @@
 """What people type finds what is meant, however its letters are written, on either database."""
 
-from __future__ import annotations
-
 import json
 import re
 from unicodedata import normalize
@@ -37,7 +35,7 @@ MISSED = [("nai ve", "naïve"), ("a.c", "abc"), ("каk", "naive"), ("x", "é"),
 @pytest.mark.django_db
 @pytest.mark.postgres
 @pytest.mark.parametrize("turned", [False, True])
-def test_letters_are_found_in_every_form(turned: bool) -> None:
+def test_letters_are_found_in_every_form(turned):
     project = factories.make_project()
     form = "NFD" if turned else "NFC"
     rows = factories.make_conversations(project, len(FOUND) + len(MISSED))
@@ -53,13 +51,13 @@ def test_letters_are_found_in_every_form(turned: bool) -> None:
 
 @pytest.mark.no_database
 @given(st.text(st.characters(codec="utf-8"), min_size=1), st.sampled_from(["NFC", "NFD"]))
-def test_every_text_finds_itself_in_each_form(text: str, form: str) -> None:
+def test_every_text_finds_itself_in_each_form(text, form):
     assert re.search(pattern_of(text), normalize(form, text), re.IGNORECASE)
 
 
 @pytest.mark.no_database
 @pytest.mark.parametrize("text", ['say "now" to Zoë', "say “now” to Zoe\u0308"])
-def test_quotation_marks_are_found_in_json(text: str) -> None:
+def test_quotation_marks_are_found_in_json(text):
     document = json.dumps({"text": text}, ensure_ascii=False)
 
     assert re.search(pattern_of('"now" to zoe'), document, re.IGNORECASE)

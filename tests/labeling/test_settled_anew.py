@@ -1,7 +1,5 @@
 """A release after the rule has changed says which items it settles otherwise."""
 
-from __future__ import annotations
-
 import pytest
 
 from labeling.agreement.matching import consensus

@@ -44,7 +44,7 @@ def led(people: dict[str, User]) -> Any:
     return factories.make_project()
 
 
-def test_wrong_passwords_are_followed_by_pauses_that_say_how_long(people: Any) -> None:
+def test_wrong_passwords_are_followed_by_pauses_that_say_how_long(people):
     client = Client()
     answers = [sign_in(client) for _ in range(6)]
     assert [answer.status_code for answer in answers] == [200] * 5 + [429]
@@ -58,7 +58,7 @@ def test_wrong_passwords_are_followed_by_pauses_that_say_how_long(people: Any) -
     assert verbs()[-1] == "sign_in.succeeded"
 
 
-def test_an_account_that_does_not_exist_gets_the_same_answers(people: Any) -> None:
+def test_an_account_that_does_not_exist_gets_the_same_answers(people):
     seen = []
     for name in ("ana", "nobody-at-all"):
         pages = [sign_in(Client(), name, REMOTE_ADDR=f"192.0.2.{len(name)}") for _ in range(6)]
@@ -71,7 +71,7 @@ def test_an_account_that_does_not_exist_gets_the_same_answers(people: Any) -> No
     assert not any("nobody" in json.dumps(note) for note in notes)
 
 
-def test_a_stranger_keeps_nobody_out_for_long(people: Any) -> None:
+def test_a_stranger_keeps_nobody_out_for_long(people):
     known = Client()
     assert sign_in(known, password=RIGHT, REMOTE_ADDR="192.0.2.1").status_code == 302
     known.post("/sign-out/")
@@ -85,7 +85,7 @@ def test_a_stranger_keeps_nobody_out_for_long(people: Any) -> None:
     assert sign_in(known, password=RIGHT, REMOTE_ADDR="192.0.2.1").status_code == 302
 
 
-def test_tries_are_forgotten_after_an_hour(people: Any) -> None:
+def test_tries_are_forgotten_after_an_hour(people):
     client = Client()
     for _ in range(7):
         sign_in(client)
@@ -93,14 +93,14 @@ def test_tries_are_forgotten_after_an_hour(people: Any) -> None:
     assert [sign_in(client).status_code for _ in range(4)] == [200] * 4
 
 
-def test_the_administration_has_no_door_of_its_own(people: Any) -> None:
+def test_the_administration_has_no_door_of_its_own(people):
     data = {"username": "admin", "password": RIGHT}
     answer = Client().post("/admin/login/?next=/admin/", data)
     assert answer.status_code == 302
     assert answer["Location"] == "/sign-in/?next=%2Fadmin%2F"
 
 
-def test_a_demo_account_opens_on_this_machine_alone(people: Any, settings: Any) -> None:
+def test_a_demo_account_opens_on_this_machine_alone(people, settings):
     person = json.loads((FOLDER / "people.json").read_text())[0]
     name, password = person["username"], person["password"]
     user, _ = User.objects.get_or_create(username=name)
@@ -122,7 +122,7 @@ def test_a_demo_account_opens_on_this_machine_alone(people: Any, settings: Any) 
     assert sign_in(Client(), name, RIGHT, **far).status_code == 302
 
 
-def test_who_knows_the_passwords_of_the_demo_fills_no_log(people: Any) -> None:
+def test_who_knows_the_passwords_of_the_demo_fills_no_log(people):
     person = json.loads((FOLDER / "people.json").read_text())[0]
     far = {"REMOTE_ADDR": "192.0.2.9", "HTTP_HOST": "localhost"}
     answers = [sign_in(Client(), person["username"], person["password"], **far) for _ in range(9)]
@@ -130,7 +130,7 @@ def test_who_knows_the_passwords_of_the_demo_fills_no_log(people: Any) -> None:
     assert verbs() == ["sign_in.demo_refused"] * 5 + ["sign_in.throttled"]
 
 
-def test_a_name_in_capitals_forgives_no_tries_at_another(people: Any) -> None:
+def test_a_name_in_capitals_forgives_no_tries_at_another(people):
     """Somebody signs in as “ANA”, and tries “ana” in between, in the same browser."""
     User.objects.create_user("ANA", password=NEW)
     client = Client()
@@ -142,13 +142,13 @@ def test_a_name_in_capitals_forgives_no_tries_at_another(people: Any) -> None:
     assert tried == [200] * 5 + [429]
 
 
-def test_nobody_takes_a_name_that_differs_in_capitals(people: Any, led: Any) -> None:
+def test_nobody_takes_a_name_that_differs_in_capitals(people, led):
     link = invitations.invite(project=led, role="annotator", by=people["rita"])
     with pytest.raises(accounts.NameInUse):
         invitations.accept_as_new(link.invitation, username="Rita", password=NEW)
 
 
-def test_a_new_password_ends_all_other_sessions(people: Any) -> None:
+def test_a_new_password_ends_all_other_sessions(people):
     here, elsewhere = Client(), Client()
     for client in (here, elsewhere):
         sign_in(client, password=RIGHT)
@@ -162,7 +162,7 @@ def test_a_new_password_ends_all_other_sessions(people: Any) -> None:
     assert here.get("/account/").status_code == 200
 
 
-def test_whoever_sits_at_an_open_page_tries_a_few_passwords(people: Any) -> None:
+def test_whoever_sits_at_an_open_page_tries_a_few_passwords(people):
     client = Client()
     client.force_login(people["ana"])
     wrong = {"old_password": "x", "new_password1": NEW, "new_password2": NEW}
@@ -176,7 +176,7 @@ def join_mails() -> None:
             thread.join()
 
 
-def test_names_like_an_address_keep_no_mail_from_its_owner(people: Any, settings: Any) -> None:
+def test_names_like_an_address_keep_no_mail_from_its_owner(people, settings):
     address = "ana@example.org"
     for name in (address, address.upper(), address.title()):
         User.objects.create_user(name, email=f"{name[:1]}@example.com", password=RIGHT)
@@ -185,7 +185,7 @@ def test_names_like_an_address_keep_no_mail_from_its_owner(people: Any, settings
     assert (users[0], len(users)) == ("zoe", 4)
 
 
-def test_a_try_that_is_refused_writes_no_row(people: Any) -> None:
+def test_a_try_that_is_refused_writes_no_row(people):
     caller = signing_in.Caller(address="192.0.2.1")
 
     def tried(name: str) -> int:
@@ -200,7 +200,7 @@ def test_a_try_that_is_refused_writes_no_row(people: Any) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_link_comes_by_mail_and_nothing_tells_whether_there_is_an_account(settings: Any) -> None:
+def test_a_link_comes_by_mail_and_nothing_tells_whether_there_is_an_account(settings):
     settings.MAIL_URL = "smtp://mail.example.org"
     people = factories.make_people()
     User.objects.filter(username="ana").update(email="ana@example.org")
@@ -217,7 +217,7 @@ def test_a_link_comes_by_mail_and_nothing_tells_whether_there_is_an_account(sett
     assert people["ana"].username in page.content.decode()
 
 
-def test_no_log_line_holds_a_link(settings: Any) -> None:
+def test_no_log_line_holds_a_link(settings):
     from config.logs import OF_OURS
 
     assert settings.PASSWORD_RESET_TIMEOUT == 24 * 3600
@@ -227,7 +227,7 @@ def test_no_log_line_holds_a_link(settings: Any) -> None:
 
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
-def test_right_passwords_at_the_same_time_are_all_let_in() -> None:
+def test_right_passwords_at_the_same_time_are_all_let_in():
     """Counting, forgiving and forgetting meet in the same rows."""
     caller = signing_in.Caller(address="192.0.2.1")
     counts = signing_in.counts_of("ana", caller)

@@ -1,10 +1,7 @@
 """How far SQLite goes: one import and one project of 10,000 conversations."""
 
-from __future__ import annotations
-
 import json
 from io import BytesIO
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,7 +10,7 @@ from django.db import connection
 
 from labeling.conversations import conversations
 from labeling.core import planner
-from labeling.models import Conversation, Project
+from labeling.models import Conversation
 from labeling.operation import preflight
 from tests import factories
 
@@ -21,9 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL takes more")
-def test_a_larger_import_is_refused_and_says_where_to_go(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_larger_import_is_refused_and_says_where_to_go(project, monkeypatch):
     monkeypatch.setattr(conversations, "SQLITE_CONVERSATIONS", 1)
     said = ["The report must show late orders.", "Every day?"]
     messages = [
@@ -39,9 +34,7 @@ def test_a_larger_import_is_refused_and_says_where_to_go(
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL takes more")
-def test_a_project_that_is_too_large_is_named(
-    project: Project, signed_in: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_project_that_is_too_large_is_named(project, signed_in, monkeypatch):
     factories.make_conversations(project, 2)
     admin = User.objects.create_superuser("root")
     shown = "SQLite serves projects"

@@ -19,7 +19,6 @@ from tests import factories
 from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db
-SignIn = Callable[[User], Client]
 
 
 def skip(assignment: Assignment, sources: tuple[int, ...] = (0,)) -> Annotation:
@@ -44,9 +43,7 @@ def mine(project: Project, ana: User) -> Assignment:
     return factories.open_full(project, 2).assignments.filter(annotator=ana)[0]
 
 
-def test_a_skip_taken_back_is_a_draft_with_the_same_labels(
-    signed_in: SignIn, ana: User, mine: Assignment
-) -> None:
+def test_a_skip_taken_back_is_a_draft_with_the_same_labels(signed_in, ana, mine):
     skipped = skip(mine)
 
     response = reopen(signed_in(ana), mine)
@@ -65,7 +62,7 @@ def test_a_skip_taken_back_is_a_draft_with_the_same_labels(
     assert reopen(signed_in(ana), mine).json()["version"] == 2  # again: nothing changes
 
 
-def test_the_place_in_a_pool_is_taken_again(project: Project, ana: User) -> None:
+def test_the_place_in_a_pool_is_taken_again(project, ana):
     round_ = factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
     assert mine is not None
@@ -80,8 +77,8 @@ def test_the_place_in_a_pool_is_taken_again(project: Project, ana: User) -> None
 
 
 def test_a_skip_stands_when_others_have_taken_the_conversation_and_its_page_says_so(
-    signed_in: SignIn, project: Project, ana: User, ben: User
-) -> None:
+    signed_in, project, ana, ben
+):
     round_ = factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
     assert mine is not None
@@ -101,7 +98,7 @@ def test_a_skip_stands_when_others_have_taken_the_conversation_and_its_page_says
     assert 'id="reopen"' not in page
 
 
-def test_a_skip_of_planned_work_that_was_handed_on_stands(project: Project, ana: User) -> None:
+def test_a_skip_of_planned_work_that_was_handed_on_stands(project, ana):
     round_ = factories.open_full(project, 3, overlap=1)
     mine = round_.assignments.filter(annotator=ana)[0]
     skip(mine)
@@ -113,7 +110,7 @@ def test_a_skip_of_planned_work_that_was_handed_on_stands(project: Project, ana:
     assert held.get().annotator != ana
 
 
-def test_a_skip_in_a_closed_round_stands(project: Project, ana: User, mine: Assignment) -> None:
+def test_a_skip_in_a_closed_round_stands(project, ana, mine):
     skip(mine)
     rounds.close(mine.round, by=None)
 
@@ -122,7 +119,7 @@ def test_a_skip_in_a_closed_round_stands(project: Project, ana: User, mine: Assi
     assert Annotation.objects.get().status == "skipped"
 
 
-def test_a_skip_in_a_conversation_that_gold_holds_stands(project: Project, ana: User) -> None:
+def test_a_skip_in_a_conversation_that_gold_holds_stands(project, ana):
     first, *others = factories.open_full(project, 1).assignments.all()
     skip(first)
     for other in others:
@@ -134,9 +131,7 @@ def test_a_skip_in_a_conversation_that_gold_holds_stands(project: Project, ana: 
     assert kinds(first) == ["skipped"]
 
 
-def test_the_reply_to_a_skip_says_whether_it_can_be_taken_back(
-    signed_in: SignIn, project: Project, ana: User
-) -> None:
+def test_the_reply_to_a_skip_says_whether_it_can_be_taken_back(signed_in, project, ana):
     round_ = factories.open_full(project, 3, overlap=1)
     handed_on = round_.assignments.filter(annotator=ana)[0]
     left = factories.open_full(project, 1).assignments.get(annotator=ana)
@@ -154,7 +149,7 @@ def test_the_reply_to_a_skip_says_whether_it_can_be_taken_back(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("attempt", range(4))
-def test_one_place_is_never_given_twice_while_a_skip_is_taken_back(attempt: int) -> None:
+def test_one_place_is_never_given_twice_while_a_skip_is_taken_back(attempt):
     people = factories.make_people()
     factories.open_full(factories.make_project(), 1, pool=True, overlap=1)
     mine = assignments.take(people["ana"])

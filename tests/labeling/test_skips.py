@@ -1,9 +1,8 @@
 """What is skipped goes to somebody else, or stays."""
 
 import pytest
-from django.contrib.auth.models import User
 
-from labeling.models import Annotation, Assignment, Project
+from labeling.models import Annotation, Assignment
 from labeling.work import annotations, assignments, rounds
 from tests import factories
 from tests.labeling.places import of, places
@@ -15,9 +14,7 @@ def skip(assignment: Assignment) -> Annotation:
     return annotations.skip(assignment, save, reason="Not my language")
 
 
-def test_a_skip_of_planned_work_goes_to_who_has_least_left(
-    project: Project, ana: User, ben: User, cleo: User
-) -> None:
+def test_a_skip_of_planned_work_goes_to_who_has_least_left(project, ana, ben, cleo):
     round_ = factories.open_full(project, 6, overlap=1)  # two for each
     factories.answer(of(cleo, round_)[0])
     mine = of(ana, round_)[0]
@@ -30,9 +27,7 @@ def test_a_skip_of_planned_work_goes_to_who_has_least_left(
     assert set(places(round_).values()) == {1}
 
 
-def test_a_skip_of_planned_work_that_everybody_has_stays_a_skip(
-    project: Project, ana: User
-) -> None:
+def test_a_skip_of_planned_work_that_everybody_has_stays_a_skip(project, ana):
     round_ = factories.open_full(project, 2, overlap=3)
 
     skip(of(ana, round_)[0])
@@ -41,9 +36,7 @@ def test_a_skip_of_planned_work_that_everybody_has_stays_a_skip(
     assert Annotation.objects.get().status == "skipped"
 
 
-def test_a_skip_that_went_to_somebody_else_cannot_be_answered_any_more(
-    project: Project, ana: User
-) -> None:
+def test_a_skip_that_went_to_somebody_else_cannot_be_answered_any_more(project, ana):
     round_ = factories.open_full(project, 3, overlap=1)
     mine = of(ana, round_)[0]
     skip(mine)
@@ -53,7 +46,7 @@ def test_a_skip_that_went_to_somebody_else_cannot_be_answered_any_more(
     assert set(places(round_).values()) == {1}
 
 
-def test_a_skip_never_keeps_a_calibration_round_open(project: Project, ana: User) -> None:
+def test_a_skip_never_keeps_a_calibration_round_open(project, ana):
     round_ = factories.open_calibration(project, 2)
     for user in rounds.annotators_of(project):
         while (mine := assignments.next_for(user)) is not None:

@@ -7,7 +7,6 @@ from io import BytesIO
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
 
 from labeling.conversations import conversations, near_duplicates
@@ -49,7 +48,7 @@ def split_of(name: str) -> str:
 
 
 @pytest.mark.parametrize("change", list(copies(CHAT)))
-def test_a_copy_is_in_the_split_of_the_original_in_every_project(change: str) -> None:
+def test_a_copy_is_in_the_split_of_the_original_in_every_project(change):
     load("one", ("Chat_8", CHAT, "test"))
 
     report = load("two", ("akib", copies(CHAT)[change], ""))
@@ -63,7 +62,7 @@ def test_a_copy_is_in_the_split_of_the_original_in_every_project(change: str) ->
 
 
 @pytest.mark.parametrize("change", list(copies(CHAT)))
-def test_a_copy_is_refused_in_another_split_with_file_and_line(change: str) -> None:
+def test_a_copy_is_refused_in_another_split_with_file_and_line(change):
     load("one", ("Chat_8", CHAT, "test"))
     other = ("other", talk(9, messages=40), "train")
 
@@ -76,7 +75,7 @@ def test_a_copy_is_refused_in_another_split_with_file_and_line(change: str) -> N
     assert Conversation.objects.count() == 1
 
 
-def test_copies_within_one_file_are_in_one_split() -> None:
+def test_copies_within_one_file_are_in_one_split():
     same = load("one", ("a", CHAT, "test"), ("b", CHAT[:400], ""), ("c", talk(9), "train"))
 
     assert (same.inherited, split_of("c")) == ({"b": "test"}, "train")
@@ -86,7 +85,7 @@ def test_copies_within_one_file_are_in_one_split() -> None:
 
 
 @pytest.mark.no_database
-def test_what_many_say_in_one_import_is_not_compared_with_all_of_them() -> None:
+def test_what_many_say_in_one_import_is_not_compared_with_all_of_them():
     sketch, unstored = fingerprint(texts(talk(10))), near_duplicates.Unstored()
     for number in range(COMMON + 51):
         unstored.add(number, sketch)
@@ -95,9 +94,7 @@ def test_what_many_say_in_one_import_is_not_compared_with_all_of_them() -> None:
     assert max(map(len, unstored._holders.values())) == COMMON
 
 
-def test_what_comes_in_after_the_decision_is_recognised(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_comes_in_after_the_decision_is_recognised(monkeypatch):
     """Decided once while nothing is locked, and once more if another import was first."""
     decide = conversations.Plan._decide
     locked: list[bool] = []
@@ -119,9 +116,7 @@ def test_what_comes_in_after_the_decision_is_recognised(
     assert split_of("b") == "test"
 
 
-def test_an_import_whose_fingerprints_cannot_be_stored_stores_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_import_whose_fingerprints_cannot_be_stored_stores_nothing(monkeypatch):
     def fail(prints: Any) -> None:
         raise OperationalError("database is locked")
 
@@ -133,7 +128,7 @@ def test_an_import_whose_fingerprints_cannot_be_stored_stores_nothing(
     assert not Project.objects.exists()
 
 
-def test_a_copy_of_what_is_already_in_two_splits_is_refused() -> None:
+def test_a_copy_of_what_is_already_in_two_splits_is_refused():
     load("one", ("a", CHAT, "test"))
     load("one", ("b", talk(9), "train"))
     Conversation.objects.filter(external_id="b").update(external_id="was-b")
@@ -146,7 +141,7 @@ def test_a_copy_of_what_is_already_in_two_splits_is_refused() -> None:
     assert "undecided" in said
 
 
-def test_a_project_that_one_may_not_see_is_not_named(people: dict[str, User]) -> None:
+def test_a_project_that_one_may_not_see_is_not_named(people):
     load("secret", ("Chat_8", CHAT, "test"))
     project = factories.make_project("mine")
 
@@ -157,7 +152,7 @@ def test_a_project_that_one_may_not_see_is_not_named(people: dict[str, User]) ->
     assert project.conversations.get().split == "test"
 
 
-def test_synthetic_conversations_share_templates_and_decide_nothing_about_each_other() -> None:
+def test_synthetic_conversations_share_templates_and_decide_nothing_about_each_other():
     def line(name: str, split: str, **keys: str) -> BytesIO:
         row = json.loads(native((name, CHAT[:20], split)).read())
         return BytesIO(json.dumps({**row, **keys}).encode())
@@ -169,7 +164,7 @@ def test_synthetic_conversations_share_templates_and_decide_nothing_about_each_o
         import_files(project_slug="one", files=[("f", line("c", "train"))])
 
 
-def test_a_stored_conversation_without_a_split_gets_the_one_of_the_file_again() -> None:
+def test_a_stored_conversation_without_a_split_gets_the_one_of_the_file_again():
     load("one", ("a", CHAT, ""), ("b", talk(9), "dev"))
 
     report = load("one", ("a", CHAT, "train"), ("b", talk(9), "dev"))
@@ -182,7 +177,7 @@ def test_a_stored_conversation_without_a_split_gets_the_one_of_the_file_again() 
     assert "is known with split" in refusal("one", ("a", CHAT, "test"))
 
 
-def test_no_split_is_given_against_a_copy_or_a_release(people: dict[str, User]) -> None:
+def test_no_split_is_given_against_a_copy_or_a_release(people):
     load("one", ("a", CHAT, ""))
     load("two", ("b", CHAT[:400], "test"))
     project = factories.make_project()
@@ -203,7 +198,7 @@ def test_no_split_is_given_against_a_copy_or_a_release(people: dict[str, User]) 
     assert split_of("a") == ""
 
 
-def test_imports_into_different_projects_publish_one_after_the_other() -> None:
+def test_imports_into_different_projects_publish_one_after_the_other():
     if connection.vendor != "postgresql":
         pytest.skip("SQLite has one writer")
     with transaction.atomic(), connection.cursor() as cursor:

@@ -6,13 +6,12 @@ import random
 from io import BytesIO
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 
 from labeling.conversations import conversations
 from labeling.conversations.conversations import ImportReport
-from labeling.models import Conversation, Project
+from labeling.models import Conversation
 from tests.pages import text_of
 from tests.talks import GLUE, WORDS
 
@@ -130,7 +129,7 @@ UNCLEAR = "Ana: Hi\nCara: hm\nBen: Yo\nAna: So\nNote: this\nBen: x"
 
 
 def test_a_preview_asks_who_is_unclear_and_mends_it_in_both_ways(
-    project: Project, rita: User, signed_in, settings, tmp_path
+    project, rita, signed_in, settings, tmp_path
 ):
     settings.DATA_DIR = tmp_path
     client = signed_in(rita)

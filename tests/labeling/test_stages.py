@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from labeling.models import Adjudication, Assignment, Conversation, Merge, Project, Round
+from labeling.models import Adjudication, Assignment, Conversation, Merge, Round
 from labeling.work import annotations
 from labeling.work.stages import is_complete, with_stage
 from tests import factories
@@ -14,9 +12,7 @@ from tests import factories
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
-def test_a_conversation_is_in_the_last_stage_that_it_has_reached(
-    project: Project, people: dict[str, Any]
-) -> None:
+def test_a_conversation_is_in_the_last_stage_that_it_has_reached(project, people):
     (talk,) = factories.make_conversations(project, 1)
 
     def stage() -> str:
@@ -47,9 +43,7 @@ def test_a_conversation_is_in_the_last_stage_that_it_has_reached(
     assert stage() == "decided"
 
 
-def test_a_skip_that_gave_its_place_away_counts_once_its_round_has_ended(
-    project: Project,
-) -> None:
+def test_a_skip_that_gave_its_place_away_counts_once_its_round_has_ended(project):
     single = factories.open_full(project, 1, overlap=1)
     place = single.assignments.get()
     factories.skip(place)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -28,8 +27,6 @@ from tests import factories
 from tests.fakes import WordOverlap
 
 SECRET = "Zebra Crossing Alarm"
-
-SignIn = Callable[[User], Client]
 
 
 @pytest.fixture
@@ -94,16 +91,14 @@ def everything_ana_can_read(client: Client, assignment: Assignment) -> str:
     return "".join(client.get(address).content.decode() for address in addresses)
 
 
-def test_nothing_leaks_before_the_first_pass(mine: Assignment, ana: User, signed_in: SignIn):
+def test_nothing_leaks_before_the_first_pass(mine, ana, signed_in):
     save(mine, [factories.requirement(1)])
 
     assert suggestions.sight(mine).state == "waiting"
     assert SECRET not in everything_ana_can_read(signed_in(ana), mine)
 
 
-def test_after_the_first_pass_only_the_api_of_suggestions_has_them(
-    mine: Assignment, ana: User, ben: User, signed_in: SignIn
-):
+def test_after_the_first_pass_only_the_api_of_suggestions_has_them(mine, ana, ben, signed_in):
     see(mine)
     url = reverse("api-annotation-suggestions", args=[mine.pk])
     of_ben = mine.round.assignments.get(annotator=ben)
@@ -117,9 +112,7 @@ def test_after_the_first_pass_only_the_api_of_suggestions_has_them(
     assert SECRET not in everything_ana_can_read(signed_in(ben), of_ben)
 
 
-def test_a_calibration_round_shows_nothing_to_anybody(
-    project: Project, ana: User, admin: User, rita: User, signed_in: SignIn
-):
+def test_a_calibration_round_shows_nothing_to_anybody(project, ana, admin, rita, signed_in):
     mine = suggest_to(factories.open_calibration(project, 1).assignments.get(annotator=ana))
     save(mine, [factories.requirement(1)])
 
@@ -135,9 +128,7 @@ def test_a_calibration_round_shows_nothing_to_anybody(
     assert SECRET not in page.content.decode()
 
 
-def test_the_test_split_shows_nothing_even_if_there_is_something(
-    project: Project, ana: User, signed_in: SignIn
-):
+def test_the_test_split_shows_nothing_even_if_there_is_something(project, ana, signed_in):
     factories.make_conversations(project, 1, split="test")
     mine = suggest_to(factories.open_full(project, 1).assignments.get(annotator=ana))
     save(mine, [factories.requirement(1)])
@@ -147,7 +138,7 @@ def test_the_test_split_shows_nothing_even_if_there_is_something(
     assert SECRET not in everything_ana_can_read(signed_in(ana), mine)
 
 
-def test_what_is_labeled_blind_elsewhere_is_not_suggested_either(mine: Assignment, project):
+def test_what_is_labeled_blind_elsewhere_is_not_suggested_either(mine, project):
     see(mine)
     factories.rounds.open_round(
         project=project, kind="calibration", by=None, conversations=[mine.conversation]
@@ -157,9 +148,7 @@ def test_what_is_labeled_blind_elsewhere_is_not_suggested_either(mine: Assignmen
     assert suggestions.shown(mine) == []
 
 
-def test_a_lead_switches_suggestions_off_and_on(
-    mine: Assignment, project: Project, ana: User, rita: User, signed_in: SignIn
-):
+def test_a_lead_switches_suggestions_off_and_on(mine, project, ana, rita, signed_in):
     see(mine)
     url = reverse("suggestions-switch", args=[project.slug])
     signed_in(rita).post(url, {"suggestions": "off"})
@@ -181,7 +170,7 @@ def test_a_lead_switches_suggestions_off_and_on(
 # --- the first pass -----------------------------------------------------------------------------
 
 
-def test_a_first_pass_is_recorded_once_with_what_was_found_by_then(mine: Assignment, ana: User):
+def test_a_first_pass_is_recorded_once_with_what_was_found_by_then(mine, ana):
     save(mine, [factories.requirement(1)])
     first = suggestions.declare_first_pass(mine)
     save(mine, [])
@@ -195,7 +184,7 @@ def test_a_first_pass_is_recorded_once_with_what_was_found_by_then(mine: Assignm
         mine.conversation.suggestions.update(payload={})
 
 
-def test_there_is_no_first_pass_without_a_finding(mine: Assignment):
+def test_there_is_no_first_pass_without_a_finding(mine):
     with pytest.raises(suggestions.FirstPassEmpty):
         suggestions.declare_first_pass(mine)
     save(mine, [])  # "nothing here" is a finding
@@ -206,21 +195,21 @@ def test_there_is_no_first_pass_without_a_finding(mine: Assignment):
 # --- origins ------------------------------------------------------------------------------------
 
 
-def test_an_accepted_label_is_one_that_equals_its_suggestion(mine: Assignment):
+def test_an_accepted_label_is_one_that_equals_its_suggestion(mine):
     label = see(mine)
     save(mine, [label, {**label, "uid": "b", "id": "REQ-003", "title": "Something else"}])
 
     assert [one["origin"] for one in stored(mine)] == ["accepted", "edited"]
 
 
-def test_edited_stays_edited_even_if_the_words_are_back(mine: Assignment):
+def test_edited_stays_edited_even_if_the_words_are_back(mine):
     label = see(mine)
     save(mine, [label | {"origin": "edited"}])
 
     assert stored(mine)[0]["origin"] == "edited"
 
 
-def test_a_label_cannot_hide_where_it_came_from(mine: Assignment):
+def test_a_label_cannot_hide_where_it_came_from(mine):
     label = see(mine)
     save(mine, [label])
     bare = {name: value for name, value in label.items() if name not in ("origin", "suggestion")}
@@ -230,7 +219,7 @@ def test_a_label_cannot_hide_where_it_came_from(mine: Assignment):
     assert stored(mine)[0]["suggestion"] == label["suggestion"]
 
 
-def test_nobody_accepts_what_they_have_not_seen(mine: Assignment, ben: User, project: Project):
+def test_nobody_accepts_what_they_have_not_seen(mine, ben, project):
     label = see(mine)
     of_ben = mine.round.assignments.get(annotator=ben)
     save(of_ben, [label])
@@ -239,14 +228,14 @@ def test_nobody_accepts_what_they_have_not_seen(mine: Assignment, ben: User, pro
     assert "suggestion" not in stored(of_ben)[0]
 
 
-def test_an_unknown_origin_is_no_label(mine: Assignment):
+def test_an_unknown_origin_is_no_label(mine):
     with pytest.raises(annotations.InvalidPayload) as refused:
         save(mine, [factories.requirement(1, origin="machine")])
 
     assert refused.value.details["problems"][0]["path"] == "requirements.0.origin"
 
 
-def test_origins_survive_submitting_reopening_and_the_switch(mine: Assignment, project: Project):
+def test_origins_survive_submitting_reopening_and_the_switch(mine, project):
     label = see(mine)
     known = save(mine, [label])
     payload = {"requirements": [label]}
@@ -285,7 +274,7 @@ def answer_assisted(project: Project, people: dict[str, User]) -> Any:
     return round_
 
 
-def test_agreement_is_reported_apart_for_assisted_labels(project: Project, people):
+def test_agreement_is_reported_apart_for_assisted_labels(project, people):
     round_ = answer_assisted(project, people)
 
     result = factories.measure(round_)
@@ -329,7 +318,7 @@ def test_gold_keeps_who_took_a_label_over_beside_a_label_that_is_like_any_other(
     assert origins["ana"]["origin"] == "accepted"
 
 
-def test_agreed_gold_names_who_accepted_and_who_typed(project: Project, people):
+def test_agreed_gold_names_who_accepted_and_who_typed(project, people):
     round_ = factories.open_full(project, 1, overlap=2)
     ana_s, ben_s = round_.assignments.order_by("annotator__username")
     suggest_to(ana_s, "Order Tracking 1")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from io import BytesIO, StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,7 +52,7 @@ def take(project: str, raw: bytes) -> Any:
     return conversations.import_files(project_slug=project, files=[("a.jsonl", BytesIO(raw))])
 
 
-def test_a_file_says_which_conversations_are_synthetic() -> None:
+def test_a_file_says_which_conversations_are_synthetic():
     take("shop", line(origin="synthetic", generator=WRITER))
 
     stored = Conversation.objects.get()
@@ -64,7 +63,7 @@ def test_a_file_says_which_conversations_are_synthetic() -> None:
     assert Conversation.objects.get().is_synthetic
 
 
-def test_a_freeze_with_synthetic_items_asks_to_be_confirmed(mixed: Project) -> None:
+def test_a_freeze_with_synthetic_items_asks_to_be_confirmed(mixed):
     with pytest.raises(gold.SyntheticItems, match="synthetic=1 total=3"):
         factories.freeze(mixed)
     assert not GoldRelease.objects.exists()
@@ -79,7 +78,7 @@ def test_a_freeze_with_synthetic_items_asks_to_be_confirmed(mixed: Project) -> N
     assert Event.objects.get(verb="gold.frozen").data["synthetic"] == 1
 
 
-def test_the_command_asks_for_its_flag(mixed: Project) -> None:
+def test_the_command_asks_for_its_flag(mixed):
     with pytest.raises(CommandError, match="--with-synthetic"):
         call_command("freeze_gold", project="orders")
 
@@ -89,9 +88,7 @@ def test_the_command_asks_for_its_flag(mixed: Project) -> None:
     assert "1 of its conversations are synthetic." in out.getvalue()
 
 
-def test_the_page_asks_with_a_box_and_shows_what_is_synthetic(
-    mixed: Project, people: Any, client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_asks_with_a_box_and_shows_what_is_synthetic(mixed, people, client, monkeypatch):
     client.force_login(people["rita"])
     page = client.get(reverse("gold", args=["orders"])).content.decode()
     assert 'name="with_synthetic"' in page
@@ -112,7 +109,7 @@ def test_the_page_asks_with_a_box_and_shows_what_is_synthetic(
     assert "1 synthetic" in client.get(reverse("gold", args=["orders"])).content.decode()
 
 
-def test_without_synthetic_conversations_nothing_is_asked(people: Any, client: Any) -> None:
+def test_without_synthetic_conversations_nothing_is_asked(people, client):
     factories.make_project()
     client.force_login(people["rita"])
 
@@ -121,7 +118,7 @@ def test_without_synthetic_conversations_nothing_is_asked(people: Any, client: A
     assert "with_synthetic" not in page
 
 
-def test_exports_say_it(mixed: Project, tmp_path: Path) -> None:
+def test_exports_say_it(mixed, tmp_path):
     release = factories.freeze(mixed, with_synthetic=True)
 
     export(release, format="huggingface", folder=tmp_path / "hub")

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.test import Client
 
 from labeling.exchange.export import export
 from labeling.gold import signing
 from labeling.gold.verification import verify
-from labeling.models import Conversation, GoldRelease, Project, Pseudonym
+from labeling.models import Conversation, GoldRelease, Pseudonym
 from tests import factories
 from tests.labeling.test_import_gold import refused, run
 from tests.labeling.test_layer_gold import GIVEN, freeze, labeled
 from tests.pages import page
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
-SignedIn = Callable[[User], Client]
 
 
 @pytest.fixture
@@ -40,9 +37,7 @@ def hashes(release: GoldRelease) -> list[str]:
 
 
 @pytest.mark.parametrize("layer", GIVEN)
-def test_items_of_every_layer_keep_their_hashes(
-    layer: str, people: dict[str, User], tmp_path: Path
-) -> None:
+def test_items_of_every_layer_keep_their_hashes(layer, people, tmp_path):
     release = freeze(labeled(*GIVEN[layer]), layer)
 
     back = taken(tmp_path / "export", release)
@@ -54,9 +49,7 @@ def test_items_of_every_layer_keep_their_hashes(
     assert verify(back) == []
 
 
-def test_the_release_says_where_its_items_were_taken_from(
-    release: GoldRelease, tmp_path: Path
-) -> None:
+def test_the_release_says_where_its_items_were_taken_from(release, tmp_path):
     back = taken(tmp_path / "export", release)
 
     (source,) = json.loads(back.header)["imported_from"]
@@ -67,9 +60,7 @@ def test_the_release_says_where_its_items_were_taken_from(
     assert back.listing == release.listing
 
 
-def test_pseudonyms_of_another_project_name_nobody_here(
-    release: GoldRelease, tmp_path: Path, signed_in: SignedIn, people: dict[str, User]
-) -> None:
+def test_pseudonyms_of_another_project_name_nobody_here(release, tmp_path, signed_in, people):
     back = taken(tmp_path / "export", release)
     Pseudonym.objects.create(project=back.project, user=people["noor"], number=1)
 
@@ -79,9 +70,7 @@ def test_pseudonyms_of_another_project_name_nobody_here(
     assert "held by annotator-1, annotator-2, annotator-3" in shown
 
 
-def test_a_split_that_only_the_conversation_has_refuses_the_item(
-    project: Project, tmp_path: Path
-) -> None:
+def test_a_split_that_only_the_conversation_has_refuses_the_item(project, tmp_path):
     """The item says what it says: it cannot be taken over and get a split at the same time."""
     factories.make_conversations(project, 1)
     Conversation.objects.update(split="")

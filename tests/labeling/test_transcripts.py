@@ -24,7 +24,7 @@ def talk(project: Project) -> Conversation:
     return factories.make_talk(project, "rich", TURNS)
 
 
-def test_a_stored_text_is_what_its_hash_covers_and_reads_as_it_was_said(talk: Conversation) -> None:
+def test_a_stored_text_is_what_its_hash_covers_and_reads_as_it_was_said(talk):
     stored = Transcript.objects.get(conversation=talk).messages
 
     assert hashlib.sha256(stored.encode()).hexdigest() == talk.content_sha256
@@ -46,7 +46,7 @@ def test_a_stored_text_is_what_its_hash_covers_and_reads_as_it_was_said(talk: Co
     ],
     ids=["update", "upsert"],
 )
-def test_no_statement_changes_a_stored_text(talk: Conversation, statement: str) -> None:
+def test_no_statement_changes_a_stored_text(talk, statement):
     with pytest.raises(DatabaseError, match="never changes"), transaction.atomic():
         run_sql(statement)
 

@@ -63,9 +63,7 @@ def do_try(user: User, project: Project, kind: Kind, *, right: bool) -> Qualific
     return tries.row_of(project, user, kind.name)
 
 
-def test_it_comes_first_and_opens_the_work_when_passed(
-    project: Project, dan: User, kind: Kind
-) -> None:
+def test_it_comes_first_and_opens_the_work_when_passed(project, dan, kind):
     waiting = dan.assignments.get()
     with pytest.raises(kind.refusal, match=f"{kind.name}_first"):
         assignments.next_for(dan)
@@ -82,7 +80,7 @@ def test_it_comes_first_and_opens_the_work_when_passed(
     assert assignments.next_for(dan) == waiting
 
 
-def test_tries_end_and_each_is_recorded(project: Project, dan: User, kind: Kind) -> None:
+def test_tries_end_and_each_is_recorded(project, dan, kind):
     first = do_try(dan, project, kind, right=False)
     assert (first.state, first.tries) == (State.BETWEEN, 1)
     second = do_try(dan, project, kind, right=False)
@@ -96,15 +94,13 @@ def test_tries_end_and_each_is_recorded(project: Project, dan: User, kind: Kind)
     assert [one.data["tries"] for one in failed] == [1, 2]
 
 
-def test_the_second_try_may_pass(project: Project, dan: User, kind: Kind) -> None:
+def test_the_second_try_may_pass(project, dan, kind):
     do_try(dan, project, kind, right=False)
 
     assert do_try(dan, project, kind, right=True).state == State.PASSED
 
 
-def test_a_lead_lets_somebody_work_by_a_reason_on_record(
-    project: Project, dan: User, rita: User, kind: Kind
-) -> None:
+def test_a_lead_lets_somebody_work_by_a_reason_on_record(project, dan, rita, kind):
     tries.begin(project, dan, kind.name)
     with pytest.raises(tries.AdmissionImpossible):
         tries.let_in(project, dan, kind.name, by=rita, reason=" ")

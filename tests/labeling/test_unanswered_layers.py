@@ -62,13 +62,7 @@ def mine(round_: Round, ana: User) -> Assignment:
         ({"payload": {}, "empty": True}, [], True),
     ],
 )
-def test_what_is_not_said_is_not_answered(
-    mine: Assignment,
-    send: Callable[..., Any],
-    said: dict[str, Any],
-    unanswered: list[str],
-    empty: bool,
-) -> None:
+def test_what_is_not_said_is_not_answered(mine, send, said, unanswered, empty):
     stored = send(mine, "submit/", **said).json()
 
     assert stored["status"] == "submitted", stored
@@ -76,17 +70,13 @@ def test_what_is_not_said_is_not_answered(
     assert Annotation.objects.get().revisions.get().unanswered == unanswered
 
 
-def test_an_answer_that_says_nothing_at_all_is_refused(
-    mine: Assignment, send: Callable[..., Any]
-) -> None:
+def test_an_answer_that_says_nothing_at_all_is_refused(mine, send):
     assert send(mine, "submit/", payload={}).status_code == 400
     assert send(mine, "", nothing=["extraction"]).status_code == 400  # there is a label
     assert send(mine, "", nothing=["events"]).status_code == 400  # the project has no such layer
 
 
-def test_reopening_and_restoring_keep_what_is_open(
-    mine: Assignment, send: Callable[..., Any]
-) -> None:
+def test_reopening_and_restoring_keep_what_is_open(mine, send):
     send(mine, "submit/")
     annotations.reopen(mine)
     assert Annotation.objects.get().unanswered == ["inference"]
@@ -97,9 +87,7 @@ def test_reopening_and_restoring_keep_what_is_open(
     assert Annotation.objects.get().unanswered == ["inference"]
 
 
-def test_agreement_and_gold_leave_out_who_has_not_answered(
-    project: Project, round_: Round, ana: User
-) -> None:
+def test_agreement_and_gold_leave_out_who_has_not_answered(project, round_, ana):
     for assignment in round_.assignments.select_related("annotator"):
         nothing = [] if assignment.annotator == ana else ["inference"]
         save = factories.save_of({"requirements": [factories.requirement()]})
@@ -116,7 +104,7 @@ def test_agreement_and_gold_leave_out_who_has_not_answered(
     assert [row["username"] for row in inferred.provenance["annotators"]] == ["ben", "cleo"]
 
 
-def test_what_nobody_has_answered_is_not_gold(project: Project, round_: Round) -> None:
+def test_what_nobody_has_answered_is_not_gold(project, round_):
     for assignment in round_.assignments.all():
         save = factories.save_of({"requirements": [factories.requirement()]})
         annotations.submit(assignment, save._replace(nothing=[]))
@@ -134,7 +122,7 @@ def settling_of(project: Project) -> settling.Outcomes:
     return settling.Outcomes(answers, project, settling.stored(answers, lambda merge: True))
 
 
-def test_answers_from_before_count_on_every_layer(project: Project, round_: Round) -> None:
+def test_answers_from_before_count_on_every_layer(project, round_):
     for assignment in round_.assignments.all():
         factories.answer_with(assignment, {"requirements": [factories.requirement()]})
     factories.work(project)
@@ -143,16 +131,14 @@ def test_answers_from_before_count_on_every_layer(project: Project, round_: Roun
     assert not isinstance(settling_of(project).of("inference"), Fact)
 
 
-def test_a_submitted_answer_cannot_get_another_meaning(
-    mine: Assignment, send: Callable[..., Any]
-) -> None:
+def test_a_submitted_answer_cannot_get_another_meaning(mine, send):
     send(mine, "submit/")
 
     with pytest.raises(DatabaseError), transaction.atomic():
         Annotation.objects.update(unanswered=[])
 
 
-def test_files_say_what_is_not_answered() -> None:
+def test_files_say_what_is_not_answered():
     line = '{"id": "c", "messages": [{"role": "user", "content": "Hello"}], "answers": [%s]}'
     answer = '{"annotator": "ana", "labels": {}, "unanswered": ["inference"]}'
 

@@ -50,7 +50,7 @@ assert measured.agreed_conversations.count() == 2
 
 
 @pytest.mark.postgres
-def test_figures_and_units_are_carried_over(empty_database: str) -> None:
+def test_figures_and_units_are_carried_over(empty_database):
     load(empty_database, "0.6.0")
     _run_on(empty_database, BEFORE)
 

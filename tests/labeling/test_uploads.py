@@ -34,7 +34,7 @@ def make_old(folder: Path) -> None:
     os.utime(folder, (a_day_ago, a_day_ago))
 
 
-def test_it_is_read_again_until_somebody_forgets_it(project: Project, rita: User) -> None:
+def test_it_is_read_again_until_somebody_forgets_it(project, rita):
     key = keep(project, rita).key
     for _ in range(2):
         found = uploads.find(key, project=project, by=rita, purpose="labels")
@@ -47,7 +47,7 @@ def test_it_is_read_again_until_somebody_forgets_it(project: Project, rita: User
         found.open()
 
 
-def test_it_is_kept_for_a_day(project: Project, rita: User, folder: Path) -> None:
+def test_it_is_kept_for_a_day(project, rita, folder):
     kept = keep(project, rita)
     uploads.sweep()
     assert [*folder.iterdir()] == [kept.folder]
@@ -58,9 +58,7 @@ def test_it_is_kept_for_a_day(project: Project, rita: User, folder: Path) -> Non
     assert not [*folder.iterdir()]
 
 
-def test_what_was_taken_in_part_is_no_file_and_goes(
-    project: Project, rita: User, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_taken_in_part_is_no_file_and_goes(project, rita, folder, monkeypatch):
     """A web server was killed while it took the file."""
 
     class Killed(BaseException):
@@ -83,15 +81,13 @@ def test_what_was_taken_in_part_is_no_file_and_goes(
 
 
 @pytest.mark.parametrize("key", ["", "../talks", "3f2504e0-4f89-41d3-9a0c-0305e82c3301"])
-def test_no_other_key_opens_anything(project: Project, rita: User, key: str) -> None:
+def test_no_other_key_opens_anything(project, rita, key):
     keep(project, rita)
     with pytest.raises(uploads.UploadGone):
         uploads.find(key, project=project, by=rita, purpose="labels")
 
 
-def test_it_opens_for_the_same_purpose_person_and_project_only(
-    project: Project, rita: User, noor: User
-) -> None:
+def test_it_opens_for_the_same_purpose_person_and_project_only(project, rita, noor):
     kept = keep(project, rita)
     other = Project.objects.create(slug="other", name="Other")
     for whose in (

@@ -256,9 +256,7 @@ DATABASE: dict[str, tuple[Callable[[GoldRelease], object], str]] = {
 
 
 @pytest.mark.parametrize("name", DATABASE)
-def test_verify_names_what_somebody_with_the_database_did(
-    release: GoldRelease, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_verify_names_what_somebody_with_the_database_did(release, capsys, name):
     tamper, message = DATABASE[name]
     assert "orders@2 is intact" in said(capsys, project="orders")
     guards.remove(connection)
@@ -269,7 +267,7 @@ def test_verify_names_what_somebody_with_the_database_did(
     assert any(each in errors for each in message.split("|")), errors
 
 
-def test_a_jump_of_the_clock_breaks_nothing(project: Project, capsys: Any) -> None:
+def test_a_jump_of_the_clock_breaks_nothing(project, capsys):
     early = events.record("round.closed", project, project=project)
     guards.remove(connection)
     change("labeling_event", early.pk, at=early.at + timedelta(days=1))
@@ -279,9 +277,7 @@ def test_a_jump_of_the_clock_breaks_nothing(project: Project, capsys: Any) -> No
     assert "orders@1 is intact: 3 items" in said(capsys, project="orders")
 
 
-def test_an_event_that_was_committed_late_is_covered_by_the_next_release(
-    release: GoldRelease,
-) -> None:
+def test_an_event_that_was_committed_late_is_covered_by_the_next_release(release):
     """PostgreSQL shows events when they are committed, in another order than they are numbered."""
     event = event_of("round.opened")
     guards.remove(connection)
@@ -295,9 +291,7 @@ def test_an_event_that_was_committed_late_is_covered_by_the_next_release(
     assert after["number"] == before["number"] + 1
 
 
-def test_a_former_key_stays_trusted_where_the_settings_say_so(
-    release: GoldRelease, settings: Any, capsys: Any
-) -> None:
+def test_a_former_key_stays_trusted_where_the_settings_say_so(release, settings, capsys):
     former = signing.fingerprint()
     settings.GOLD_KEY = make_key()
     assert f"Signed with {former}, which is not a key" in refused(capsys, project="orders")
@@ -416,9 +410,7 @@ FOLDER: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("name", FOLDER)
-def test_verify_names_what_somebody_did_with_a_folder(
-    folder: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_verify_names_what_somebody_did_with_a_folder(folder, capsys, name):
     tamper, message = FOLDER[name]
     assert f"intact: 3 items, sha256 {sha256((folder / 'manifest.json').read_text())}" in said(
         capsys, folder=folder
@@ -430,9 +422,7 @@ def test_verify_names_what_somebody_did_with_a_folder(
 
 
 @pytest.mark.parametrize("name", FOLDER)
-def test_an_import_refuses_it_or_says_who_signed_it(
-    folder: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_an_import_refuses_it_or_says_who_signed_it(folder, capsys, name):
     tamper, message = FOLDER[name]
     tamper(folder)
     options = {"project": "elsewhere", "layer": "extraction"}
@@ -452,9 +442,7 @@ def test_an_import_refuses_it_or_says_who_signed_it(
     assert (source["release"], source["signed_by"]) == ("orders@1", verified[message])
 
 
-def test_a_stranger_verifies_a_folder_with_the_tool_of_model_signing(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_stranger_verifies_a_folder_with_the_tool_of_model_signing(folder, tmp_path):
     tool, key = Path(sys.executable).parent / "model_signing", tmp_path / "publisher.pem"
     key.write_text(signing.signer().public_key)
 
@@ -471,9 +459,7 @@ def test_a_stranger_verifies_a_folder_with_the_tool_of_model_signing(
     assert "items.jsonl" in changed.stdout + changed.stderr
 
 
-def test_who_publishes_a_folder_is_known_by_the_key_that_they_told(
-    folder: Path, capsys: Any
-) -> None:
+def test_who_publishes_a_folder_is_known_by_the_key_that_they_told(folder, capsys):
     assert "signed with" in said(capsys, folder=folder, key=[signing.fingerprint().upper()])
     assert "which is not a key" in refused(capsys, folder=folder, key=[""])
     state(folder, STRANGER)
@@ -506,9 +492,7 @@ OLD_FOLDER: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("name", OLD_FOLDER)
-def test_a_folder_of_format_2_is_checked_as_it_was_signed(
-    tmp_path: Path, capsys: Any, db: None, name: str
-) -> None:
+def test_a_folder_of_format_2_is_checked_as_it_was_signed(tmp_path, capsys, db, name):
     tamper, message = OLD_FOLDER[name]
     key = [older.fingerprint(older.public_key_of(KEY_2))]
     assert "orders@1 is intact: 3 items" in said(capsys, folder=FORMAT_2, key=key)
@@ -543,7 +527,7 @@ def stored(project: Project, folder: Path, header: str, **columns: Any) -> GoldR
     return release
 
 
-def test_a_release_of_format_2_verifies(project: Project, rita: User, settings: Any) -> None:
+def test_a_release_of_format_2_verifies(project, rita, settings):
     settings.GOLD_KEY = KEY_2
     header = (FORMAT_2 / "statement.json").read_text("utf-8")
     manifest = json.loads((FORMAT_2 / "manifest.json").read_text("utf-8"))
@@ -566,8 +550,8 @@ def test_a_release_of_format_2_verifies(project: Project, rita: User, settings: 
 
 
 def test_the_page_says_when_a_release_was_verified_last_and_what_came_of_it(
-    signed_in: Any, noor: User, project: Project
-) -> None:
+    signed_in, noor, project
+):
     release = factories.make_release(project)
     client, address = signed_in(noor), release.get_absolute_url()
     assert "Last verified</dt><dd>never" in client.get(address).content.decode()
@@ -584,9 +568,7 @@ def test_the_page_says_when_a_release_was_verified_last_and_what_came_of_it(
     assert "“message” is not what the release states." in shown
 
 
-def test_a_large_release_is_verified_by_a_worker(
-    signed_in: Any, noor: User, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_release_is_verified_by_a_worker(signed_in, noor, project, monkeypatch):
     release = factories.make_release(project)
     monkeypatch.setattr(verification, "AT_ONCE", 2)
     asked: list[int] = []

@@ -1,7 +1,5 @@
 """Where webhooks may lead: never into private networks, never to what was not checked."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

@@ -1,10 +1,7 @@
 """Facts are values: equal by what they say, and whole after they were stored."""
 
-from __future__ import annotations
-
 import copy
 import json
-from typing import Any
 
 import pytest
 
@@ -13,12 +10,12 @@ from labeling.domain.facts import Fact, MalformedFact
 NESTED = Fact("a.b", n=1, share=0.5, name=None, reasons=[Fact("c.d"), Fact("e.f", names=["x"])])
 
 
-def test_a_fact_is_whole_after_it_was_stored() -> None:
+def test_a_fact_is_whole_after_it_was_stored():
     assert Fact.from_json(json.loads(json.dumps(NESTED.as_json()))) == NESTED
     assert copy.deepcopy(NESTED) == NESTED
 
 
-def test_facts_are_equal_by_value() -> None:
+def test_facts_are_equal_by_value():
     assert Fact("a.b", x=1, y=2) == Fact("a.b", y=2, x=1)
     assert len({Fact("a.b", x=1, y=[2]), Fact("a.b", y=(2,), x=1)}) == 1
     assert Fact("a.b", x=1) != Fact("a.b", x=2)
@@ -40,12 +37,12 @@ def test_facts_are_equal_by_value() -> None:
         {"code": "a.b", "values": {"x": float("nan")}},
     ],
 )
-def test_what_is_not_a_fact_is_refused(stored: Any) -> None:
+def test_what_is_not_a_fact_is_refused(stored):
     with pytest.raises(MalformedFact):
         Fact.from_json(stored)
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, {1}, object(), float("inf")])
-def test_a_fact_holds_only_what_can_be_stored(value: Any) -> None:
+def test_a_fact_holds_only_what_can_be_stored(value):
     with pytest.raises(MalformedFact):
         Fact("a.b", value=value)

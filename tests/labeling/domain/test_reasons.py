@@ -1,7 +1,5 @@
 """A reason that somebody has to give is one that can be read."""
 
-from __future__ import annotations
-
 import pytest
 
 from labeling.core.rules.reasons import reason_in
@@ -14,7 +12,7 @@ UNSEEN = [
 
 
 @pytest.mark.parametrize("text", UNSEEN, ids=ascii)
-def test_what_shows_nothing_is_no_reason(text: str) -> None:
+def test_what_shows_nothing_is_no_reason(text):
     assert reason_in(text) == ""
     assert reason_in(f" {text}\u200b{text} ") == ""
 
@@ -23,5 +21,5 @@ SEEN = ["x", "…", "理由", "सच", "👍\ufe0f", "ein\u00adfach", "e\u0301"
 
 
 @pytest.mark.parametrize("text", SEEN)
-def test_what_can_be_read_is_a_reason(text: str) -> None:
+def test_what_can_be_read_is_a_reason(text):
     assert reason_in(f" {text}\n") == text

@@ -105,9 +105,7 @@ def check(result: Agreement, said: dict[Any, Any], weights: str | None, level: s
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
 )
 @settings(max_examples=150, deadline=None)
-def test_any_spelling_separator_and_encoding_gives_the_right_figures(
-    table: Any, delimiter: str, encoding: str
-) -> None:
+def test_any_spelling_separator_and_encoding_gives_the_right_figures(table, delimiter, encoding):
     rows, said = table
     content = written([HEADER, *rows], delimiter=delimiter, encoding=encoding)
 
@@ -124,15 +122,13 @@ def test_any_spelling_separator_and_encoding_gives_the_right_figures(
 )
 @given(table=tables(NUMBERS))
 @settings(max_examples=80, deadline=None)
-def test_scores_are_weighed_as_the_statistic_says(
-    statistic: str, weights: str, level: str, table: Any
-) -> None:
+def test_scores_are_weighed_as_the_statistic_says(statistic, weights, level, table):
     rows, said = table
 
     check(figures(written([HEADER, *rows]), statistic), said, weights, level)
 
 
-def test_linear_weights_are_those_of_scikit_learn() -> None:
+def test_linear_weights_are_those_of_scikit_learn():
     left, right = [1, 2, 3, 5, 2, 1], [1, 3, 3, 2, 2, 5]
     rows = [[f"c{n}", "u", "ana", str(label)] for n, label in enumerate(left)]
     rows += [[f"c{n}", "u", "ben", str(label)] for n, label in enumerate(right)]
@@ -144,7 +140,7 @@ def test_linear_weights_are_those_of_scikit_learn() -> None:
 
 @given(table=tables(TEXTS), data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_a_row_of_another_width_is_refused_with_its_line(table: Any, data: st.DataObject) -> None:
+def test_a_row_of_another_width_is_refused_with_its_line(table, data):
     rows = [HEADER, *table[0]]
     at = data.draw(st.integers(1, len(rows) - 1))
     width = data.draw(st.sampled_from([1, 2, 3, 5, 6, 9]))
@@ -185,11 +181,11 @@ def test_a_row_of_another_width_is_refused_with_its_line(table: Any, data: st.Da
         ),
     ],
 )
-def test_what_is_no_such_table_is_called_by_its_name(content: bytes, says: str) -> None:
+def test_what_is_no_such_table_is_called_by_its_name(content, says):
     assert says in refusal(content)
 
 
-def test_labels_without_an_order_have_no_ordinal_figure() -> None:
+def test_labels_without_an_order_have_no_ordinal_figure():
     content = b"item,unit,annotator,label\nc,u,a,low\nc,u,b,high\n"
 
     with pytest.raises(FileFault) as refused:
@@ -198,7 +194,7 @@ def test_labels_without_an_order_have_no_ordinal_figure() -> None:
     assert "these labels are none: low, high" in in_english(refused.value.fact)
 
 
-def test_what_was_taken_together_left_out_or_not_read_is_said() -> None:
+def test_what_was_taken_together_left_out_or_not_read_is_said():
     rows = [
         ["c", "1", "ana", "Yes", "x"],
         ["c", "1.0", "ben", "yes ", "x"],
@@ -213,7 +209,7 @@ def test_what_was_taken_together_left_out_or_not_read_is_said() -> None:
     assert "not read: comment" in said
 
 
-def test_how_a_page_computes_comes_with_its_download() -> None:
+def test_how_a_page_computes_comes_with_its_download():
     rows = [["c", "1", who, "2", "interval", "mean", "0.6"] for who in ("ana", "'+ben")]
 
     table = label_tables.read(written([[*HEADER, *label_tables.HOW], *rows]))

@@ -11,7 +11,7 @@ from labeling.domain.encoding.light import LightNetwork
 TEXTS = ["a short text", "", "Grüße, 你好 🙂", "\ud800", "word " * 300, "a short text too"]
 
 
-def test_its_vectors_are_those_of_the_network_except_for_the_last_bits() -> None:
+def test_its_vectors_are_those_of_the_network_except_for_the_last_bits():
     folder = network.packaged_folder()
     expected = network.Network(folder).both(TEXTS)
 
@@ -24,21 +24,21 @@ def test_its_vectors_are_those_of_the_network_except_for_the_last_bits() -> None
     assert LightNetwork(folder).sentences([]).shape == (0, network.DIMENSIONS)
 
 
-def test_a_text_has_the_same_vector_in_any_company() -> None:
+def test_a_text_has_the_same_vector_in_any_company():
     model = LightNetwork(network.packaged_folder())
     alone = np.concatenate([model.sentences([text]) for text in TEXTS])
 
     assert model.sentences(TEXTS) == pytest.approx(alone, abs=1e-6)
 
 
-def test_its_gelu_is_exact_to_the_sixth_decimal() -> None:
+def test_its_gelu_is_exact_to_the_sixth_decimal():
     rows = np.linspace(-9, 9, 3000, dtype=np.float32).reshape(50, 60)
     expected = 0.5 * rows.astype(float) * (1 + erf(rows.astype(float) / np.sqrt(2)))
 
     assert light._gelu(rows.copy()) == pytest.approx(expected, abs=1e-6)
 
 
-def test_it_answers_without_torch() -> None:
+def test_it_answers_without_torch():
     asked = "from labeling.domain.encoding import light, network\n"
     asked += "light.LightNetwork(network.packaged_folder()).sentences(['a'])\n"
     asked += "import sys; sys.exit('torch' in sys.modules)"

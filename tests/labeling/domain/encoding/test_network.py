@@ -7,7 +7,7 @@ from labeling.domain.encoding.network import BATCH_TOKENS, batches, in_layout, p
 
 
 @pytest.mark.parametrize("quick", [True, False])
-def test_a_layer_gives_what_torch_gives(quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_layer_gives_what_torch_gives(quick, monkeypatch):
     if not quick:
         monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
     layer = torch.nn.Linear(384, 16)
@@ -20,7 +20,7 @@ def test_a_layer_gives_what_torch_gives(quick: bool, monkeypatch: pytest.MonkeyP
     assert result.view(2, 5, 16).numpy() == pytest.approx(layer(rows).detach().numpy(), abs=1e-5)
 
 
-def test_batches_hold_every_text_once_and_no_more_tokens_than_are_quick() -> None:
+def test_batches_hold_every_text_once_and_no_more_tokens_than_are_quick():
     lengths = [(at, length) for at, length in enumerate([3, 250, 250, 12, 256, 256, 256])]
 
     result = list(batches(lengths))
@@ -30,12 +30,12 @@ def test_batches_hold_every_text_once_and_no_more_tokens_than_are_quick() -> Non
     assert len(result) == 3
 
 
-def test_neighbours_of_one_length_are_looked_at_together() -> None:
+def test_neighbours_of_one_length_are_looked_at_together():
     assert runs([2, 2, 3, 2]) == [(2, 2), (1, 3), (1, 2)]
 
 
 @pytest.mark.parametrize("short", [False, True])
-def test_a_text_has_the_same_vector_in_any_company(short: bool) -> None:
+def test_a_text_has_the_same_vector_in_any_company(short):
     model = network.Network(network.packaged_folder(), short=short)
     texts = ["short", "a text that is somewhat longer", "short too", "word " * 100]
     alone = np.concatenate([model.sentences([text]) for text in texts])
@@ -44,7 +44,7 @@ def test_a_text_has_the_same_vector_in_any_company(short: bool) -> None:
     assert np.stack([text.sentence for text in model.both(texts)]) == pytest.approx(alone, abs=1e-6)
 
 
-def test_short_numbers_change_a_vector_by_little() -> None:
+def test_short_numbers_change_a_vector_by_little():
     """On a processor without them torch computes them by others, and the test holds as well."""
     folder = network.packaged_folder()
     texts = ["short", "a text that is somewhat longer", "word " * 100]

@@ -307,7 +307,7 @@ def test_only_what_is_said_anew_can_contradict():
 
 
 @pytest.mark.parametrize(("given", "kept"), [("7", 7), ("-3", -3), ("null", 0)])
-def test_a_priority_is_a_whole_number(given: str, kept: int) -> None:
+def test_a_priority_is_a_whole_number(given, kept):
     line = b'{"id": "a", "priority": %s, "messages": %s}' % (given.encode(), TWO)
 
     ((_, record),) = read_native(BytesIO(line))
@@ -316,7 +316,7 @@ def test_a_priority_is_a_whole_number(given: str, kept: int) -> None:
 
 
 @pytest.mark.parametrize("given", ["1.5", '"high"', "true", "40000"])
-def test_what_is_no_priority_is_refused(given: str) -> None:
+def test_what_is_no_priority_is_refused(given):
     line = b'{"id": "a", "priority": %s, "messages": %s}' % (given.encode(), TWO)
 
     (problem,) = read_native(BytesIO(line))
@@ -361,7 +361,7 @@ def test_a_file_whose_conversations_were_stored_with_their_own_line_ends_is_know
     ],
     ids=["table", "text", "indented", "list", "list on a line"],
 )
-def test_a_file_of_another_kind_is_one_problem_that_shows_a_line(file: bytes) -> None:
+def test_a_file_of_another_kind_is_one_problem_that_shows_a_line(file):
     (problem,) = read_native(BytesIO(file))
 
     said = ("not valid JSON, but a table, plain text or one long document:", "a line must be")

@@ -243,7 +243,7 @@ def test_unicode_text_of_excel_is_a_table():
 
 
 @pytest.mark.parametrize("reader", [json_lines, json_list, json_objects])
-def test_of_two_equal_keys_none_is_taken_in_silence(reader: Any) -> None:
+def test_of_two_equal_keys_none_is_taken_in_silence(reader):
     text = b'[{"output": 1, "output": 2}]' if reader is json_list else b'{"output": 1, "output": 2}'
 
     [fault] = reader(BytesIO(text))
@@ -259,9 +259,7 @@ def test_of_two_equal_keys_none_is_taken_in_silence(reader: Any) -> None:
     ],
     ids=["parts", "decimals"],
 )
-def test_orders_of_parts_are_told_from_decimals(
-    as_written: list[str], sorted_so: list[str]
-) -> None:
+def test_orders_of_parts_are_told_from_decimals(as_written, sorted_so):
     place = order_of(lambda: [("a", order) for order in as_written])
 
     assert sorted(as_written, key=place) == sorted_so

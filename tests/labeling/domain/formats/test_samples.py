@@ -368,7 +368,7 @@ def test_nobody_is_invented():
     assert refusals("{") == [(1, "file.not_json")]
 
 
-def test_other_names_and_metadata_of_a_sample_are_named_as_left_out() -> None:
+def test_other_names_and_metadata_of_a_sample_are_named_as_left_out():
     head = {
         "sample_id": "B",
         "id": ["A"],

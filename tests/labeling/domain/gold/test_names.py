@@ -52,14 +52,14 @@ WHOLE: Provenance = {
 }
 
 
-def test_no_name_is_left_anywhere_but_in_what_people_wrote() -> None:
+def test_no_name_is_left_anywhere_but_in_what_people_wrote():
     text = json.dumps(with_pseudonyms(WHOLE, PEOPLE))
 
     assert re.findall(r"\b(?:ben|rita)\b", text) == []
     assert set(re.findall(r"[^\"]*\bana\b[^\"]*", text)) == {"Told by ana"}
 
 
-def test_lists_are_in_the_order_of_the_pseudonyms() -> None:
+def test_lists_are_in_the_order_of_the_pseudonyms():
     provenance = with_pseudonyms(WHOLE, PEOPLE)
 
     assert provenance["labels"]["a"]["by"] == ["annotator-1", "annotator-2"]
@@ -68,18 +68,18 @@ def test_lists_are_in_the_order_of_the_pseudonyms() -> None:
     assert provenance["people"] == "pseudonyms"
 
 
-def test_names_come_back() -> None:
+def test_names_come_back():
     names = {pseudonym: name for name, pseudonym in PEOPLE.items()}
 
     assert with_names(with_pseudonyms(WHOLE, PEOPLE), names) == WHOLE
 
 
-def test_an_old_item_that_names_people_stays_as_it_is() -> None:
+def test_an_old_item_that_names_people_stays_as_it_is():
     """There may be an account that is called like somebody's pseudonym."""
     assert with_names(WHOLE, {"ana": "somebody else"}) == WHOLE
 
 
-def test_who_comes_later_gets_the_next_number() -> None:
+def test_who_comes_later_gets_the_next_number():
     first = numbered(["cleo", "ana"], {})
 
     assert first == {"ana": 1, "cleo": 2}

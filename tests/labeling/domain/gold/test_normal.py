@@ -25,7 +25,7 @@ def item(**gold: Any) -> Any:
     }
 
 
-def test_spans_say_the_same_words_at_their_new_place() -> None:
+def test_spans_say_the_same_words_at_their_new_place():
     label = {"uid": "a", "trigger": SPAN, "arguments": [{"role": "Ort", "span": {**SPAN}}]}
     document: Any = in_normal_form(item(events=[label]))
 
@@ -36,7 +36,7 @@ def test_spans_say_the_same_words_at_their_new_place() -> None:
             assert text[span["start"] : span["end"]] == span["text"] == "Café"
 
 
-def test_a_quote_from_a_requirement_moves_with_it() -> None:
+def test_a_quote_from_a_requirement_moves_with_it():
     issue = {
         "uid": "i",
         "requirement": "r",
@@ -51,18 +51,18 @@ def test_a_quote_from_a_requirement_moves_with_it() -> None:
     assert moved["span"] == {"start": 5, "end": 10, "text": "zahlt"}
 
 
-def test_the_id_still_names_the_conversation() -> None:
+def test_the_id_still_names_the_conversation():
     assert in_normal_form(item())["item_id"] == "cafe\u0301"
 
 
-def test_labels_of_a_text_in_normal_form_stay_as_they_are() -> None:
+def test_labels_of_a_text_in_normal_form_stay_as_they_are():
     labels = [{"trigger": {"message": 0, "start": 0, "end": 4, "text": "Café"}}]
 
     assert labels_in_normal_form(labels, ["Café"]) == labels
 
 
 @given(st.text("e\u0301\u0323a o\u0308"), st.data())
-def test_a_part_in_normal_form_is_never_cut_shorter(text: str, data: Any) -> None:
+def test_a_part_in_normal_form_is_never_cut_shorter(text, data):
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
 

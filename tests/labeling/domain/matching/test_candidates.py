@@ -1,7 +1,5 @@
 """Labels that are perhaps the same, although they do not match."""
 
-from __future__ import annotations
-
 import pytest
 
 from labeling.agreement.matching.candidates import candidates, perhaps_same

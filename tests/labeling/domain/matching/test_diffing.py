@@ -19,7 +19,7 @@ def payload(*labels: dict[str, Any]) -> dict[str, Any]:
     return {"requirements": list(labels)}
 
 
-def test_labels_are_told_apart_by_uid_and_not_by_place_or_id() -> None:
+def test_labels_are_told_apart_by_uid_and_not_by_place_or_id():
     before = payload(label("a", title="Log in"), label("b", title="Log out"))
     after = payload(label("b", title="Log out"), label("c", title="Log in"))
 
@@ -31,7 +31,7 @@ def test_labels_are_told_apart_by_uid_and_not_by_place_or_id() -> None:
     ]
 
 
-def test_a_change_names_the_field_with_both_values() -> None:
+def test_a_change_names_the_field_with_both_values():
     interval = difference(
         payload(label("a", title="Log in", priority="must", source_messages=[0])),
         payload(label("a", title="Log in", priority="could", source_messages=[0, 2])),
@@ -45,7 +45,7 @@ def test_a_change_names_the_field_with_both_values() -> None:
     ]
 
 
-def test_every_layer_is_compared() -> None:
+def test_every_layer_is_compared():
     interval = difference({"requirements": [label("a")]}, {"events": [label("b")]})
 
     assert [(label.kind, label.layer_key) for label in interval.labels] == [
@@ -54,32 +54,32 @@ def test_every_layer_is_compared() -> None:
     ]
 
 
-def test_another_order_of_the_same_labels_is_a_difference() -> None:
+def test_another_order_of_the_same_labels_is_a_difference():
     interval = difference(payload(label("a"), label("b")), payload(label("b"), label("a")))
 
     assert (interval.labels, interval.reordered) == ([], ["requirements"])
     assert interval
 
 
-def test_saying_nothing_here_is_a_difference() -> None:
+def test_saying_nothing_here_is_a_difference():
     assert difference({}, {}, empty_after=True).empty
     assert not difference({}, {}, empty_before=True, empty_after=True)
 
 
 @pytest.mark.parametrize("blank", [None, "", []])
-def test_an_empty_field_equals_one_that_was_never_filled(blank: Any) -> None:
+def test_an_empty_field_equals_one_that_was_never_filled(blank):
     assert field_changes(label("a", condition=blank), label("a")) == []
 
 
 @given(TEXTS, TEXTS)
-def test_the_parts_of_each_side_make_its_text(before: str, after: str) -> None:
+def test_the_parts_of_each_side_make_its_text(before, after):
     parts = word_parts(before, after)
 
     assert "".join(part.text for part in parts if part.kind != "added") == before
     assert "".join(part.text for part in parts if part.kind != "removed") == after
 
 
-def test_texts_are_compared_word_by_word() -> None:
+def test_texts_are_compared_word_by_word():
     assert [tuple(part) for part in word_parts("Track the order", "Track every order")] == [
         ("same", "Track "),
         ("removed", "the"),

@@ -1,7 +1,5 @@
 """What an adjudicator starts from, and whose words a decision takes."""
 
-from __future__ import annotations
-
 from labeling.agreement.matching.consensus import settle
 from labeling.agreement.matching.merging import (
     agreement_of,

@@ -59,13 +59,13 @@ def problems(*labels: Any, complete: bool = True, **options: Any) -> dict[str, s
         ("id", "R1", "String should match pattern"),
     ],
 )
-def test_what_is_wrong_is_said_at_its_field(field: str, value: Any, message: str) -> None:
+def test_what_is_wrong_is_said_at_its_field(field, value, message):
     result = problems(LABEL | {field: value})
 
     assert result[f"requirements.0.{field}"].startswith(message)
 
 
-def test_a_draft_may_hold_blanks() -> None:
+def test_a_draft_may_hold_blanks():
     blanks = dict.fromkeys(LABEL, "") | {
         "uid": "a1",
         "id": "REQ-001",
@@ -92,11 +92,11 @@ def test_a_draft_may_hold_blanks() -> None:
         None,
     ],
 )
-def test_a_broken_shape_is_refused_even_in_a_draft(label: Any) -> None:
+def test_a_broken_shape_is_refused_even_in_a_draft(label):
     assert problems(label, complete=False)
 
 
-def test_labels_are_told_apart_by_uid_and_id() -> None:
+def test_labels_are_told_apart_by_uid_and_id():
     result = check_payload(
         {"requirements": [LABEL, LABEL]}, layers=["extraction"], message_count=4, complete=False
     )
@@ -107,20 +107,20 @@ def test_labels_are_told_apart_by_uid_and_id() -> None:
     ]
 
 
-def test_nothing_here_and_labels_exclude_each_other() -> None:
+def test_nothing_here_and_labels_exclude_each_other():
     assert "empty" in problems(LABEL, empty=True)
     assert "empty" in problems()
     assert problems(empty=True) == {}
     assert problems(complete=False) == {}
 
 
-def test_a_key_of_no_layer_is_refused() -> None:
+def test_a_key_of_no_layer_is_refused():
     result = check_payload({"wishes": []}, layers=["extraction"], message_count=1, complete=False)
 
     assert [problem.path for problem in result] == ["wishes"]
 
 
-def test_the_form_offers_every_field_that_a_person_fills_in() -> None:
+def test_the_form_offers_every_field_that_a_person_fills_in():
     fields = {field["name"]: field for field in form_fields("extraction")}
 
     assert set(fields) == set(LABEL) - {"uid", "id"}
@@ -132,7 +132,7 @@ def test_the_form_offers_every_field_that_a_person_fills_in() -> None:
     assert all(field["help"] for field in fields.values())
 
 
-def test_json_schema_and_yaml_say_the_same_and_accept_what_we_accept() -> None:
+def test_json_schema_and_yaml_say_the_same_and_accept_what_we_accept():
     schema = json_schema()
 
     assert yaml.safe_load(yaml_schema()) == schema
@@ -214,7 +214,7 @@ def problems_of(layer: str, label: Any, *, complete: bool = True) -> dict[str, s
 
 
 @pytest.mark.parametrize("layer", COMPLETE)
-def test_a_complete_label_of_each_layer_has_no_problem(layer: str) -> None:
+def test_a_complete_label_of_each_layer_has_no_problem(layer):
     assert problems_of(layer, COMPLETE[layer]) == {}
 
 
@@ -227,7 +227,7 @@ def test_a_complete_label_of_each_layer_has_no_problem(layer: str) -> None:
         if name not in ("uid", "condition", "span", "arguments")
     ],
 )
-def test_each_layer_must_be_complete_and_its_drafts_need_not(layer: str, field: str) -> None:
+def test_each_layer_must_be_complete_and_its_drafts_need_not(layer, field):
     partial = {name: value for name, value in COMPLETE[layer].items() if name != field}
 
     assert problems_of(layer, partial)[field] == "This is empty."
@@ -254,9 +254,7 @@ def test_each_layer_must_be_complete_and_its_drafts_need_not(layer: str, field: 
         ("relevance", {"score": "2"}, "score", "Input should be 0, 1 or 2"),
     ],
 )
-def test_what_is_wrong_in_a_layer_is_said_at_its_field(
-    layer: str, changes: dict[str, Any], path: str, message: str
-) -> None:
+def test_what_is_wrong_in_a_layer_is_said_at_its_field(layer, changes, path, message):
     assert message in problems_of(layer, COMPLETE[layer] | changes)[path]
 
 
@@ -272,9 +270,7 @@ def test_what_is_wrong_in_a_layer_is_said_at_its_field(
     ],
 )
 @pytest.mark.parametrize("complete", [True, False])
-def test_a_span_quotes_what_stands_at_its_place_even_in_a_draft(
-    wrong: dict[str, Any], complete: bool
-) -> None:
+def test_a_span_quotes_what_stands_at_its_place_even_in_a_draft(wrong, complete):
     label = COMPLETE["events"] | {"trigger": {"message": 0} | wrong}
 
     assert any(
@@ -282,7 +278,7 @@ def test_a_span_quotes_what_stands_at_its_place_even_in_a_draft(
     )
 
 
-def test_what_became_stale_never_blocks_a_draft() -> None:
+def test_what_became_stale_never_blocks_a_draft():
     for layer, changes in [
         ("inference", {"triggered_by": ["gone"]}),
         ("validation", {"field": "title"}),
@@ -292,13 +288,13 @@ def test_what_became_stale_never_blocks_a_draft() -> None:
         assert problems_of(layer, COMPLETE[layer] | changes, complete=False) == {}
 
 
-def test_a_uid_names_one_label_of_the_whole_payload() -> None:
+def test_a_uid_names_one_label_of_the_whole_payload():
     result = problems_of("qa", COMPLETE["qa"] | {"uid": "a1"}, complete=False)
 
     assert result == {"questions": "Two labels have the uid a1."}
 
 
-def test_forms_of_events_offer_the_types_and_roles_of_the_project() -> None:
+def test_forms_of_events_offer_the_types_and_roles_of_the_project():
     fields = {field["name"]: field for field in form_fields("events", event_schema=EVENTS)}
 
     assert [choice["value"] for choice in fields["type"]["choices"]] == ["shipping", "refund"]
@@ -306,7 +302,7 @@ def test_forms_of_events_offer_the_types_and_roles_of_the_project() -> None:
     assert form_fields("events")[0]["choices"] == []
 
 
-def test_each_layer_tells_a_form_everything_it_needs() -> None:
+def test_each_layer_tells_a_form_everything_it_needs():
     for layer in form_layers(list(LAYERS)):
         names = {field["name"] for field in layer["fields"]}
         assert {layer["heading"], *layer["badges"]} <= names
@@ -321,11 +317,11 @@ def test_each_layer_tells_a_form_everything_it_needs() -> None:
 
 
 @pytest.mark.parametrize("layer", COMPLETE)
-def test_json_schema_accepts_the_labels_of_each_layer(layer: str) -> None:
+def test_json_schema_accepts_the_labels_of_each_layer(layer):
     jsonschema.validate({LAYERS[layer].key: [COMPLETE[layer]]}, json_schema([layer]))
 
 
-def test_a_project_may_do_without_fields_that_do_not_decide_what_is_the_same() -> None:
+def test_a_project_may_do_without_fields_that_do_not_decide_what_is_the_same():
     label = {
         name: value
         for name, value in LABEL.items()
