@@ -195,9 +195,14 @@ def skip(assignment: Assignment, reason: str = "Not in English.") -> Annotation:
     return annotation
 
 
+def ruler() -> Ruler:
+    """An encoder that counts words, with which everything is compared here."""
+    return Ruler(WordOverlap())
+
+
 def work(project: Project) -> None:
-    """What a worker does once it is woken, with an encoder that counts words."""
-    processing.process(project, ruler=lambda: Ruler(WordOverlap()))
+    """What a worker does once it is woken."""
+    processing.process(project, ruler=ruler)
 
 
 def measure(round_: Round, layer: str = "") -> dict[str, Any] | None:
@@ -263,4 +268,4 @@ def make_release(
 
 
 def freeze(project: Project, layer: str = "extraction", **fields: Any) -> GoldRelease:
-    return gold.freeze(project=project, layer=layer, ruler=Ruler(WordOverlap()), **fields)
+    return gold.freeze(project=project, layer=layer, ruler=ruler(), **fields)

@@ -13,14 +13,13 @@ from labeling.agreement.matching.similarity import Ruler
 from labeling.models import Assignment, Membership, Project, Round
 from labeling.operation.webhooks import sending
 from tests import factories, webhook_receiver
-from tests.fakes import WordOverlap
 from tests.labeling.agreement import ANA, BEN
 from tests.webhook_receiver import Receiver
 
 
 @pytest.fixture
 def ruler() -> Ruler:
-    return Ruler(WordOverlap())
+    return factories.ruler()
 
 
 @pytest.fixture

@@ -9,27 +9,20 @@ from django.test import Client
 
 from labeling import tasks
 from labeling.agreement import vectors
-from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
-from labeling.gold import gold
 from labeling.jobs import pending
 from labeling.models import Adjudication, Conversation, GoldItem, Job, Merge, Project, Round
 from labeling.settling import adjudications, merges, processing, reviews
 from labeling.work import annotations
 from tests import factories
-from tests.fakes import WordOverlap
 from tests.pages import page
 
 pytestmark = pytest.mark.postgres
 
 
-def ruler() -> Ruler:
-    return Ruler(WordOverlap())
-
-
 def merge(project: Project) -> None:
     """What the worker does."""
-    merges.merge(project, ruler=ruler)
+    merges.merge(project, ruler=factories.ruler)
 
 
 def label(who: str, number: int = 1) -> dict[str, Any]:
@@ -115,7 +108,7 @@ def test_a_decision_names_whose_label_it_took(disputed, signed_in, rita):
     assert (first["id"], second["id"]) == ("REQ-001", "REQ-002")
     assert (decision.kind, decision.guideline_flag) == ("ambiguous", True)
     assert (decision.reason, decision.why) == ("", Fact("decision.ambiguous"))
-    release = gold.freeze(project=disputed.project, layer="extraction", ruler=ruler())
+    release = factories.freeze(disputed.project)
     provenance = factories.with_names(release.items.get())["provenance"]
     assert provenance["labels"]["ana-2"]["by"] == ["ana"]
 
@@ -208,7 +201,7 @@ def test_what_no_worker_has_merged_yet_is_said_to_be_prepared(
     assert "Being prepared" in page(client, f"/adjudicate/{conversation.pk}/")
     assert "1 conversation is being prepared" in page(client, "/projects/orders/adjudication/")
 
-    monkeypatch.setattr(vectors, "ruler", ruler)
+    monkeypatch.setattr(vectors, "ruler", factories.ruler)
     tasks.process_answers(project.pk)
     tasks.process_answers(project.pk)  # repeating it changes nothing
 
@@ -218,7 +211,7 @@ def test_what_no_worker_has_merged_yet_is_said_to_be_prepared(
 
 
 def test_a_worker_lets_other_messages_through_while_answers_keep_coming(project, monkeypatch):
-    monkeypatch.setattr(vectors, "ruler", ruler)
+    monkeypatch.setattr(vectors, "ruler", factories.ruler)
     monkeypatch.setattr(processing, "TURN_SECONDS", 0.0)
     monkeypatch.setattr(processing, "AT_ONCE", 1)
     factories.answer_all(factories.open_full(project, 2))
@@ -323,6 +316,6 @@ def test_what_was_accepted_before_stays_on_record_while_the_answers_agree(projec
         kind="accepted",
         decided_by=rita,
     )
-    item = gold.freeze(project=project, layer="extraction", ruler=ruler()).items.get()
+    item = factories.freeze(project).items.get()
     assert item.how == GoldItem.How.UNANIMOUS
     assert factories.with_names(item)["provenance"]["accepted_by"] == "rita"

@@ -14,19 +14,18 @@ from django.db.models import QuerySet
 
 from labeling.agreement import conversations as service
 from labeling.agreement import measurements
-from labeling.agreement.matching.similarity import Ruler
 from labeling.agreement.rules.agreement import agreement as compute
 from labeling.agreement.rules.units import marks
 from labeling.models import Annotation, ConversationAgreement, Measurement, Project, Round
 from labeling.work import annotations
 from tests import factories
-from tests.fakes import WordOverlap, record_agreement
+from tests.fakes import record_agreement
 
 pytestmark = pytest.mark.django_db
 
 
 def measured(opened: Round) -> tuple[Any, ...]:
-    measurements.measure(opened, ruler=lambda: Ruler(WordOverlap()))
+    measurements.measure(opened, ruler=factories.ruler)
     row = opened.measurements.get()
     splits = list(service.splits_in(opened, "extraction"))
     return row.answers_sha256, row.figures, row.records, row.n_compared, row.n_splits, splits
@@ -89,7 +88,7 @@ def test_figures_of_rows_are_those_of_the_answers(opened):
     for name in ("pairs", "fleiss_kappa", "krippendorff_alpha", "intervals", "outlook"):
         plain = figures[name]
         assert plain == _as_stored(expected[name]), name
-    matched = record_agreement(requirements, ruler=Ruler(WordOverlap()))
+    matched = record_agreement(requirements, ruler=factories.ruler())
     assert records == _as_stored([pair.as_json() for pair in matched])
 
 

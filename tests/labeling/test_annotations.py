@@ -59,12 +59,6 @@ def test_a_save_says_when_and_as_which_version_it_was_stored(signed_in, ana, ass
     assert stored_title() == "Tracking"
 
 
-def test_a_draft_may_be_incomplete(signed_in, ana, assignment):
-    bare = {"requirements": [{"uid": "a", "title": "", "type": "", "confidence": None}]}
-
-    assert send(signed_in(ana), assignment, bare).status_code == 200
-
-
 def test_a_page_that_missed_a_change_cannot_overwrite_it(signed_in, ana, assignment):
     send(signed_in(ana), assignment, titled("first"))
 

@@ -23,7 +23,6 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.core import members, transactions
 from labeling.exchange import label_imports
 from labeling.gold import gold
@@ -42,7 +41,6 @@ from labeling.settling import merges, settling
 from labeling.work import annotations, assignments, handovers, rounds
 from tests import factories
 from tests.concurrency import Pause, both, closing
-from tests.fakes import WordOverlap
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
@@ -210,7 +208,7 @@ def test_answers_come_in_during_a_freeze(project, rita, monkeypatch):
         return outcomes(*args, **kwargs)
 
     monkeypatch.setattr(settling, "outcomes_of_project", outcomes_later)
-    frozen_by = {"layer": "extraction", "ruler": Ruler(WordOverlap()), "by": rita}
+    frozen_by = {"layer": "extraction", "ruler": factories.ruler(), "by": rita}
 
     with ThreadPoolExecutor(1) as threads:
         frozen = threads.submit(closing, lambda: gold.freeze(project=project, **frozen_by))
@@ -238,7 +236,7 @@ def test_a_finished_test_is_not_begun_again_by_a_page_that_saw_it_open(project, 
     begun, scored = both(
         lambda: tries.begin(project, dan, tries.TEST),
         pause,
-        lambda: check_scores.score(part.pk, ruler=Ruler(WordOverlap())),
+        lambda: check_scores.score(part.pk, ruler=factories.ruler()),
     )
 
     assert (begun.exception(), scored.exception()) == (None, None)
@@ -250,7 +248,7 @@ def test_two_workers_tell_of_a_merge_once(project, monkeypatch):
     pause = Pause(monkeypatch, merges.Merge.objects, "bulk_create")
 
     def merge() -> None:
-        merges.merge(project, ruler=lambda: Ruler(WordOverlap()))
+        merges.merge(project, ruler=factories.ruler)
 
     first, second = both(merge, pause, merge)
 

@@ -9,11 +9,9 @@ import pytest
 
 from labeling import tasks
 from labeling.agreement import discussions, vectors
-from labeling.agreement.matching.similarity import Ruler
 from labeling.jobs import pending
 from labeling.models import Comment, ConversationAgreement, Disagreement, Round
 from tests import factories
-from tests.fakes import WordOverlap
 from tests.layers import event, inferred, issue, question, rating
 from tests.pages import page
 
@@ -23,7 +21,7 @@ SCHEMA = {"tracking": ["what"]}
 
 @pytest.fixture
 def worker(monkeypatch: pytest.MonkeyPatch) -> Callable[[Round], None]:
-    monkeypatch.setattr(vectors, "ruler", lambda: Ruler(WordOverlap()))
+    monkeypatch.setattr(vectors, "ruler", factories.ruler)
 
     def work(round_: Round) -> None:
         pending.request(round_.project, measure=round_)

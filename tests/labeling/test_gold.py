@@ -6,7 +6,6 @@ from unicodedata import is_normalized
 import pytest
 from django.core.management import CommandError, call_command
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.conversations.rules.importing import Turn
 from labeling.domain.facts import Fact
 from labeling.gold import gold
@@ -21,11 +20,8 @@ from labeling.settling import adjudications
 from labeling.words import words_of
 from labeling.work import annotations, rounds
 from tests import factories
-from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.postgres
-
-RULER = Ruler(WordOverlap())
 
 
 def test_what_everybody_labeled_alike_becomes_gold(project, rita):
@@ -172,6 +168,8 @@ def test_an_unknown_release_is_named_with_what_there_is(project):
         call_command("verify", release="ordres")
     with pytest.raises(CommandError, match="orders@x"):
         call_command("verify", release="orders@x")
+    with pytest.raises(CommandError, match=r"no gold release orders@9\.0\.0"):
+        call_command("verify", release="orders@9.0.0")
 
 
 def test_a_slug_with_a_typo_names_the_nearest_project(project):

@@ -10,12 +10,10 @@ from zipfile import ZipFile
 import pytest
 from django.test import Client
 
-from labeling.agreement.matching.similarity import Ruler
-from labeling.gold import gold, gold_requests, looks
+from labeling.gold import gold_requests, looks
 from labeling.gold.looks import Sight
 from labeling.models import GoldRelease, Guideline, Project
 from tests import factories
-from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db
 GOLD = "/api/gold/orders/1/"
@@ -23,10 +21,6 @@ GOLD = "/api/gold/orders/1/"
 
 def post(client: Client, url: str, **body: Any) -> Any:
     return client.post(url, json.dumps(body), content_type="application/json")
-
-
-def ruler() -> Ruler:
-    return Ruler(WordOverlap())
 
 
 def text_of(answer: Any) -> bytes:
@@ -60,7 +54,7 @@ def test_the_labels_of_a_test_item_need_a_reason(project, noor, signed_in):
     full = factories.open_full(project, 2)
     full.conversations.update(split="test")
     factories.answer_all(full)
-    release = gold.freeze(project=project, layer="extraction", ruler=ruler())
+    release = factories.freeze(project)
     client, url = signed_in(noor), f"{GOLD}items/{release.items.all()[0].item_id}/"
 
     refused = client.get(url)
@@ -93,10 +87,10 @@ def test_a_release_is_asked_for_made_by_a_worker_and_looked_up(project, rita, si
     assert (asked.status_code, asked.json()["state"]) == (202, "waiting")
     assert again.json()["id"] == asked.json()["id"]
 
-    gold_requests.answer(project, ruler=ruler)
+    gold_requests.answer(project, ruler=factories.ruler)
     made = client.get(f"{url}{asked.json()['id']}/").json()
     post(client, url, layer="extraction", name="own")
-    gold_requests.answer(project, ruler=ruler)
+    gold_requests.answer(project, ruler=factories.ruler)
     rows = client.get(url).json()["results"]
 
     assert (made["state"], made["release"], made["asked_by"]) == ("frozen", "own@1", "rita")
@@ -125,7 +119,7 @@ def test_what_lint_found_is_read_and_accepted_as_one_freezes(project, rita, sign
     asked = post(client, freezes, layer="extraction").json()
     assert (asked["state"], client.get(url).json()["at"]) == ("waiting", None)
 
-    gold_requests.answer(project, ruler=ruler)
+    gold_requests.answer(project, ruler=factories.ruler)
     report = client.get(url).json()
 
     refused = client.get(f"{freezes}{asked['id']}/").json()
@@ -134,5 +128,5 @@ def test_what_lint_found_is_read_and_accepted_as_one_freezes(project, rita, sign
     assert (report["items"], report["kinds"]) == (2, [{"kind": "superseded", "number": 2}])
     assert [row["conversation"] for row in report["results"]] == ["c-001", "c-002"]
     post(client, freezes, layer="extraction", waive={"superseded": "As it is."})
-    gold_requests.answer(project, ruler=ruler)
+    gold_requests.answer(project, ruler=factories.ruler)
     assert [row["reason"] for row in GoldRelease.objects.get().waivers] == ["As it is."]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -157,16 +156,6 @@ def test_label_studio_gets_one_annotation_marked_as_truth(release, tmp_path):
         (answer,) = one.answers
         assert answer.is_gold
         assert answer.payload == item.content["gold"]
-
-
-def test_a_table_has_a_row_per_label_and_runs_nothing(release, tmp_path):
-    files = written(release, tmp_path, "csv")
-    with files["labels.csv"].open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-
-    assert [row["item_id"] for row in rows] == [item.item_id for item in release.items.all()]
-    assert json.loads(rows[0]["source_messages"]) == [0]
-    assert rows[0]["how"] == "unanimous"
 
 
 @pytest.mark.parametrize("layer", LAYERS)

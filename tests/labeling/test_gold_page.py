@@ -5,14 +5,11 @@ import zipfile
 
 import pytest
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.core import events
 from labeling.exchange.export import FORMATS, export
-from labeling.gold import gold
 from labeling.gold.rules.release import item_sha256
 from labeling.models import Adjudication, Conversation, Event
 from tests import factories
-from tests.fakes import WordOverlap
 from tests.pages import page, text_of
 
 pytestmark = pytest.mark.django_db
@@ -117,7 +114,7 @@ def test_an_item_says_which_field_came_from_whom_where_nobody_gave_all_of_it(
         if assignment.annotator.username == "cleo":
             labels["requirements"][0]["acceptance_criteria"] = ["one", "two"]
         factories.answer_with(assignment, labels)
-    release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+    release = factories.freeze(project)
 
     (item,) = release.items.all()
     (label,) = item.content["gold"]["requirements"]
@@ -147,7 +144,7 @@ def test_a_decided_item_names_who_decided_and_keeps_all_answers(signed_in, proje
         reason="The user takes it back.",
         decided_by=people["rita"],
     )
-    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+    factories.freeze(project)
     client = signed_in(people["rita"])
 
     shown = page(client, f"{RELEASE}items/c-001/")

@@ -8,20 +8,13 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.core import acting
-from labeling.gold import gold, releases
+from labeling.gold import releases
 from labeling.gold.verification import verify
 from labeling.models import Annotation, GoldItem, GoldRelease, Project
 from labeling.settling import adjudications
 from labeling.work import annotations, locking
 from tests import factories
-from tests.fakes import WordOverlap
-
-
-def freeze(project: Project, **options: Any) -> GoldRelease:
-    ruler = Ruler(WordOverlap())
-    return gold.freeze(project=project, layer="extraction", ruler=ruler, **options)
 
 
 @pytest.fixture
@@ -55,7 +48,7 @@ def test_what_is_decided_while_a_release_is_made_is_in_the_next_one(answered, ri
 
     monkeypatch.setattr(releases, "draft", decide_first)
     with acting.acting(""):  # the account of the command line is made before
-        before, after = freeze(answered), freeze(answered)
+        before, after = factories.freeze(answered), factories.freeze(answered)
 
     hows = [release.items.get(conversation=last).how for release in (before, after)]
     assert hows == ["unanimous", "adjudicated"]
@@ -67,7 +60,7 @@ def test_what_fails_while_rows_are_inserted_leaves_nothing(answered, monkeypatch
     monkeypatch.setattr(locking, "lock", lambda answers: lock(answers) and 1 // 0)
 
     with pytest.raises(ZeroDivisionError):
-        freeze(answered)
+        factories.freeze(answered)
 
     assert not GoldItem.objects.exists()
     assert not GoldRelease.objects.exists()
@@ -75,7 +68,7 @@ def test_what_fails_while_rows_are_inserted_leaves_nothing(answered, monkeypatch
 
 
 def test_answers_behind_a_release_are_locked_with_it(answered):
-    freeze(answered)
+    factories.freeze(answered)
 
     annotation = Annotation.objects.first()
     assert annotation
@@ -97,6 +90,6 @@ def test_who_freezes_something_else_under_the_name_meanwhile_is_not_overwritten(
     monkeypatch.setattr(releases.Draft, "store", store_second)
 
     with pytest.raises(releases.AnswersChanged):
-        freeze(answered)
+        factories.freeze(answered)
 
     assert not GoldRelease.objects.exists()

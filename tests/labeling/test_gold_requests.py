@@ -10,13 +10,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.gold import gold, gold_requests, releases
 from labeling.gold.views.gold import _requests
 from labeling.models import Event, GoldRelease, Job, Project
 from tests import factories
 from tests.concurrency import closing
-from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.postgres
 
@@ -32,7 +30,7 @@ def asked(project: Project, rita: User, django_capture_on_commit_callbacks: Any)
 
 def work(asked: Event) -> None:
     assert asked.project is not None
-    gold_requests.answer(asked.project, ruler=lambda: Ruler(WordOverlap()))
+    gold_requests.answer(asked.project, ruler=factories.ruler)
 
 
 def test_a_request_is_made_as_it_was_asked_and_answered(asked, project):
@@ -92,7 +90,7 @@ def test_who_asks_for_the_same_joins_and_another_release_waits(asked, project, r
     other = ask("two")
     assert gold_requests.waiting(project) == [asked, other]
 
-    gold_requests.answer(project, ruler=lambda: Ruler(WordOverlap()))
+    gold_requests.answer(project, ruler=factories.ruler)
 
     assert [str(release) for release in GoldRelease.objects.all()] == ["own@1"]  # in their order
     assert gold_requests.waiting(project) == [other]
@@ -103,7 +101,7 @@ def test_who_asks_for_the_same_joins_and_another_release_waits(asked, project, r
 def test_nobody_freezes_while_somebody_does_and_then_it_goes_on(project, rita, monkeypatch):
     factories.answer_all(factories.open_full(project, 1))
     factories.work(project)
-    ruler = Ruler(WordOverlap())
+    ruler = factories.ruler()
     first = gold_requests.request_freeze(project=project, layer="extraction", name="own", by=rita)
     made = releases.publish
 

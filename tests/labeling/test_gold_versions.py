@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from labeling.gold import gold
 from labeling.models import Conversation, GoldRelease, Guideline, Project
@@ -64,8 +63,3 @@ def test_what_differs_says_which_number_is_raised(first, rita, change, meaning):
     change(first, rita)
 
     assert factories.freeze(first.project, waive={"superseded": "Fine."}).meaning == meaning
-
-
-def test_a_version_that_is_not_there_is_named(first):
-    with pytest.raises(CommandError, match=r"no gold release orders@9\.0\.0"):
-        call_command("verify", release="orders@9.0.0")

@@ -150,18 +150,6 @@ def test_corrected_evidence_is_a_new_version_with_the_same_uids(write):
     assert uids[0] == uids[1]
 
 
-def test_one_wrong_file_stores_nothing_of_the_others(write):
-    good = write("Chat_1_A_B.json", chat())
-    bad = write("Chat_2_A_B.json", realtalk([message("D1:1"), message("D1:2", "yesterday")]))
-
-    said = refused(good, bad, leave_out="nothing")
-
-    assert said == [
-        "Chat_2_A_B.json: session_1[1] (D1:2): \"date_time\" is 'yesterday', "
-        "not like 29.12.2023, 22:42:04; nothing was stored"
-    ]
-
-
 def test_what_is_no_chat_is_left_out_by_name_and_the_others_are_stored(write):
     bad = write("Chat_2_A_B.json", realtalk([message("D1:1"), message("D1:2", "yesterday")]))
 
@@ -185,16 +173,6 @@ def test_the_published_list_of_locomo_is_a_conversation_for_each_sample(write):
     assert "locomo10.json: no: " in said
     assert "Gold: " in said
     assert GoldItem.objects.count() == 2
-
-
-def test_a_dry_run_reports_and_stores_nothing(write):
-    before = stored()
-
-    said = run(write("Chat_1_A_B.json", chat()), dry_run=True)
-
-    assert stored() == before
-    assert "1 new (3 messages)" in said
-    assert "A question without any evidence" in said
 
 
 def test_the_number_in_a_name_only_proposes_the_split_of_a_copy(write):
@@ -284,3 +262,13 @@ def test_an_imported_item_shows_its_file_and_what_is_never_scored(imported, sign
     assert "Imported from Chat_2_A_B.json sha256" in text
     assert "Never scored: it was published without evidence" in text
     assert "Not found: D1:2" in text
+
+
+def test_a_dry_run_reports_and_stores_nothing(write):
+    before = stored()
+
+    said = run(write("Chat_1_A_B.json", chat()), dry_run=True)
+
+    assert stored() == before
+    assert "1 new (3 messages)" in said
+    assert "A question without any evidence" in said

@@ -14,9 +14,8 @@ import pytest
 from django.core.management import call_command
 
 from labeling.agreement import vectors
-from labeling.agreement.matching.similarity import Ruler
 from labeling.models import GoldRelease
-from tests.fakes import WordOverlap
+from tests import factories
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FOLDER = FIXTURES / "interviews"
@@ -77,7 +76,7 @@ def test_nothing_of_what_was_said_stands_in_the_labels(source, folder):
 
 @pytest.mark.django_db
 def test_the_gold_is_made_by_the_commands_that_are_told(source, tmp_path, monkeypatch):
-    monkeypatch.setattr(vectors, "ruler", lambda: Ruler(WordOverlap()))
+    monkeypatch.setattr(vectors, "ruler", factories.ruler)
     chosen = subprocess.run(
         [sys.executable, FOLDER / "choose.py", source], check=True, capture_output=True
     ).stdout

@@ -8,15 +8,13 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.exchange.export import FORMATS, export
 from labeling.exchange.gold_formats import CannotCarry
 from labeling.gold import gold
-from labeling.models import Adjudication, GoldRelease, Project
+from labeling.models import Adjudication, Project
 from labeling.settling import adjudications, merges
 from labeling.work.annotations import InvalidPayload
 from tests import factories
-from tests.fakes import WordOverlap
 from tests.layers import arc, event, inferred, issue, phase, question, rating
 from tests.pages import page
 
@@ -25,10 +23,6 @@ pytestmark = pytest.mark.postgres
 ANNOTATORS = ("ana", "ben", "cleo")
 STAGES = ["extraction", "inference", "validation"]
 Payload = dict[str, Any]
-
-
-def ruler() -> Ruler:
-    return Ruler(WordOverlap())
 
 
 def own(who: str, **fields: Any) -> dict[str, Any]:
@@ -82,11 +76,7 @@ def labeled(layers: list[str], given: Callable[[str], Payload]) -> Project:
 
 
 def merge(project: Project) -> None:
-    merges.merge(project, ruler=ruler)
-
-
-def freeze(project: Project, layer: str, **fields: Any) -> GoldRelease:
-    return gold.freeze(project=project, layer=layer, ruler=ruler(), **fields)
+    merges.merge(project, ruler=factories.ruler)
 
 
 def decide(
@@ -108,7 +98,7 @@ def clusters(project: Project, layer: str) -> list[Any]:
 @pytest.mark.parametrize("layer", GIVEN)
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "native"])
 def test_gold_of_every_layer_is_written_in_every_format(people, tmp_path, layer, format):
-    release = freeze(labeled(*GIVEN[layer]), layer)
+    release = factories.freeze(labeled(*GIVEN[layer]), layer)
 
     if layer == "end_to_end" and format == "labelstudio":
         with pytest.raises(CannotCarry):  # they have no place for three layers at once
@@ -120,7 +110,7 @@ def test_gold_of_every_layer_is_written_in_every_format(people, tmp_path, layer,
 
 @pytest.mark.parametrize("layer", ["inference", "validation", "relevance", "end_to_end"])
 def test_what_gold_labels_refer_to_is_in_the_same_item(people, layer):
-    release = freeze(labeled(*GIVEN[layer]), layer)
+    release = factories.freeze(labeled(*GIVEN[layer]), layer)
 
     document = release.items.get().content
 
@@ -142,7 +132,7 @@ def test_what_gold_labels_refer_to_is_in_the_same_item(people, layer):
 
 @pytest.mark.parametrize("layer", GIVEN)
 def test_the_page_of_an_item_can_be_read_for_every_layer(people, signed_in, layer):
-    release = freeze(labeled(*GIVEN[layer]), layer)
+    release = factories.freeze(labeled(*GIVEN[layer]), layer)
     client = signed_in(people["noor"])
 
     shown = page(client, f"{release.get_absolute_url()}items/c-001/")
@@ -168,7 +158,7 @@ def test_labels_wait_for_what_they_refer_to(people, signed_in):
     with pytest.raises(
         gold.NothingToFreeze, match=r"base_not_settled layer=layer_within\.extraction"
     ):
-        freeze(project, "validation")
+        factories.freeze(project, "validation")
 
     client = signed_in(people["rita"])
     assert not merges.due(project, "validation")
@@ -186,7 +176,7 @@ def test_after_the_decision_labels_refer_to_what_was_decided(people):
     decide(project, "extraction", kept, by=people["rita"])
 
     (cluster,) = clusters(project, "validation")
-    release = freeze(project, "validation")
+    release = factories.freeze(project, "validation")
 
     document = release.items.get().content
     (requirement,) = document["given"]["requirements"]
@@ -208,7 +198,7 @@ def test_a_decision_about_what_no_longer_stands_has_to_be_made_again(people):
     assert requirement
 
     with pytest.raises(gold.NothingToFreeze, match="decision_outdated"):
-        freeze(project, "validation")
+        factories.freeze(project, "validation")
 
 
 def test_nobody_decides_about_a_requirement_that_is_not_there(people):
@@ -244,12 +234,12 @@ def disputed_arcs(who: str) -> Payload:
 def test_a_disputed_conversation_of_any_layer_is_left_out_by_name_and_can_be_decided(people):
     project = labeled(["arc"], disputed_arcs)
     with pytest.raises(gold.NothingToFreeze, match=r"disputed_and_more .*How did ana go"):
-        freeze(project, "arc")
+        factories.freeze(project, "arc")
 
     labels = [cluster.label for cluster in clusters(project, "arc")]
     decide(project, "arc", [labels[0], None, None], by=people["rita"])
 
-    document = factories.with_names(freeze(project, "arc").items.get())
+    document = factories.with_names(factories.freeze(project, "arc").items.get())
     assert document["provenance"]["adjudicated_by"] == "rita"
     assert set(document["provenance"]["answers"]) == set(ANNOTATORS)
     (uid,) = (label["uid"] for label in document["gold"]["arcs"])
@@ -261,7 +251,8 @@ def test_the_whole_came_about_as_its_weakest_part_and_names_each(people):
     (requirement,) = clusters(project, "extraction")
     decide(project, "extraction", [requirement.label], by=people["rita"])
 
-    provenance = factories.with_names(freeze(project, "end_to_end").items.get())["provenance"]
+    item = factories.freeze(project, "end_to_end").items.get()
+    provenance = factories.with_names(item)["provenance"]
 
     assert (provenance["how"], provenance["adjudicated_by"]) == ("adjudicated", "rita")
     hows = {stage: row["how"] for stage, row in provenance["stages"].items()}
@@ -279,7 +270,7 @@ def test_labels_of_two_layers_that_people_call_alike_stay_two_in_the_whole(peopl
 
     project = labeled(STAGES, alike)
 
-    document = freeze(project, "end_to_end").items.get().content
+    document = factories.freeze(project, "end_to_end").items.get().content
 
     uids = [label["uid"] for labels in document["gold"].values() for label in labels]
     assert len(set(uids)) == 3
@@ -292,7 +283,7 @@ def test_the_whole_needs_all_its_stages(people):
     project = labeled(["extraction", "validation"], two_ways)
 
     with pytest.raises(gold.UnknownLayer, match=r"layer_within.*inference"):
-        freeze(project, "end_to_end")
+        factories.freeze(project, "end_to_end")
 
 
 # --- comparing releases ---

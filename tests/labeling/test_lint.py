@@ -12,7 +12,6 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.conversations.rules.importing import Turn
 from labeling.core import acting
 from labeling.gold import gold_requests, lint, releases, reopenings
@@ -29,13 +28,10 @@ from labeling.models import (
 from labeling.words import in_english
 from labeling.work import guidelines
 from tests import factories
-from tests.fakes import WordOverlap
 from tests.pages import page
 from tests.talks import talk, texts
 
 pytestmark = pytest.mark.postgres
-
-RULER = Ruler(WordOverlap())
 MAIL = "Write to ana.diaz@example.org, please."
 
 
@@ -278,14 +274,14 @@ def test_a_lead_asks_and_accepts_on_the_page(superseded, lead, signed_in, people
 
     of_layer = {"layer": "extraction", "name": superseded.slug}
     lead.post(ask, of_layer)
-    gold_requests.answer(superseded, ruler=lambda: RULER)
+    gold_requests.answer(superseded, ruler=factories.ruler)
 
     assert "Labels under superseded guidelines 2" in page(lead, address)
     assert "c-001: labeled under version 1 of the guidelines" in page(lead, address)
     assert "Accept and freeze" not in page(signed_in(people["noor"]), address)
 
     lead.post(ask, {**of_layer, "waive-superseded": "Only <b>typos</b>."})
-    gold_requests.answer(superseded, ruler=lambda: RULER)
+    gold_requests.answer(superseded, ruler=factories.ruler)
 
     shown = lead.get(GoldRelease.objects.get().get_absolute_url()).content.decode()
     assert "Labels under superseded guidelines" in shown

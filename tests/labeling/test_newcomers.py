@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import pytest
 from django.contrib.auth.models import User
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.core import members
-from labeling.gold import gold
 from labeling.models import (
     Admission,
     Annotation,
@@ -22,7 +20,6 @@ from labeling.models import (
 from labeling.screening import check_scores, newcomers, tries
 from labeling.work import admission, annotations, assignments, rounds
 from tests import factories
-from tests.fakes import WordOverlap
 from tests.pages import page
 
 State = Qualification.State
@@ -55,7 +52,7 @@ def calibrate(
     for part in parts[skip:]:
         annotations.submit(part, factories.save_of(factories.labels(sources)))
     for part in parts:
-        check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
+        check_scores.score(part.pk, ruler=factories.ruler())
     return Qualification.objects.get(user=user, kind="calibration")
 
 
@@ -164,11 +161,11 @@ def test_people_who_read_the_labels_cannot_calibrate_blind(project, noor, rita):
         tries.begin(project, noor, tries.CALIBRATION)
 
 
-def test_a_lead_lets_somebody_in_by_a_reason_and_gold_says_so(project, dan, rita, ana, ruler):
+def test_a_lead_lets_somebody_in_by_a_reason_and_gold_says_so(project, dan, rita, ana):
     tries.let_in(project, dan, tries.CALIBRATION, by=rita, reason="Wrote the guidelines.")
     factories.answer_all(factories.open_full(project, 1, annotators=[dan, ana], overlap=2))
 
-    release = gold.freeze(project=project, layer="extraction", ruler=ruler)
+    release = factories.freeze(project)
     full = [item for item in release.items.all() if item.conversation.rounds.filter(kind="full")]
     rows = {
         row["username"]: row for row in factories.with_names(full[0])["provenance"]["annotators"]
@@ -236,7 +233,7 @@ def test_who_reads_labels_during_a_try_does_not_pass_it_also_when_the_role_is_go
     parts = list(tries.parts_of(dan, project, tries.CALIBRATION))
     for part in parts:
         annotations.submit(part, factories.save_of(factories.labels([0])))
-        check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
+        check_scores.score(part.pk, ruler=factories.ruler())
 
     tried = Qualification.objects.get(user=dan)
     assert tried.state == State.FAILED

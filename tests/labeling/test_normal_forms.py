@@ -11,13 +11,10 @@ from unicodedata import normalize
 import pytest
 from django.core.management import CommandError, call_command
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.conversations.rules.importing import Turn
 from labeling.exchange.export import export
-from labeling.gold import gold
 from labeling.models import Annotation, Conversation, GoldRelease, Project
 from tests import factories
-from tests.fakes import WordOverlap
 
 TEXTS = ["Das Cafe\u0301 in Zu\u0308rich zahlt.", "Der Rene\u0301 auch."]
 WORDS = "Zu\u0308rich"
@@ -85,7 +82,7 @@ def test_gold_comes_back_beside_the_conversations_that_it_is_of(people, tmp_path
     project = make_project("NFD")
     for assignment in factories.open_full(project, 1).assignments.all():
         factories.answer_with(assignment, {"events": [event("NFD")]})
-    release = gold.freeze(project=project, layer="events", ruler=Ruler(WordOverlap()), name="own")
+    release = factories.freeze(project, "events", name="own")
     path, *_ = export(release, format="native", folder=tmp_path / "out")
 
     out = StringIO()

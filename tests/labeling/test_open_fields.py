@@ -6,12 +6,9 @@ from typing import Any
 
 import pytest
 
-from labeling.agreement.matching.similarity import Ruler
-from labeling.gold import gold
 from labeling.models import Project, Round
 from labeling.work import annotations
 from tests import factories
-from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db
 OPEN = {"extraction": ["acceptance_criteria", "confidence", "priority", "rationale"]}
@@ -47,8 +44,7 @@ def test_short_labels_become_gold(project):
         factories.answer_with(assignment, {"requirements": [short(1)]})
     factories.work(project)
 
-    ruler = Ruler(WordOverlap())
-    release = gold.freeze(project=project, layer="extraction", ruler=ruler)
+    release = factories.freeze(project)
 
     (item,) = release.items.all()
     (label,) = item.content["gold"]["requirements"]

@@ -10,7 +10,6 @@ from django.test.utils import CaptureQueriesContext
 
 from labeling.agreement import agreement, conversations, measurements
 from labeling.agreement.matching.similarity import Ruler
-from labeling.gold import gold
 from labeling.jobs import pending
 from labeling.models import Measurement, Merge, PendingUpdate, Project, Round
 from labeling.settling import processing, settling
@@ -110,7 +109,7 @@ def test_nothing_is_computed_in_a_transaction(project, monkeypatch, transactiona
     monkeypatch.setattr(agreement, "compute", outside(compute))
     monkeypatch.setattr(settling, "settle", outside(settle))
 
-    release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+    release = factories.freeze(project)
 
     assert release.items.count() == 1
     assert release.agreement["rounds"][0]["value"] == 1.0
@@ -199,7 +198,7 @@ def test_what_comes_in_again_and_again_is_left_out_and_named(project, monkeypatc
 
     monkeypatch.setattr(processing, "catch_up", answer_afterwards)
 
-    release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+    release = factories.freeze(project)
 
     assert [item.item_id for item in release.items.all()] == [first.external_id]
     (row,) = release.left_out

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from pyarrow import parquet
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.core import project_settings
 from labeling.exchange.export import FORMATS, export
-from labeling.gold import gold
 from labeling.models import Event, GoldRelease, Project, Pseudonym
 from labeling.screening import check_turns
 from labeling.settling import adjudications
 from labeling.work import annotations
 from tests import factories
-from tests.fakes import WordOverlap
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 NAMES = ("ana", "ben", "cleo", "rita")
-
-
-def freeze(project: Project, **options: Any) -> GoldRelease:
-    return gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()), **options)
 
 
 @pytest.fixture
@@ -49,7 +41,7 @@ def release(project: Project, rita: User) -> GoldRelease:
         reason="Message 1 says it",
         by=rita,
     )
-    return freeze(project)
+    return factories.freeze(project)
 
 
 def test_no_item_and_no_export_names_anybody_or_says_when(release, tmp_path):
@@ -78,7 +70,7 @@ def test_the_numbers_follow_the_names_and_stay(release, project, rita):
     assert numbers == {"ana": 1, "ben": 2, "cleo": 3, "rita": 4}
 
     factories.answer_all(factories.open_full(project, 1))
-    freeze(project)
+    factories.freeze(project)
 
     assert dict(Pseudonym.objects.values_list("user__username", "number")) == numbers
 
@@ -104,7 +96,7 @@ def test_the_version_of_the_guidelines_is_the_same_throughout_an_item(project, r
         by=rita,
     )
 
-    release = freeze(project, waive={"superseded": "Version 2 only adds an example."})
+    release = factories.freeze(project, waive={"superseded": "Version 2 only adds an example."})
     provenance = release.items.get().content["provenance"]
 
     assert {row["guideline_version"] for row in provenance["annotators"]} == {1}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.models import (
     Annotation,
     Assignment,
@@ -19,7 +18,6 @@ from labeling.screening import check_scores, check_turns, checks, tries
 from labeling.work import admission, annotations, assignments, rounds
 from labeling.work.locking import Locked
 from tests import factories
-from tests.fakes import WordOverlap
 from tests.pages import page
 
 TEST = Assignment.Purpose.QUALIFICATION
@@ -44,7 +42,7 @@ def do_test(user: User, project: Project, *, right: bool) -> Qualification:
         payload = factories.labels([0]) if right else {"requirements": []}
         version = known.version if known else 0
         annotations.submit(part, factories.save_of(payload, base_version=version))
-        check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
+        check_scores.score(part.pk, ruler=factories.ruler())
     return Qualification.objects.get(project=project, user=user)
 
 
@@ -62,7 +60,7 @@ def test_a_test_without_anything_to_compare_has_no_value(project, dan, rita):
     project.save()
     for part in tries.parts_of(dan, project, tries.TEST):
         annotations.submit(part, factories.save_of({"events": []}))
-        check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
+        check_scores.score(part.pk, ruler=factories.ruler())
 
     result = Qualification.objects.get(user=dan)
     assert (result.state, result.value) == (State.BETWEEN, None)

@@ -8,12 +8,9 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from labeling.agreement.matching.similarity import Ruler
-from labeling.gold import gold
 from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Round
 from labeling.work import annotations, assignments, locking, rounds
 from tests import factories
-from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db
 PAGE = UUID(int=1)
@@ -140,12 +137,11 @@ def test_gold_locks_the_answers_it_holds_and_no_others(signed_in, ana, project, 
 
 def test_a_second_release_leaves_the_first_lock_alone(project, full):
     factories.answer_all(full)
-    ruler = Ruler(WordOverlap())
-    gold.freeze(project=project, layer="extraction", ruler=ruler)
+    factories.freeze(project)
     before = list(Annotation.objects.order_by("pk").values_list("locked_at", flat=True))
     factories.answer_all(factories.open_full(project, 1))
 
-    gold.freeze(project=project, layer="extraction", ruler=ruler)
+    factories.freeze(project)
 
     after = list(Annotation.objects.order_by("pk").values_list("locked_at", flat=True))
     assert after[: len(before)] == before

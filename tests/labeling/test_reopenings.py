@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.exchange.gold_files import import_gold
 from labeling.gold import corrections, gold, reopenings
 from labeling.gold.rules.corrections import blind
@@ -30,7 +28,6 @@ from labeling.settling import adjudications
 from labeling.settling.adjudications import Decision
 from labeling.work import rounds
 from tests import factories
-from tests.fakes import WordOverlap
 from tests.pages import page
 
 URL = "/projects/orders/reopened/"
@@ -99,10 +96,6 @@ def clusters_for(client: Client, item: GoldItem) -> list[dict[str, Any]]:
     return list(shown.context["page"]["clusters"])
 
 
-def frozen(project) -> GoldItem:
-    return gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
-
-
 @pytest.mark.django_db
 def test_a_doubt_is_decided_in_adjudication_by_somebody_who_does_not_read_it(
     signed_in, rita, noor, project, item
@@ -131,7 +124,8 @@ def test_a_doubt_is_decided_in_adjudication_by_somebody_who_does_not_read_it(
     assert answered.status_code == 201, answered.content
     row.refresh_from_db()
     assert (row.state, row.decision.decided_by) == ("corrected", rita)
-    assert frozen(project).items.get(item_id=item.item_id).content["gold"]["requirements"] == []
+    newer = factories.freeze(project).items.get(item_id=item.item_id)
+    assert newer.content["gold"]["requirements"] == []
 
 
 @pytest.mark.django_db
@@ -142,7 +136,7 @@ def test_the_next_release_holds_what_was_decided_and_says_which_label_it_changed
     decided(row, rita, "proposal")
 
     assert PendingUpdate.objects.filter(conversation=item.conversation_id).exists()
-    newer = frozen(project)
+    newer = factories.freeze(project)
     content = newer.items.get(item_id=item.item_id).content
     assert content["gold"]["requirements"] == [{**label_in(item), "source_messages": [2]}]
     (correction,) = content["provenance"]["corrections"]
@@ -161,7 +155,7 @@ def test_gold_that_stays_keeps_its_labels_and_who_gave_them(rita, noor, project,
 
     (label,) = decision.payload["requirements"]
     assert sorted(label["adopted_from"]) == ["ana", "ben", "cleo"]
-    content = frozen(project).items.get(item_id=item.item_id).content
+    content = factories.freeze(project).items.get(item_id=item.item_id).content
     assert content["gold"]["requirements"] == [label_in(item)]
     assert "corrections" not in content["provenance"]
     assert Reopening.objects.get().state == "kept"
@@ -178,7 +172,7 @@ def test_a_decision_made_later_overrides_it(rita, noor, project, item):
         by=rita,
     )
 
-    content = frozen(project).items.get(item_id=item.item_id).content
+    content = factories.freeze(project).items.get(item_id=item.item_id).content
 
     assert content["gold"]["requirements"][0]["source_messages"] == [0]
     assert "corrections" not in content["provenance"]
@@ -193,7 +187,8 @@ def test_a_missing_label_is_added_with_the_next_id_which_no_judge_sees(rita, noo
     assert [cluster.label["id"] for cluster in desk.clusters] == ["REQ-001", "REQ-002"]
     decided(row, rita, "proposal")
 
-    labels = frozen(project).items.get(item_id=item.item_id).content["gold"]["requirements"]
+    newer = factories.freeze(project).items.get(item_id=item.item_id)
+    labels = newer.content["gold"]["requirements"]
     assert [label["title"] for label in labels] == [label_in(item)["title"], "Another wish"]
     assert labels[1]["id"] != labels[0]["id"]
 
@@ -325,22 +320,6 @@ def test_a_doubt_about_a_test_item_is_read_for_a_reason(signed_in, people, proje
     assert signed_in(people["noor"]).get(f"{URL}{row.pk}/").status_code == 302
 
 
-@pytest.mark.django_db
-def test_a_settled_doubt_never_changes_and_none_is_deleted(rita, noor, item):
-    decided(asked(item, noor), rita, "proposal")
-
-    for statement in (
-        "UPDATE labeling_reopening SET state = 'open'",
-        "DELETE FROM labeling_reopening",
-    ):
-        with (
-            pytest.raises(DatabaseError),
-            transaction.atomic(),
-            connection.cursor() as cursor,
-        ):
-            cursor.execute(statement)
-
-
 # --- gold from elsewhere --------------------------------------------------------------------------
 
 
@@ -376,7 +355,7 @@ def test_imported_gold_is_copied_with_the_corrected_label(signed_in, rita, noor,
         corrections.freeze_corrections(newer)
     # the release that was labeled here does not change with it
     with pytest.raises(gold.NothingChanged):
-        frozen(project)
+        factories.freeze(project)
 
 
 @pytest.mark.django_db

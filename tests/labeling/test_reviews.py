@@ -8,13 +8,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from labeling.agreement.matching.similarity import Ruler
-from labeling.gold import gold
 from labeling.models import Annotation, Membership, Project, Review
 from labeling.settling import reviews
 from labeling.work.models.assignments import draw_of
 from tests import factories
-from tests.fakes import WordOverlap
 from tests.pages import page
 
 
@@ -53,7 +50,7 @@ def test_the_page_says_beforehand_that_what_gold_holds_cannot_be_returned(
     assert returns not in free.content.decode()
     assert free.context["takers"] == ["dora"]
 
-    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+    factories.freeze(project)
 
     held = client.get(url)
     assert returns in held.content.decode()
@@ -68,7 +65,7 @@ def test_gold_takes_what_was_fixed_and_the_answer_stays_what_it_was(
     for annotation in answers[:2]:
         say(signed_in(rita), annotation, "fixed", payload={"requirements": fixed})
 
-    item = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap())).items.get()
+    item = factories.freeze(project).items.get()
 
     titles = {label["title"] for label in item.content["gold"]["requirements"]}
     assert titles == {"Parcel Tracking"}

@@ -5,20 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from labeling.domain.planning import TooFewAnnotators
 from labeling.models import Event, Project, Round
 from labeling.work import rounds
 from tests import factories
 
 pytestmark = pytest.mark.postgres
-
-
-def test_a_calibration_round_goes_to_every_annotator(project):
-    round_ = factories.open_calibration(project, 4)
-
-    assert round_.assignments.count() == 4 * 3
-    assert round_.overlap == 3
-    assert Event.objects.get(verb="round.opened").data["conversations"] == 4
 
 
 def test_full_labeling_is_locked_until_a_calibration_passes(project, rita):
@@ -32,30 +23,12 @@ def test_full_labeling_is_locked_until_a_calibration_passes(project, rita):
     assert opened.override_reason == ""
 
 
-def test_a_failed_calibration_leaves_the_gate_locked(project):
-    round_ = factories.open_calibration(project)
-    for assignment in round_.assignments.select_related("annotator"):
-        factories.answer(assignment, [0] if assignment.annotator.username == "ana" else [1])
-
-    round_.refresh_from_db()
-    assert round_.state == Round.State.FAILED
-    assert not rounds.gate_is_open(project)
-
-
-def test_agreement_without_a_value_does_not_pass(project):
-    round_ = factories.open_calibration(project)
-    factories.answer_all(round_, sources=())  # everybody: nothing here, so chance is 1
-
-    round_.refresh_from_db()
-    assert round_.agreement["value"] is None
-    assert round_.state == Round.State.FAILED
-
-
 def test_an_override_is_recorded_with_its_reason(project):
     round_ = factories.open_full(project, override_reason="Pilot for the workshop")
 
     assert round_.override_reason == "Pilot for the workshop"
-    assert Event.objects.get(verb="round.opened").data["override_reason"] == round_.override_reason
+    opened = Event.objects.get(verb="round.opened").data
+    assert (opened["override_reason"], opened["conversations"]) == (round_.override_reason, 4)
 
 
 def test_one_calibration_round_at_a_time(project):
@@ -71,13 +44,6 @@ def test_one_calibration_round_at_a_time(project):
             guideline=first.guideline,
             overlap=3,
         )
-
-
-def test_an_overlap_beyond_the_annotators_is_refused_in_words(project):
-    with pytest.raises(TooFewAnnotators, match=r"add annotators.* overlap=4"):
-        factories.open_full(project, overlap=4)
-
-    assert not Round.objects.exists()
 
 
 def test_a_round_needs_conversations_people_and_guidelines(project):

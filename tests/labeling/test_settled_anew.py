@@ -4,15 +4,13 @@ import pytest
 
 from labeling.agreement.matching import consensus
 from labeling.agreement.matching.agreed import AgreedLabel
-from labeling.agreement.matching.similarity import Ruler
 from labeling.gold.verification import verify
 from labeling.models import Merge
 from labeling.settling import adjudications, merges, processing
 from tests import factories
-from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db
-RULER = Ruler(WordOverlap())
+
 PRIORITIES = {
     "c-001": ("must", "must", "must"),
     "c-002": ("must", "should", "must"),
@@ -67,7 +65,7 @@ def test_what_was_accepted_by_the_older_rule_is_to_decide_again(first, rita):
         decided_by=rita,
     )
     accepted.save()
-    processing.catch_up(project, ruler=lambda: RULER)
+    processing.catch_up(project, ruler=factories.ruler)
 
     work = adjudications.workload(project, "extraction")
 

@@ -11,12 +11,9 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
-from labeling.agreement.matching.similarity import Ruler
-from labeling.gold import gold
 from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Project
 from labeling.work import annotations, assignments, locking, rounds
 from tests import factories
-from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db
 
@@ -124,7 +121,7 @@ def test_a_skip_in_a_conversation_that_gold_holds_stands(project, ana):
     skip(first)
     for other in others:
         factories.answer(other)
-    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+    factories.freeze(project)
 
     with pytest.raises(locking.Locked, match="in_gold"):
         annotations.reopen(first)

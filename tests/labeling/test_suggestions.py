@@ -10,8 +10,6 @@ from django.db import DatabaseError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from labeling.agreement.matching.similarity import Ruler
-from labeling.gold import gold
 from labeling.models import (
     Annotation,
     Assignment,
@@ -24,7 +22,6 @@ from labeling.models import (
 from labeling.settling import adjudications
 from labeling.work import annotations, suggestions
 from tests import factories
-from tests.fakes import WordOverlap
 
 SECRET = "Zebra Crossing Alarm"
 
@@ -309,7 +306,7 @@ def test_gold_keeps_who_took_a_label_over_beside_a_label_that_is_like_any_other(
             by=people["rita"],
         )
 
-    release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+    release = factories.freeze(project)
 
     content = factories.with_names(release.items.first())
     (label,) = content["gold"]["requirements"]
@@ -329,7 +326,7 @@ def test_agreed_gold_names_who_accepted_and_who_typed(project, people):
     typed = {name: value for name, value in label.items() if name not in ("origin", "suggestion")}
     factories.answer_with(ben_s, {"requirements": [typed | {"uid": "typed-by-ben"}]})
 
-    release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+    release = factories.freeze(project)
 
     (provenance,) = factories.with_names(release.items.first())["provenance"]["labels"].values()
     assert provenance["origins"] == {

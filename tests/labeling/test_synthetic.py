@@ -12,7 +12,6 @@ from django.urls import reverse
 from pyarrow import parquet
 
 from labeling.agreement import vectors
-from labeling.agreement.matching.similarity import Ruler
 from labeling.conversations import conversations
 from labeling.exchange import label_exports
 from labeling.exchange.export import export
@@ -20,7 +19,6 @@ from labeling.exchange.formats import native
 from labeling.gold import gold, gold_requests
 from labeling.models import Conversation, Event, GoldRelease, Project
 from tests import factories
-from tests.fakes import WordOverlap
 from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +28,7 @@ WRITER = "templates/1 seed 7"
 
 @pytest.fixture(autouse=True)
 def word_overlap_ruler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "ruler", lambda: Ruler(WordOverlap()))
+    monkeypatch.setattr(vectors, "ruler", factories.ruler)
 
 
 @pytest.fixture
@@ -96,7 +94,7 @@ def test_the_page_asks_with_a_box_and_shows_what_is_synthetic(mixed, people, cli
     fields = {"layer": "extraction", "name": "orders", "with_synthetic": "on"}
     client.post(reverse("gold-freeze", args=["orders"]), fields)
     asked = Event.objects.get(verb=gold_requests.ASKED)
-    gold_requests.answer(asked.project, ruler=lambda: Ruler(WordOverlap()))
+    gold_requests.answer(asked.project, ruler=factories.ruler)
 
     release = GoldRelease.objects.get()
     shown = client.get(release.get_absolute_url()).content.decode()

@@ -15,7 +15,7 @@ from labeling.gold.verification import verify
 from labeling.models import Conversation, GoldRelease, Pseudonym
 from tests import factories
 from tests.labeling.test_import_gold import refused, run
-from tests.labeling.test_layer_gold import GIVEN, freeze, labeled
+from tests.labeling.test_layer_gold import GIVEN, labeled
 from tests.pages import page
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
@@ -38,7 +38,7 @@ def hashes(release: GoldRelease) -> list[str]:
 
 @pytest.mark.parametrize("layer", GIVEN)
 def test_items_of_every_layer_keep_their_hashes(layer, people, tmp_path):
-    release = freeze(labeled(*GIVEN[layer]), layer)
+    release = factories.freeze(labeled(*GIVEN[layer]), layer)
 
     back = taken(tmp_path / "export", release)
 

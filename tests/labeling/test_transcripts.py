@@ -7,7 +7,6 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from django.db import DatabaseError, connection, transaction
 
 from labeling.conversations.rules.importing import Turn
 from labeling.conversations.rules.transcripts import Message
@@ -35,24 +34,3 @@ def test_a_stored_text_is_what_its_hash_covers_and_reads_as_it_was_said(talk):
         Message(index, turn.role, turn.speaker, turn.content, turn.time)
         for index, turn in enumerate(TURNS)
     ]
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE labeling_transcript SET messages = '[]'",
-        "INSERT INTO labeling_transcript SELECT conversation_id, '[]' FROM labeling_transcript"
-        " WHERE true ON CONFLICT (conversation_id) DO UPDATE SET messages = '[]'",
-    ],
-    ids=["update", "upsert"],
-)
-def test_no_statement_changes_a_stored_text(talk, statement):
-    with pytest.raises(DatabaseError, match="never changes"), transaction.atomic():
-        run_sql(statement)
-
-    assert len(Conversation.objects.get(pk=talk.pk).messages) == len(TURNS)
-
-
-def run_sql(statement: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(statement)

@@ -7,12 +7,10 @@ from typing import NamedTuple
 import pytest
 from django.contrib.auth.models import User
 
-from labeling.agreement.matching.similarity import Ruler
 from labeling.models import Annotation, Event, Membership, Project, Qualification
 from labeling.screening import check_scores, checks, tries
 from labeling.work import admission, annotations, assignments
 from tests import factories
-from tests.fakes import WordOverlap
 
 State = Qualification.State
 
@@ -59,7 +57,7 @@ def do_try(user: User, project: Project, kind: Kind, *, right: bool) -> Qualific
         payload = factories.labels([0]) if right else {"requirements": []}
         version = before.version if before else 0
         annotations.submit(part, factories.save_of(payload, base_version=version))
-        check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
+        check_scores.score(part.pk, ruler=factories.ruler())
     return tries.row_of(project, user, kind.name)
 
 

@@ -9,7 +9,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.logs import KeylessFormatter
-from labeling.agreement.matching.similarity import Ruler
 from labeling.core import events
 from labeling.jobs import outbox
 from labeling.models import Event, Job, Round, Webhook, WebhookDelivery
@@ -19,7 +18,6 @@ from labeling.operation.webhooks import sending, webhooks
 from labeling.settling import merges
 from labeling.work import annotations
 from tests import factories
-from tests.fakes import WordOverlap
 from tests.webhook_receiver import signed_by
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
@@ -45,7 +43,7 @@ def work(made):
 
 
 def merge_answers(project):
-    merges.merge(project, ruler=lambda: Ruler(WordOverlap()))
+    merges.merge(project, ruler=factories.ruler)
 
 
 def test_a_receiver_is_told_what_happened_in_ids_and_signed(project, rita, ana, made, receiver):

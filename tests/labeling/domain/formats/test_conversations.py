@@ -21,7 +21,6 @@ from labeling.conversations.formats.conversations import READERS, read
 from labeling.conversations.formats.talks import HowToRead, time_in
 from labeling.conversations.rules.importing import Problem, Record
 from labeling.domain.errors import FileFault
-from tests.growth import assert_four_times_the_text_takes_no_eight_times_as_long
 
 pytestmark = pytest.mark.no_database
 PAGE = Path(__file__).parents[4] / "templates" / "docs" / "formats.md"
@@ -658,25 +657,3 @@ def test_no_file_makes_a_reader_fail(format):
         data = b"".join(part[draw.randint(0, len(part)) :] for part in parts)
         for entry in everything(data, format):
             assert isinstance(entry, Problem | tuple)
-
-
-@pytest.mark.parametrize(
-    ("format", "start", "unit"),
-    [
-        ("transcript", "Ana: Hi\n", "Ana: a: b: c (00:01\n"),
-        ("transcript", "Ana: Hi\n", "a" * 200 + "\n"),
-        ("vtt", "WEBVTT\n\n", "00:01.000 --> 00:02.000\n<v <v <i><<b>&amp;\n\n"),
-        ("vtt", "WEBVTT\n\n00:01.000\n<v", " " * 100),
-        ("csv", "speaker,text,chat\n", "Ana,b,c\n"),
-        ("whatsapp", "12.03.24, 09:15 - Ana: Hi\n", "12.03.24, 09:15 - Ana: <a" + "<" * 90 + "\n"),
-        ("whatsapp", "12.03.24, 09:15 - Ana: Hi\n", "\u200e" * 100 + "\n"),
-    ],
-)
-def test_time_grows_with_the_size_of_a_file(format, start, unit):
-    """Twice the text takes about twice the time, whatever the text is."""
-
-    def read(times: int) -> None:
-        everything(start + unit * times, format)
-
-    read(100)
-    assert_four_times_the_text_takes_no_eight_times_as_long(read, 1_000)
