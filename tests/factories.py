@@ -5,7 +5,7 @@ Ana, Ben and Cleo annotate; Rita leads; Noor does research; Olga is outside.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -179,6 +179,15 @@ def answer_with(assignment: Assignment, payload: dict[str, Any]) -> Annotation:
     if assignment.round.kind == Round.Kind.CALIBRATION:
         work(assignment.round.project)
     return annotation
+
+
+def answer_each(round_: Round, given: Callable[[str], Any]) -> Round:
+    """Everybody submits what is given under their name: a payload, or source messages."""
+    for assignment in round_.assignments.select_related("annotator"):
+        said = given(assignment.annotator.username)
+        answer_with(assignment, said if isinstance(said, dict) else labels(said))
+    round_.refresh_from_db()
+    return round_
 
 
 def with_names(item: GoldItem) -> GoldContent:

@@ -78,9 +78,7 @@ def wishes(uid: str, text: str = "Be told when it ships") -> dict[str, Any]:
 def test_a_layer_needs_nothing_but_its_entries(registered, people, signed_in, tmp_path):
     project = factories.make_project(layers=["wish"])
     opened = factories.open_calibration(project, 2)
-    for assignment in opened.assignments.select_related("annotator"):
-        factories.answer_with(assignment, wishes(assignment.annotator.username))
-    opened.refresh_from_db()
+    factories.answer_each(opened, wishes)
     client = signed_in("rita")
 
     assert (opened.state, opened.agreement["layer"]) == ("passed", "wish")

@@ -56,9 +56,7 @@ def example(project: Project, people: dict[str, User]) -> Round:
     """Ana and Ben on one conversation of eight messages."""
     factories.make_conversations(project, 1, messages=8)
     opened = factories.open_calibration(project, 1, annotators=[people["ana"], people["ben"]])
-    for assignment in opened.assignments.select_related("annotator"):
-        factories.answer(assignment, ANA if assignment.annotator.username == "ana" else BEN)
-    return opened
+    return factories.answer_each(opened, lambda who: ANA if who == "ana" else BEN)
 
 
 @pytest.fixture

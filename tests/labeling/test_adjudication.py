@@ -11,7 +11,7 @@ from labeling import tasks
 from labeling.agreement import vectors
 from labeling.domain.facts import Fact
 from labeling.jobs import pending
-from labeling.models import Adjudication, Conversation, GoldItem, Job, Merge, Project, Round
+from labeling.models import Adjudication, Conversation, GoldItem, Job, Merge, Project
 from labeling.settling import adjudications, merges, processing, reviews
 from labeling.work import annotations
 from tests import factories
@@ -32,25 +32,13 @@ def label(who: str, number: int = 1) -> dict[str, Any]:
     )
 
 
-def answer(round_: Round, given: dict[str, list[dict[str, Any]]]) -> None:
-    for assignment in round_.assignments.select_related("annotator"):
-        labels = given[assignment.annotator.username]
-        factories.answer_with(assignment, {"requirements": labels})
-
-
 @pytest.fixture
 def disputed(project: Project) -> Conversation:
     """All have one label alike; each of Ana and Ben has one more, and Cleo has not."""
     shared = {name: factories.requirement(sources=[0], uid=f"{name}-0") for name in ANNOTATORS}
     round_ = factories.open_full(project, 1)
-    answer(
-        round_,
-        {
-            "ana": [shared["ana"], label("ana", 2)],
-            "ben": [shared["ben"], label("ben", 3)],
-            "cleo": [shared["cleo"]],
-        },
-    )
+    own = {"ana": [label("ana", 2)], "ben": [label("ben", 3)], "cleo": []}
+    factories.answer_each(round_, lambda who: {"requirements": [shared[who], *own[who]]})
     merge(project)
     return round_.places.get().conversation
 

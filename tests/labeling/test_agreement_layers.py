@@ -18,6 +18,7 @@ from labeling.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.labeling.agreement import URL
+from tests.layers import inferred, question, rating
 from tests.pages import page
 
 pytestmark = pytest.mark.django_db
@@ -31,24 +32,10 @@ def layered(people):
     for assignment in opened.assignments.select_related("annotator"):
         labels = factories.labels([0, 1])
         trigger = labels["requirements"][assignment.annotator.username == "ana"]
-        shared = {k: v for k, v in trigger.items() if k != "source_messages"}
-        inferred = {
-            "uid": uuid4().hex,
-            "id": "INF-001",
-            "inference_type": "security",
-            "triggered_by": [trigger["uid"]],
-            "necessity": "necessary",
-        }
-        labels["inferred_requirements"] = [shared | inferred]
-        labels["questions"] = [
-            {
-                "uid": uuid4().hex,
-                "question": "When?",
-                "answer": "Now",
-                "evidence": [0],
-                "category": "temporal",
-            }
+        labels["inferred_requirements"] = [
+            inferred(trigger["title"], action=trigger["action"], triggered_by=[trigger["uid"]])
         ]
+        labels["questions"] = [question("When?")]
         annotations.submit(assignment, factories.save_of(labels))
     opened.refresh_from_db()
     return opened
@@ -105,10 +92,7 @@ def test_what_only_one_has_rated_counts_for_nobody_and_says_so(signed_in, rita, 
     for assignment in opened.assignments.select_related("annotator"):
         labels = factories.labels([0, 1])
         rated = 1 if assignment.annotator.username == "ana" else 2
-        labels["ratings"] = [
-            {"uid": uuid4().hex, "target": label["uid"], "score": 2}
-            for label in labels["requirements"][:rated]
-        ]
+        labels["ratings"] = [rating(label["uid"], 2) for label in labels["requirements"][:rated]]
         factories.answer_with(assignment, labels)
     worker(opened.pk)
     client = signed_in(rita)
@@ -163,10 +147,8 @@ def test_a_complete_round_has_a_worker_measure(project, django_capture_on_commit
 def test_events_are_compared_by_f1(signed_in, rita, people):
     project = factories.make_project(layers=["events"], event_schema={"order": []})
     opened = factories.open_calibration(project, 1, annotators=[people["ana"], people["ben"]])
-    for assignment in opened.assignments.select_related("annotator"):
-        start = 0 if assignment.annotator.username == "ana" else 8
-        factories.answer_with(assignment, {"events": [event(0, 7), event(start, start + 2)]})
-    opened.refresh_from_db()
+    others = {"ana": event(0, 2), "ben": event(8, 10)}
+    factories.answer_each(opened, lambda who: {"events": [event(0, 7), others[who]]})
     client = signed_in(rita)
 
     assert opened.agreement["measure"] == "f1"

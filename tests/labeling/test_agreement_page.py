@@ -42,8 +42,7 @@ def test_a_figure_near_the_threshold_has_the_decimals_that_tell_them_apart(
     project.save()
     factories.make_conversations(project, 1, messages=8)
     opened = factories.open_calibration(project, 1, annotators=[people["ana"], people["ben"]])
-    for assignment in opened.assignments.select_related("annotator"):
-        factories.answer(assignment, ANA if assignment.annotator.username == "ana" else BEN)
+    factories.answer_each(opened, lambda who: ANA if who == "ana" else BEN)
     client, told = signed_in(rita), io.StringIO()
     call_command("agreement", "--project", "orders", "--round", "1", stdout=told)
 

@@ -19,10 +19,7 @@ MARKED = {"ana": [0, 1, 2], "ben": [0], "cleo": [0]}
 
 def answered(project, number=4, marked=MARKED):
     opened = factories.open_calibration(project, number)
-    for assignment in opened.assignments.select_related("annotator"):
-        factories.answer(assignment, marked[assignment.annotator.username])
-    opened.refresh_from_db()
-    return opened
+    return factories.answer_each(opened, marked.get)
 
 
 def write_version(project, version=2):
@@ -187,8 +184,7 @@ def test_the_next_round_takes_the_same_batch_by_the_second_button(signed_in, pro
     again = project.rounds.get(number=2)
     assert (again.kind, again.overlap) == ("calibration", 3)
     assert set(again.conversations.all()) == set(failed.conversations.all())
-    for assignment in again.assignments.select_related("annotator"):
-        factories.answer(assignment, MARKED[assignment.annotator.username])
+    factories.answer_each(again, MARKED.get)
     assert "3 conversations of round 2 were in an earlier calibration round" in page(client, URL)
 
 
@@ -201,8 +197,7 @@ def test_the_next_round_takes_a_fresh_batch_by_the_first(signed_in, project, rit
         conversations=list(project.conversations.all()[:3]),
         annotators=[ana, ben],
     )
-    for assignment in opened.assignments.select_related("annotator"):
-        factories.answer(assignment, MARKED[assignment.annotator.username])
+    factories.answer_each(opened, MARKED.get)
 
     form = signed_in(rita).get(f"{NEW}?fresh_after=1").context["form"]
 

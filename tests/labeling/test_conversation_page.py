@@ -17,8 +17,7 @@ def url(conversation):
 def labeled(project):
     """One conversation: Ana cites messages 0 and 1, Ben and Cleo message 0."""
     opened = factories.open_calibration(project, 1)
-    for assignment in opened.assignments.select_related("annotator"):
-        factories.answer(assignment, [0, 1] if assignment.annotator.username == "ana" else [0])
+    factories.answer_each(opened, lambda who: [0, 1] if who == "ana" else [0])
     return opened.conversations.get()
 
 

@@ -19,10 +19,7 @@ MARKED = {"ana": [0, 2], "ben": [0], "cleo": [0]}  # message 2 is Ana's alone
 
 def answered(project, number=2, marked=MARKED, **fields):
     opened = factories.open_calibration(project, number, **fields)
-    for assignment in opened.assignments.select_related("annotator"):
-        factories.answer(assignment, marked[assignment.annotator.username])
-    opened.refresh_from_db()
-    return opened
+    return factories.answer_each(opened, marked.get)
 
 
 @pytest.fixture

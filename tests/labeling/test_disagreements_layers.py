@@ -35,10 +35,7 @@ def answered(layers: list[str], given: Callable[[str], dict[str, Any]], number: 
     schema = SCHEMA if "events" in layers else {}
     project = factories.make_project(layers=layers, event_schema=schema)
     opened = factories.open_calibration(project, number)
-    for assignment in opened.assignments.select_related("annotator"):
-        factories.answer_with(assignment, given(assignment.annotator.username))
-    opened.refresh_from_db()
-    return opened
+    return factories.answer_each(opened, given)
 
 
 def own(who: str) -> dict[str, Any]:

@@ -25,10 +25,7 @@ def a_round(project, number, *, messages=4, marked=("ana", "ben", "cleo")):
         by=None,
         conversations=factories.make_conversations(project, number, messages=messages),
     )
-    for assignment in opened.assignments.select_related("annotator"):
-        factories.answer(assignment, [0 if assignment.annotator.username in marked else 1])
-    opened.refresh_from_db()
-    return opened
+    return factories.answer_each(opened, lambda who: [0 if who in marked else 1])
 
 
 @pytest.mark.parametrize(
@@ -84,8 +81,7 @@ def test_the_newest_completed_round_decides(project):
 
     under_way = factories.open_calibration(project, 4)
     assert rounds.gate_is_open(project)  # it says nothing before it has closed
-    for assignment in under_way.assignments.select_related("annotator"):
-        factories.answer(assignment, [0] if assignment.annotator.username == "ana" else [1])
+    factories.answer_each(under_way, lambda who: [0] if who == "ana" else [1])
 
     assert not rounds.gate_is_open(project)
     with pytest.raises(rounds.GateLocked):

@@ -1,13 +1,12 @@
 """The calibration gate: κ on the units, the labels themselves, and layers that nobody used."""
 
-from uuid import uuid4
-
 import pytest
 
 from labeling.agreement.rules.agreement import read_agreement
 from labeling.models import Project, Round
 from labeling.templatetags.figures import figure
 from tests import factories
+from tests.layers import inferred
 from tests.pages import page
 
 pytestmark = pytest.mark.django_db
@@ -19,15 +18,15 @@ TEXTS = {
 }
 
 
+def in_words_of(who):
+    title, action = TEXTS[who]
+    return {"requirements": [factories.requirement(title=title, action=action)]}
+
+
 def answered(project, *, alike=False, number=6):
     """Everybody marks message 0 alone; in their own words, unless ``alike``."""
     opened = factories.open_calibration(project, number)
-    for assignment in opened.assignments.select_related("annotator"):
-        title, action = TEXTS["ana" if alike else assignment.annotator.username]
-        label = factories.requirement(title=title, action=action)
-        factories.answer_with(assignment, {"requirements": [label]})
-    opened.refresh_from_db()
-    return opened
+    return factories.answer_each(opened, lambda who: in_words_of("ana" if alike else who))
 
 
 class TestContent:
@@ -79,10 +78,7 @@ class TestContent:
 
     def test_the_mean_of_the_pairs_counts_where_the_mean_of_kappa_does(self, project):
         opened = factories.open_calibration(project, 6)
-        for assignment in opened.assignments.select_related("annotator"):
-            title, action = TEXTS["ben" if assignment.annotator.username == "cleo" else "ana"]
-            label = factories.requirement(title=title, action=action)
-            factories.answer_with(assignment, {"requirements": [label]})
+        factories.answer_each(opened, lambda who: in_words_of("ben" if who == "cleo" else "ana"))
         for statistic, expected in (("min", 0.0), ("mean", 1 / 3)):  # F1 of pairs: 1, 0, 0
             Project.objects.filter(pk=project.pk).update(kappa_statistic=statistic)
             Round.objects.filter(pk=opened.pk).update(agreement=None)
@@ -175,23 +171,13 @@ class TestPerhapsTheSame:
 
     def test_what_one_requirement_triggers_is_compared_too(self, signed_in, rita, two_layers):
         opened = factories.open_calibration(two_layers, 1)
-        for assignment in opened.assignments.select_related("annotator"):
-            base = factories.requirement()
-            title, action = TEXTS[assignment.annotator.username]
-            inferred = {
-                **{name: value for name, value in base.items() if name != "source_messages"},
-                "uid": uuid4().hex,
-                "id": "INF-001",
-                "title": title,
-                "action": action,
-                "inference_type": "security",
-                "necessity": "necessary",
-                "triggered_by": [base["uid"]],
-            }
-            payload = {"requirements": [base], "inferred_requirements": [inferred]}
-            factories.answer_with(assignment, payload)
-        opened.refresh_from_db()
 
+        def triggered(who):
+            base, (title, action) = factories.requirement(), TEXTS[who]
+            label = inferred(title, action=action, triggered_by=[base["uid"]])
+            return {"requirements": [base], "inferred_requirements": [label]}
+
+        factories.answer_each(opened, triggered)
         address = "/projects/orders/rounds/1/disagreements/?layer=inference"
         shown = page(signed_in(rita), address)
 
@@ -199,11 +185,7 @@ class TestPerhapsTheSame:
         assert "Order Tracking 1" in shown
 
     def test_adjudication_and_review_get_them(self, signed_in, rita, project):
-        opened = factories.open_full(project, 1)
-        for assignment in opened.assignments.select_related("annotator"):
-            title, action = TEXTS[assignment.annotator.username]
-            label = factories.requirement(title=title, action=action)
-            factories.answer_with(assignment, {"requirements": [label]})
+        opened = factories.answer_each(factories.open_full(project, 1), in_words_of)
         factories.work(project)
         client = signed_in(rita)
         conversation = opened.conversations.get()
@@ -225,14 +207,16 @@ class TestPerhapsTheSame:
 def test_the_right_words_on_the_wrong_messages_do_not_pass(project):
     """Both mark messages 0 and 1 and write the same two labels, each on the other's message."""
     opened = factories.open_calibration(project, 10)
-    for assignment in opened.assignments.select_related("annotator"):
-        places = [0, 1] if assignment.annotator.username == "ana" else [1, 0]
+
+    def crossed(who):
+        places = [0, 1] if who == "ana" else [1, 0]
         labels = [
             factories.requirement(at, title=title, action=action, sources=[places[at - 1]])
             for at, (title, action) in enumerate(list(TEXTS.values())[:2], start=1)
         ]
-        factories.answer_with(assignment, {"requirements": labels})
-    opened.refresh_from_db()
+        return {"requirements": labels}
+
+    factories.answer_each(opened, crossed)
 
     assert opened.agreement["value"] == 1.0
     assert opened.agreement["content"]["value"] == 0.0

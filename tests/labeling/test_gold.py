@@ -96,10 +96,7 @@ def test_a_skip_that_was_handed_on_waits_for_the_other_answer(project):
 
 def test_a_decision_stands_above_the_labels_and_keeps_the_dissent(project, rita):
     round_ = factories.open_full(project, 1)
-    for assignment in round_.assignments.select_related("annotator"):
-        factories.answer(
-            assignment, {"ana": [0], "ben": [1], "cleo": []}[assignment.annotator.username]
-        )
+    factories.answer_each(round_, {"ana": [0], "ben": [1], "cleo": []}.get)
     decided = factories.requirement(sources=[1]) | {"adopted_from": "ben"}
     adjudications.decide(
         conversation=round_.places.get().conversation,

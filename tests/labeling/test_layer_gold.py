@@ -70,8 +70,7 @@ GIVEN: dict[str, tuple[list[str], Callable[[str], Payload]]] = {
 def labeled(layers: list[str], given: Callable[[str], Payload]) -> Project:
     schema = {"tracking": ["what", "who"]} if "events" in layers else {}
     project = factories.make_project(layers=layers, event_schema=schema)
-    for assignment in factories.open_full(project, 1).assignments.select_related("annotator"):
-        factories.answer_with(assignment, given(assignment.annotator.username))
+    factories.answer_each(factories.open_full(project, 1), given)
     return project
 
 

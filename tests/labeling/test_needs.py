@@ -18,10 +18,7 @@ URL = "/projects/orders/"
 @pytest.fixture
 def failed(project):
     opened = factories.open_calibration(project, 2)
-    for assignment in opened.assignments.select_related("annotator"):
-        factories.answer(assignment, MARKED[assignment.annotator.username])
-    opened.refresh_from_db()
-    return opened
+    return factories.answer_each(opened, MARKED.get)
 
 
 def lines(project):

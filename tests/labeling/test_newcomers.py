@@ -122,8 +122,7 @@ def test_another_try_takes_other_conversations_and_tries_end(project, dan, rita)
 def test_conversations_without_an_outcome_are_not_calibrated_on(project, people, dan):
     names = ["ana", "ben", "cleo"]
     failed = factories.open_calibration(project, 5, annotators=[people[name] for name in names])
-    for assignment in failed.assignments.select_related("annotator"):
-        factories.answer(assignment, [names.index(assignment.annotator.username)])
+    factories.answer_each(failed, lambda who: [names.index(who)])
 
     begun = tries.begin(project, dan, tries.CALIBRATION)
 

@@ -28,10 +28,7 @@ def verbs(project):
 def fail_calibration(project):
     """Ana marks message 0, Ben and Cleo message 1, of 4 each: Ben and Cleo agree fully."""
     opened = factories.open_calibration(project, 2)
-    for assignment in opened.assignments.select_related("annotator"):
-        factories.answer(assignment, [0] if assignment.annotator.username == "ana" else [1])
-    opened.refresh_from_db()
-    return opened
+    return factories.answer_each(opened, lambda who: [0] if who == "ana" else [1])
 
 
 def test_staff_create_a_project_and_lead_it(signed_in, admin):

@@ -120,8 +120,7 @@ def test_a_round_may_take_the_conversations_of_an_earlier_one(
     signed_in, rita, people, project, conversations
 ):
     first = factories.open_calibration(project, 3)
-    for assignment in first.assignments.select_related("annotator"):
-        factories.answer(assignment, [0] if assignment.annotator.username == "ana" else [1])
+    factories.answer_each(first, lambda who: [0] if who == "ana" else [1])
 
     signed_in(rita).post(URL, form(people, source="1", seen="1"))
 
