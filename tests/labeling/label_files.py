@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-import pytest
-from django.contrib.auth.models import User
-from django.core.management import call_command
 
 from labeling.exchange import label_exports
 from labeling.models import (
     Annotation,
-    AnnotationRevision,
-    Assignment,
-    Event,
     Guideline,
     Project,
-    Round,
 )
 from labeling.schema import LAYERS
 from labeling.work import annotations
 from tests import factories
+from tests.labeling import imports
 from tests.labeling.domain.formats import rich
 
 EVENTS = {"ship/send": ["place", "item", "face 😀"], "confirm": []}
@@ -66,25 +59,10 @@ def export(project: Project, folder: Path, format: str = "native") -> list[Path]
     return label_exports.export_labels(project, format=format, folder=folder / format)
 
 
-def run(*files: Path, project: str = "target", **options: Any) -> str:
-    out = StringIO()
-    options.setdefault("reason", "Made in the pilot.")
-    call_command("import_labels", *map(str, files), project=project, stdout=out, **options)
-    return out.getvalue()
-
-
-def refused(*files: Path, **options: Any) -> list[str]:
-    before = stored()
-    errors = StringIO()
-    with pytest.raises(SystemExit):
-        run(*files, stderr=errors, **options)
-    assert stored() == before
-    return errors.getvalue().splitlines()
-
-
-def stored() -> tuple[int, ...]:
-    models = (Round, Assignment, Annotation, AnnotationRevision, Event, User)
-    return tuple(model.objects.count() for model in models)
+run, refused = (
+    partial(does, "import_labels", project="target", reason="Made in the pilot.")
+    for does in (imports.run, imports.refused)
+)
 
 
 def lines_of(path: Path) -> list[Any]:

@@ -2,18 +2,20 @@
 
 import json
 from collections.abc import Callable
-from io import StringIO
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.urls import reverse
 
 from labeling.gold.verification import verify
-from labeling.models import Conversation, Event, GoldItem, GoldRelease, ImportReport, Transcript
+from labeling.models import Conversation, GoldItem, GoldRelease, ImportReport
 from tests import factories
 from tests.chat_files import locomo, message, question, realtalk
+from tests.labeling import imports
+from tests.labeling.imports import stored
 from tests.pages import page, queries
 from tests.talks import copies, talk
 
@@ -43,24 +45,10 @@ def write(tmp_path: Path) -> Write:
     return write
 
 
-def run(*files: Path, format: str = "realtalk", **options: Any) -> str:
-    out = StringIO()
-    options = {"project": "talks", "stdout": out, **options}
-    call_command("import_conversations", *map(str, files), format=format, **options)
-    return out.getvalue()
-
-
-def refused(*files: Path, **options: Any) -> list[str]:
-    before, errors = stored(), StringIO()
-    with pytest.raises(SystemExit):
-        run(*files, stderr=errors, **options)
-    assert stored() == before
-    return errors.getvalue().splitlines()
-
-
-def stored() -> tuple[int, ...]:
-    models = (Conversation, Transcript, GoldRelease, GoldItem, ImportReport, Event)
-    return tuple(model.objects.count() for model in models)
+run, refused = (
+    partial(does, "import_conversations", project="talks", format="realtalk")
+    for does in (imports.run, imports.refused)
+)
 
 
 def test_a_chat_comes_in_with_its_questions_as_gold(write):

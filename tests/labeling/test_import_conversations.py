@@ -6,19 +6,22 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from labeling.conversations import conversations
 from labeling.core import acting
-from labeling.models import Conversation, Event, Project, Transcript
+from labeling.models import Conversation, Event
 from tests import databases
+from tests.labeling import imports
+from tests.labeling.imports import stored
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
@@ -45,25 +48,12 @@ def write(tmp_path: Path) -> Write:
     return write
 
 
+refused = partial(imports.refused, "import_conversations", project="shop")
+
+
 def run(*files: Path, project: str | None = "shop", **options: Any) -> str:
-    out = StringIO()
-    call_command("import_conversations", *map(str, files), project=project, stdout=out, **options)
-    return re.sub(r"\d+\.\d s", "0.0 s", out.getvalue())
-
-
-def refused(*files: Path, **options: Any) -> list[str]:
-    """The lines that were said, after making sure that nothing was stored."""
-    before = stored()
-    errors = StringIO()
-    with pytest.raises(SystemExit) as stop:
-        run(*files, stderr=errors, **options)
-    assert stop.value.code == 1
-    assert stored() == before
-    return errors.getvalue().splitlines()
-
-
-def stored() -> tuple[int, ...]:
-    return tuple(model.objects.count() for model in (Project, Conversation, Transcript, Event))
+    said = imports.run("import_conversations", *files, project=project, **options)
+    return re.sub(r"\d+\.\d s", "0.0 s", said)
 
 
 def test_conversations_are_stored_and_what_was_done_is_said(write):

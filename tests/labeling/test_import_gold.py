@@ -2,20 +2,22 @@
 
 import json
 from collections.abc import Callable
-from io import StringIO
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.urls import reverse
 
 from labeling.exchange.export import export
 from labeling.gold.verification import verify
-from labeling.models import Conversation, Event, GoldItem, GoldRelease, ImportReport, Project
+from labeling.models import GoldItem, GoldRelease, ImportReport, Project
 from labeling.schema import LAYERS
 from tests import factories
 from tests.chat_files import message, question, realtalk
+from tests.labeling import imports
+from tests.labeling.imports import stored
 from tests.layers import inferred, issue
 from tests.pages import page
 
@@ -46,34 +48,14 @@ def chats(write: Write) -> Project:
         write(name, realtalk([message("D1:1"), message("D1:2")], qa=[question()]))
         for name in ("Chat_1_Emi_Elise.json", "Chat_4_Emi_Paola.json")
     ]
-    call_command(
-        "import_conversations",
-        *map(str, files),
-        project="talks",
-        format="realtalk",
-        stdout=StringIO(),
-    )
+    imports.run("import_conversations", *files, project="talks", format="realtalk")
     return Project.objects.get()
 
 
-def run(*files: Path, **options: Any) -> str:
-    out = StringIO()
-    options = {"project": "talks", "layer": "arc", "stdout": out, **options}
-    call_command("import_gold", *map(str, files), **options)
-    return out.getvalue()
-
-
-def refused(*files: Path, **options: Any) -> str:
-    before, errors = stored(), StringIO()
-    with pytest.raises(SystemExit):
-        run(*files, stderr=errors, **options)
-    assert stored() == before
-    return errors.getvalue()
-
-
-def stored() -> tuple[int, ...]:
-    models = (Project, Conversation, GoldRelease, GoldItem, ImportReport, Event)
-    return tuple(model.objects.count() for model in models)
+run, refused = (
+    partial(does, "import_gold", project="talks", layer="arc")
+    for does in (imports.run, imports.refused)
+)
 
 
 def arc_items() -> list[GoldItem]:
@@ -105,7 +87,7 @@ def test_what_arc_cases_cite_in_vain_is_reported(write, chats):
 def test_a_file_that_names_no_chat_asks_for_one(write, chats):
     path = write("cases.json", CASES)
 
-    assert "say it with --conversation ID" in refused(path)
+    assert "say it with --conversation ID" in refused(path)[0]
     run(path, conversation="Chat_4_Emi_Paola")
     assert arc_items()[0].item_id == "Chat_4_Emi_Paola"
 
@@ -113,7 +95,7 @@ def test_a_file_that_names_no_chat_asks_for_one(write, chats):
 def test_two_files_about_one_chat_are_refused(write, chats):
     files = [write(f"arc_cases_{n}_emi_elise.json", CASES) for n in "ab"]
 
-    assert "a second set of labels for Chat_1_Emi_Elise" in refused(*files)
+    assert "a second set of labels for Chat_1_Emi_Elise" in refused(*files)[0]
 
 
 def test_questions_of_a_list_are_gold_of_their_layer(write, chats):
@@ -220,7 +202,7 @@ def test_what_labels_refer_to_comes_with_them(layer, label, write, db):
 def test_a_wrong_line_is_refused_with_file_line_and_reason(change, reason, write, db):
     path = write("gold.jsonl", line(item_id="fine"), line(**change))
 
-    said = refused(path, layer="extraction", project="new")
+    said = refused(path, layer="extraction", project="new")[0]
 
     assert said.startswith("gold.jsonl:2: ")
     assert reason in said
@@ -230,7 +212,7 @@ def test_gold_about_other_text_than_the_stored_one_is_refused(write, db):
     run(write("gold.jsonl", line()), layer="extraction", project="new")
     other = line(conversation=[{"role": "user", "content": "Something else."}])
 
-    said = refused(write("other.jsonl", other), layer="extraction", project="new")
+    said = refused(write("other.jsonl", other), layer="extraction", project="new")[0]
 
     assert "is known with other text" in said
 
@@ -285,4 +267,4 @@ def test_event_lines_become_gold_with_the_place_of_each_word(write, people, sign
 def test_a_wrong_event_line_is_refused(change, write, db):
     path = write("events.jsonl", {**DUEE, **change})
 
-    assert refused(path, layer="events", project="news").startswith("events.jsonl:1: ")
+    assert refused(path, layer="events", project="news")[0].startswith("events.jsonl:1: ")

@@ -24,6 +24,7 @@ from labeling.work import annotations
 from labeling.work.stages import with_stage
 from tests import factories
 from tests.labeling.domain.formats import rich
+from tests.labeling.imports import stored
 from tests.labeling.label_files import (
     answers_of,
     export,
@@ -32,7 +33,6 @@ from tests.labeling.label_files import (
     make_project,
     refused,
     run,
-    stored,
 )
 
 pytestmark = pytest.mark.django_db

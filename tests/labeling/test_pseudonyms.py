@@ -104,10 +104,7 @@ def test_the_version_of_the_guidelines_is_the_same_throughout_an_item(project, r
 
 
 def test_a_project_may_publish_names_and_the_audit_log_says_since_when(project, rita):
-    settings = project_settings.of(project)
-    project_settings.change(
-        project, settings={**settings, "publish_names": True}, base=settings, by=rita
-    )
+    project_settings.change(project, settings={"publish_names": True}, by=rita)
     release = factories.make_release(Project.objects.get(), items=1)
 
     content = release.items.get().content

@@ -16,7 +16,8 @@ from django.urls import reverse
 from labeling.models import Annotation, Conversation, Project
 from tests import factories
 from tests.labeling.domain.formats.test_samples import BOOKING, INFERRED, ISSUE, TALK, saved
-from tests.labeling.label_files import run, stored
+from tests.labeling.imports import stored
+from tests.labeling.label_files import run
 
 pytestmark = pytest.mark.django_db
 

@@ -85,6 +85,6 @@ def test_a_split_that_only_the_conversation_has_refuses_the_item(project, tmp_pa
     (tmp_path / "texts.jsonl").write_text(json.dumps(stored), encoding="utf-8")
     call_command("import_conversations", tmp_path / "texts.jsonl", project="elsewhere")
 
-    said = refused(tmp_path / "export", project="elsewhere", layer="extraction")
+    (said,) = refused(tmp_path / "export", project="elsewhere", layer="extraction")
 
     assert "its split is “” in the export and “test” here" in said
