@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import call_command
 from django.urls import reverse
 
 from labeling.models import Annotation, Conversation, Project
 from tests import factories
+from tests.labeling import imports
 from tests.labeling.domain.formats.test_samples import BOOKING, INFERRED, ISSUE, TALK, saved
 from tests.labeling.imports import stored
 from tests.labeling.label_files import run
@@ -36,10 +36,7 @@ def written(folder: Path, name: str, document: Any) -> Path:
     return path
 
 
-def say(command: str, *files: Path, **options: Any) -> str:
-    out = StringIO()
-    call_command(command, *map(str, files), project="target", stdout=out, **options)
-    return out.getvalue()
+say = partial(imports.run, project="target")
 
 
 def test_a_sample_and_its_saved_labels_come_in_and_every_loss_is_named(target, tmp_path):
