@@ -18,6 +18,7 @@ from django.test import Client
 from evaluation.models import Answer, CaseRun, Judgement, Run, RunSpending
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.run import execution
+from evaluation.services.work import steering
 from labeling.agreement import vectors
 from labeling.agreement.matching.similarity import Ruler
 from labeling.conversations.rules.transcripts import Message
@@ -190,6 +191,15 @@ class Scripted:
         return self.behave(case)
 
 
+def nothing(case: Case) -> Output:
+    return {"requirements": [], "model": None}
+
+
+def nothing_in_every(nth: int) -> Callable[[Case], Output]:
+    """A pipeline that finds nothing in every n-th conversation."""
+    return lambda case: perfect(case) if int(case.case_id[-3:]) % nth else nothing(case)
+
+
 def perfect(case: Case) -> Output:
     number = int(case.case_id[-3:])
     return {"requirements": [requirement(number)], "model": None}
@@ -225,6 +235,16 @@ def launch(release: GoldRelease, people: dict[str, User]) -> Callable[..., Run]:
         return launching.launch(options.pop("release", release), **(given | options))
 
     return launch
+
+
+@pytest.fixture
+def queued(launch: Callable[..., Run]) -> Callable[..., Run]:
+    def queue(**options: Any) -> Run:
+        run = launch(**options)
+        steering.wake(run.pk)
+        return run
+
+    return queue
 
 
 def work(run: Run) -> Run:

@@ -54,9 +54,7 @@ def test_raters_see_neither_pipeline_nor_model_nor_the_judge(panel, signed_in):
         assert hidden not in text, hidden
 
 
-def test_the_order_is_the_same_for_everybody_and_correctness_needs_a_reference(
-    panel,
-):
+def test_the_order_is_the_same_for_everybody_and_correctness_needs_a_reference(panel):
     places = list(ratings.places(panel).select_related("sample"))
     assert [place.number for place in places] == list(range(1, PLACES + 1))
     assert sum(place.sample.kind == "correctness" for place in places) == 2

@@ -19,14 +19,10 @@ from evaluation.services.run import conclusions, experiments, primary_metrics
 from evaluation.services.run.comparisons import NotComparable, compare_runs
 from evaluation.views import comparison
 from pipelines.types import Case, Output
-from tests.evaluation.conftest import perfect, requirement
+from tests.evaluation.conftest import nothing, perfect, requirement
 from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
-
-
-def nothing(case: Case) -> Output:
-    return {"requirements": [], "model": None}
 
 
 def only_the_first(case: Case) -> Output:
@@ -78,18 +74,6 @@ def test_a_run_that_is_the_best_of_several_is_tested_against_chance_among_all_of
     assert "better than" in sentence
     assert "nothing is decided (p = 0.086, all of them counted)" in sentence
     assert selection["runs"] == 21
-
-
-def test_the_difference_is_paired_case_by_case(pair: tuple[Run, Run]) -> None:
-    recall = row(compare_runs(*pair), "requirement_recall").comparison
-
-    assert (recall.before, recall.after) == (pytest.approx(1 / 6), 1.0)
-    assert (recall.wins, recall.losses, recall.ties) == (5, 0, 1)
-    assert recall.p_value == pytest.approx(ttest_1samp([1, 1, 1, 1, 1, 0], 0).pvalue)
-
-
-def test_what_was_changed_is_named(pair: tuple[Run, Run]) -> None:
-    assert compare_runs(*pair).changed == {"confidence": (0.5, 0.9)}
 
 
 def test_p_values_are_corrected_for_being_looked_at_together(pair: tuple[Run, Run]) -> None:
@@ -198,13 +182,6 @@ def test_figures_by_different_thresholds_are_not_compared(script, finished, make
 
     with refused(NotComparable, match="different thresholds"):
         compare_runs(before, finished(release=release))
-
-
-def test_a_run_without_scores_is_not_compared(pair: tuple[Run, Run], launch: Any) -> None:
-    waiting = launch(release=pair[0].release)
-
-    with refused(NotComparable, match="no scores yet"):
-        compare_runs(pair[0], waiting)
 
 
 def test_cases_of_only_one_run_are_counted(script: Any, finished: Any, make_release: Any) -> None:
@@ -325,13 +302,6 @@ def test_a_run_writes_only_the_figures_of_its_split(script, finished, make_relea
     assert (train["train_exact_recall"], train["test_exact_recall"]) == (1.0, None)
     assert (test["train_exact_recall"], test["test_exact_recall"]) == (None, 1.0)
     assert train["name"] == "first"
-
-
-def test_each_row_says_what_was_changed_since_the_run_before(pair: tuple[Run, Run]) -> None:
-    first, second = experiments.rows(Run.objects.all())
-
-    assert first["config_changes"] == ""
-    assert second["config_changes"] == "confidence: 0.5 → 0.9"
 
 
 def test_a_run_on_another_split_is_not_said_to_be_the_same(pair, finished, signed_in):

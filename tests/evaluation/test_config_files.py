@@ -194,11 +194,6 @@ def test_a_file_that_is_no_configuration_is_refused(release, config, text, sente
     assert sentence in refused("--config", config(text))
 
 
-BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9)
-)
-
-
 @pytest.mark.parametrize(
     "text",
     [

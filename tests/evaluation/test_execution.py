@@ -266,12 +266,3 @@ def test_scores_are_computed_anew_without_running_the_pipeline(launch, script, p
 def test_a_run_that_is_not_done_is_not_scored(launch: Any, people: Any) -> None:
     with refused(steering.RunRefused, match="all done"):
         steering.rescore(launch(), by=people["rita"])
-
-
-def test_every_repetition_is_run_and_scored(launch: Any, script: Any) -> None:
-    script(perfect)
-
-    run = work(launch(repetitions=2))
-
-    assert CaseRun.objects.filter(run=run, state="done").count() == 6
-    assert Aggregate.objects.get(run=run, metric="requirement_f1").n == 6

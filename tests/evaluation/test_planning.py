@@ -17,20 +17,9 @@ from evaluation.services.run import planning, primary_metrics, yardsticks
 from evaluation.services.run.comparisons import compare_runs
 from evaluation.views.launch import rows
 from labeling.models import GoldRelease
-from tests.evaluation.conftest import perfect
+from tests.evaluation.conftest import nothing, nothing_in_every, perfect
 
 pytestmark = pytest.mark.django_db
-
-
-def some(missed: int) -> Any:
-    """A pipeline that finds nothing in every n-th conversation."""
-
-    def behave(case: Any) -> Any:
-        if int(case.case_id[-3:]) % missed == 0:
-            return {"requirements": [], "model": None}
-        return perfect(case)
-
-    return behave
 
 
 @pytest.fixture
@@ -39,7 +28,7 @@ def runs(script: Any, finished: Any, make_release: Any) -> list[Run]:
     release = make_release(12, name="plan", splits=("dev", "dev", "train"))
     made = []
     for number, missed in enumerate((2, 3)):
-        script(some(missed))
+        script(nothing_in_every(missed))
         made.append(finished(release=release, config={"confidence": 0.5 + number / 10}))
     return made
 
@@ -63,7 +52,7 @@ def test_the_effect_is_that_of_the_comparison_of_the_newest_pair(runs: list[Run]
 
 def test_one_run_alone_is_taken_with_nothing_in_common(runs, script, finished, make_release):
     release = make_release(12, name="alone")
-    script(some(3))
+    script(nothing_in_every(3))
     finished(release=release)
     plan = planned(release)
 
@@ -96,7 +85,8 @@ def test_where_nothing_varied_the_effect_is_what_could_have_stayed_unseen(
 
 def test_of_several_pairs_the_widest_is_planned_by_and_named(runs, script, finished):
     """The newest pair differs in a single conversation, and would promise too much."""
-    script(lambda case: some(3)(case) if case.case_id != "case-001" else some(1)(case))
+    third = nothing_in_every(3)
+    script(lambda case: nothing(case) if case.case_id == "case-001" else third(case))
     alike = finished(release=runs[0].release, config={"confidence": 0.8})
     pairs = [(runs[0], runs[1]), (runs[0], alike), (runs[1], alike)]
     errors = [compare_runs(*pair).primary.comparison.std_error or 0.0 for pair in pairs]
@@ -115,7 +105,7 @@ def test_the_same_run_twice_and_floors_are_not_taken_for_a_pair(
     runs, script, finished, monkeypatch
 ):
     monkeypatch.setattr(planning, "FLOORS", ["nothing"])  # the scripted one bears a floor's name
-    script(some(3))
+    script(nothing_in_every(3))
     finished(release=runs[0].release, config={"confidence": 0.6})
     finished(release=runs[0].release, pipeline="nothing")
 
@@ -183,7 +173,7 @@ def test_a_split_is_planned_by_its_own_conversations(runs: list[Run]) -> None:
 def test_no_plan_rests_on_test_figures(script: Any, finished: Any, make_release: Any) -> None:
     release = make_release(12, name="sealed", splits=("dev", "dev", "test"))
     for number, missed in enumerate((2, 3)):
-        script(some(missed))
+        script(nothing_in_every(missed))
         finished(release=release, reason="Final", config={"confidence": 0.5 + number / 10})
     before = [planned(release, split=split).as_json() for split in ("", "test", "open")]
     assert [plan["conversations"] for plan in before] == [12, 4, 8]
@@ -198,7 +188,7 @@ def test_no_plan_rests_on_test_figures(script: Any, finished: Any, make_release:
 
 def test_gold_that_is_all_test_has_no_plan_before_it_is_used(script, finished, make_release):
     release = make_release(6, name="all-test", splits=("test",))
-    script(some(2))
+    script(nothing_in_every(2))
     finished(release=release, reason="Final")
 
     plan = planned(release)

@@ -49,9 +49,7 @@ def test_a_child_is_another_process_kept_for_the_next_job_and_ended_when_there_i
     assert children.run(jobs.pid) != first
 
 
-def test_a_child_that_was_started_before_there_was_a_job_takes_the_first(
-    children,
-):
+def test_a_child_that_was_started_before_there_was_a_job_takes_the_first(children):
     children.warm_up()
     (warm,) = children._idle
 
@@ -106,9 +104,7 @@ def test_of_several_that_one_process_holds_a_death_counts_for_all_and_a_limit_fo
     assert (fates(late.path), fates(other.path)) == (["late"], ["given back"])
 
 
-def test_a_process_that_dies_with_nothing_in_hand_is_not_started_for_ever(
-    children,
-):
+def test_a_process_that_dies_with_nothing_in_hand_is_not_started_for_ever(children):
     with pytest.raises(ChildDied, match="exit code -9"):
         children.run(jobs.die_at_once)
 

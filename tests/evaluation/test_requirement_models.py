@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from evaluation.models import CaseRun, Run
-from evaluation.services.language_models import budgets, endpoints
-from evaluation.services.launch.launch import LaunchRefused
-from evaluation.services.run import execution, results
-from evaluation.services.work import steering
+from evaluation.services.run import results
 from labeling.models import GoldRelease, Project
 from labeling.words import in_english
-from tests.evaluation.conftest import requirement
+from tests.evaluation.conftest import requirement, work
 from tests.evaluation.requirement_releases import inferred, issue, make_release
 from tests.llm_server import SERVED, LanguageServer, end_soon_what_hangs
-from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
 
-ONE_CALL = 0.0003  # (100 × 2 + 10 × 10) / 1 000 000
 CASES = 4
 TEXTS = {key: requirement(1)[key] for key in ("title", "type", "actor", "action", "condition")}
 TEXTS |= {"acceptance_criteria": ["It opens", "It closes"], "priority": "must"}
@@ -112,11 +106,6 @@ def whole(project: Project) -> GoldRelease:
     return make_release(project, "end_to_end", *[gold] * CASES)
 
 
-def work(run: Run) -> Run:
-    execution.work(run.pk, uuid4())
-    return Run.objects.with_progress().get(pk=run.pk)
-
-
 def cases_of(run: Run) -> list[CaseRun]:
     return list(CaseRun.objects.filter(run=run).order_by("pk"))
 
@@ -185,82 +174,6 @@ def test_so_it_is_at_every_node_of_the_agent(launch, whole, answering, way, node
         assert first.output is not None
         assert first.output["steps"][before]["retries"] == more
     assert all(row.mean is not None or row.reason for row in results.aggregates_of(run))
-
-
-@pytest.mark.parametrize("pipeline", ["requirements-model", "requirements-agent"])
-@pytest.mark.parametrize(
-    ("way", "reason"),
-    [("wrong key", "Correct LLM_API_KEY"), ("storm", "failed (500)"), ("long wait", "no more")],
-)
-def test_what_every_case_would_meet_pauses_the_run_and_it_goes_on_from_there(
-    launch, talks, answering, settings, people, pipeline, way, reason
-):
-    config = {"implementation": "model"} if pipeline == "requirements-agent" else {}
-    run = launch(release=talks, pipeline=pipeline, config=config)
-    key = settings.LLM_API_KEY
-    if way == "wrong key":
-        settings.LLM_API_KEY = "sk-wrong-9876543210zyx"
-    elif way == "storm":
-        answering.plan(*["failing"] * 9)
-    else:
-        answering.retry_after = "61"
-        answering.plan("rate_limited")
-
-    run = work(run)
-
-    assert run.status == "paused"
-    assert reason in in_english(run.pause_reason)
-    assert {case.state for case in cases_of(run)} == {"queued"}
-    settings.LLM_API_KEY = key
-    if way == "long wait":  # a minute later
-        endpoints.client_of(endpoints.named()).limit._closed_at -= 60  # type: ignore
-    steering.resume(run, by=people["rita"])
-    assert work(run).status == "finished"
-    assert {case.state for case in cases_of(run)} == {"done"}
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ({"budget_tokens": 330}, {"budget_tokens": 10_000}),
-        ({"budget_cost": 3 * ONE_CALL}, {"budget_cost": 1.0}),
-    ],
-)
-@pytest.mark.postgres
-def test_the_budget_stops_the_agent_between_two_nodes_and_nothing_is_paid_twice(
-    launch, project, answering, people, first, second
-):
-    release = make_release(project, "end_to_end", {"requirements": [requirement(1)]})
-    config = {"implementation": "model"}
-    run = work(launch(release=release, pipeline="requirements-agent", config=config, **first))
-    assert run.status == "paused"
-    assert "is used up" in in_english(run.pause_reason)
-    assert len(answering.requests) == 3  # the document was not written
-
-    steering.resume(run, by=people["rita"], **second)
-    run = work(run)
-
-    assert run.status == "finished"
-    assert len(answering.requests) == 4
-    assert budgets.spent(run.pk).tokens == 440
-    assert budgets.spent(run.pk).cost == pytest.approx(4 * ONE_CALL)
-
-
-@pytest.mark.parametrize(
-    ("pipeline", "config"),
-    [
-        ("requirements-model", {}),
-        ("requirements-agent", {"implementation": "model"}),
-        ("requirements-agent", {"validation": "model"}),
-    ],
-)
-def test_without_settings_it_is_refused_before_anything_runs(launch, settings, pipeline, config):
-    settings.LLM_MODEL = settings.LLM_API_KEY = settings.LLM_BASE_URL = ""
-
-    with refused(LaunchRefused, match="set LLM_MODEL in the environment"):
-        launch(pipeline=pipeline, config=config)
-
-    assert not Run.objects.exists()
 
 
 def test_the_prompts_stand_in_the_run_by_their_hashes(launch, answering):

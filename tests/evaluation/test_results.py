@@ -36,7 +36,7 @@ def test_results_json_has_the_promised_shape(finished: Any, script: Any, signed_
     assert promised <= set(document)
     assert document["gold"] == {"name": "demo", "version": 1, "sha256": run.release.sha256}
     figures = {"mean", "median", "std", "min", "max", "ci_low", "ci_high", "n", "n_undefined",
-               "n_failed"}  # fmt: skip
+               "n_failed", "conversations"}  # fmt: skip
     assert figures <= set(document["metrics"]["requirement_f1"])
     good, bad = document["cases"][:2]
     assert good["metrics"]["requirement_f1"] == 1.0

@@ -27,9 +27,7 @@ def release(project: Project) -> GoldRelease:
     return freeze(project, "extraction", name="talks", contents=contents)
 
 
-def test_examples_are_of_train_items_and_never_of_the_conversation_that_is_asked_about(
-    release,
-):
+def test_examples_are_of_train_items_and_never_of_the_conversation_that_is_asked_about(release):
     train = {f"case-{number}" for number, split in enumerate(SPLITS, 1) if split == "train"}
     layer = gold_layer("extraction")
 

@@ -31,23 +31,11 @@ def workers(db: None) -> None:
     health.beat("two")
 
 
-@pytest.fixture
-def queued(launch: Any) -> Callable[..., Run]:
-    def queue(**options: Any) -> Run:
-        run: Run = launch(**options)
-        steering.wake(run.pk)
-        return run
-
-    return queue
-
-
 def runs_of(*taken: Slot | None) -> list[int | None]:
     return [slot and slot.run_id for slot in taken]
 
 
-def test_threads_share_the_runs_and_no_run_has_more_than_its_concurrency(
-    queued,
-):
+def test_threads_share_the_runs_and_no_run_has_more_than_its_concurrency(queued):
     long, short = queued(concurrency=3), queued(concurrency=1)
 
     taken = [slots.take(worker) for worker in ("one", "two", "one", "two", "two")]
@@ -56,9 +44,7 @@ def test_threads_share_the_runs_and_no_run_has_more_than_its_concurrency(
     assert [slot.number for slot in long.slots.all()] == [1, 2, 3]
 
 
-def test_of_runs_with_as_many_threads_the_one_that_waited_longest_is_next(
-    queued,
-):
+def test_of_runs_with_as_many_threads_the_one_that_waited_longest_is_next(queued):
     first, second = queued(), queued()
 
     def one_turn() -> int:
@@ -137,9 +123,7 @@ def test_what_a_silent_worker_held_is_free_at_once(queued: Callable[..., Run], l
     assert other.owner == alive.owner
 
 
-def test_a_worker_that_died_while_it_scored_is_replaced_at_once(
-    queued,
-):
+def test_a_worker_that_died_while_it_scored_is_replaced_at_once(queued):
     run = queued()
     run.cases.update(state="failed", error=Fact("answer.called_off"))
     dead = slots.take("one")
@@ -199,9 +183,7 @@ def test_the_look_for_work_takes_two_queries_whatever_waits_and_one_short_one_if
 # --- what a command works on, and what asks a model ---
 
 
-def test_what_a_command_works_on_is_taken_away_by_no_worker_however_old_it_is(
-    queued,
-):
+def test_what_a_command_works_on_is_taken_away_by_no_worker_however_old_it_is(queued):
     run = queued()
     long_ago = timezone.now() - timedelta(days=1)
     Run.objects.filter(pk=run.pk).update(created_at=long_ago, woken_at=long_ago)
@@ -211,9 +193,7 @@ def test_what_a_command_works_on_is_taken_away_by_no_worker_however_old_it_is(
     assert runs_of(slots.take("one")) == [run.pk]
 
 
-def test_a_command_that_died_keeps_its_run_for_a_minute_and_a_clock_in_the_future_no_longer(
-    queued,
-):
+def test_a_command_that_died_keeps_its_run_for_a_minute_and_a_clock_in_the_future_no_longer(queued):
     run = queued()
     for apart in (-1, 10 * slots.COMMAND_SECONDS):
         Slot.objects.all().delete()

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
-from evaluation.services.work import endings, leases, slots, steering
+from evaluation.services.work import endings, leases, slots
 from labeling.core import clock, tokens
 from labeling.domain.facts import Fact
 from labeling.gold import gold_requests
@@ -27,26 +25,6 @@ from tests import factories
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 AN_HOUR = timedelta(hours=1)
-
-
-@pytest.fixture
-def queued(launch: Any) -> Callable[..., Run]:
-    def queue(**options: Any) -> Run:
-        run: Run = launch(**options)
-        steering.wake(run.pk)
-        return run
-
-    return queue
-
-
-@pytest.fixture
-def sign_in(people: dict[str, User]) -> Callable[[str], Client]:
-    def sign(name: str) -> Client:
-        client = Client()
-        client.force_login(people[name])
-        return client
-
-    return sign
 
 
 def job(kind: str = "run", scope: jobs.Scope = None) -> Job:
@@ -66,9 +44,7 @@ def held_case(run: Run, *, until: timedelta = timedelta(0)) -> tuple[CaseRun, An
     return case, slot.owner
 
 
-def test_a_run_waits_for_a_worker_since_it_was_launched_until_one_is_at_it(
-    queued,
-):
+def test_a_run_waits_for_a_worker_since_it_was_launched_until_one_is_at_it(queued):
     run = queued()
     waiting = job()
     assert (waiting.is_at_work, waiting.done, waiting.total) == (False, 0, 3)
@@ -126,7 +102,7 @@ def test_readiness_fails_when_something_waits_for_too_long(project: Project) -> 
         health._queue()
 
 
-def test_failures_say_why_and_every_kind_has_words_and_advice(queued, sign_in):
+def test_failures_say_why_and_every_kind_has_words_and_advice(queued, signed_in):
     broken, partly = queued(), queued()
     endings.fail(broken.pk, Fact("run.scoring_too_long", hours=6))
     CaseRun.objects.filter(run=partly, pk=partly.cases.first().pk).update(  # type: ignore[union-attr]
@@ -134,40 +110,40 @@ def test_failures_say_why_and_every_kind_has_words_and_advice(queued, sign_in):
     )
     found = {each.key: each.why.code for each in jobs.failures()}
     assert found == {broken.pk: "run.scoring_too_long", partly.pk: "job.cases_failed"}
-    page = sign_in("rita").get("/projects/demo/status/").content.decode()
+    page = signed_in("rita").get("/projects/demo/status/").content.decode()
     assert "1 cases failed, the last one so:" in page
     assert str(ADVICE["run"]) in page
 
 
-def test_a_project_shows_what_waits_and_that_no_worker_runs(queued, sign_in):
+def test_a_project_shows_what_waits_and_that_no_worker_runs(queued, signed_in):
     queued()
-    page = sign_in("rita").get("/projects/demo/status/").content.decode()
+    page = signed_in("rita").get("/projects/demo/status/").content.decode()
     assert "Waiting for a worker since" in page
     assert "No worker is running." in page
 
 
-def test_administrators_see_all_projects_and_every_worker(queued, sign_in):
+def test_administrators_see_all_projects_and_every_worker(queued, signed_in):
     held_case(queued())
-    page = sign_in("admin").get("/status/").content.decode()
+    page = signed_in("admin").get("/status/").content.decode()
     assert "Demo" in page
     assert '<th scope="row">one</th>' in page
 
 
-def test_programs_read_the_same_of_what_they_may(queued, sign_in):
+def test_programs_read_the_same_of_what_they_may(queued, signed_in):
     run = queued()
     held_case(run)
-    said = sign_in("noor").get("/api/status/").json()
+    said = signed_in("noor").get("/api/status/").json()
     assert said["workers_alive"] == 1
     assert said["waiting_since"] is None
     [known] = said["jobs"]
     assert (known["kind"], known["key"], known["project"]) == ("run", run.pk, "demo")
     assert "one" not in known.values()  # names of machines are for administrators
-    assert sign_in("ana").get("/api/status/").json()["jobs"] == []
-    assert len(sign_in("admin").get("/api/status/").json()["jobs"]) == 1
+    assert signed_in("ana").get("/api/status/").json()["jobs"] == []
+    assert len(signed_in("admin").get("/api/status/").json()["jobs"]) == 1
 
 
-def test_a_token_of_an_administrator_shows_the_work_of_its_projects_only(queued, sign_in):
-    run, admin = queued(), sign_in("admin").get("/").wsgi_request.user
+def test_a_token_of_an_administrator_shows_the_work_of_its_projects_only(queued, signed_in):
+    run, admin = queued(), signed_in("admin").get("/").wsgi_request.user
     other = factories.make_project("other")
 
     def shown(*projects: Project) -> list[str]:
@@ -178,22 +154,21 @@ def test_a_token_of_an_administrator_shows_the_work_of_its_projects_only(queued,
     assert (shown(), shown(run.release.project), shown(other)) == (["demo"], ["demo"], [])
 
 
-def test_a_run_and_gold_that_wait_without_a_worker_say_so(queued, sign_in, project, people):
+def test_a_run_and_gold_that_wait_without_a_worker_say_so(queued, signed_in, project, people):
     run = queued()
-    said = sign_in("noor").get(f"/api/runs/{run.pk}/").json()
+    said = signed_in("noor").get(f"/api/runs/{run.pk}/").json()
     run.refresh_from_db()
     assert run.woken_at is not None
     assert datetime.fromisoformat(said["waiting_since"]) == run.woken_at
     assert said["has_worker"] is False
     held_case(run)
-    said = sign_in("noor").get(f"/api/runs/{run.pk}/").json()
+    said = signed_in("noor").get(f"/api/runs/{run.pk}/").json()
     assert (said["waiting_since"], said["has_worker"]) == (None, True)
     gold_requests.request_freeze(project=project, layer="extraction", by=people["rita"])
-    assert (
-        "No worker is running." not in sign_in("rita").get("/projects/demo/gold/").content.decode()
-    )
+    rita, gold = signed_in("rita"), "/projects/demo/gold/"
+    assert "No worker is running." not in rita.get(gold).content.decode()
     WorkerPulse.objects.all().delete()
-    assert "No worker is running." in sign_in("rita").get("/projects/demo/gold/").content.decode()
+    assert "No worker is running." in rita.get(gold).content.decode()
 
 
 def test_more_projects_and_jobs_cost_no_more_queries(queued, project):

@@ -302,16 +302,11 @@ def posted(client: Any, **fields: Any) -> Any:
     return client.post(reverse("unmeasured-new"), {"pipeline": PIPELINE, **fields})
 
 
-def tried(run: Run) -> Run:
-    execution.work(run.pk, uuid4())
-    return Run.objects.with_progress().get(pk=run.pk)
-
-
 def test_a_pasted_transcript_is_tried_and_read(signed_in, script, project):
     script(returned)
     noor = signed_in("noor")
     response = posted(noor, text=TALK, roles="Ana=analyst,*=user")
-    run = tried(Run.objects.get())
+    run = work(Run.objects.get())
 
     assert response.url == run.get_absolute_url()
     assert (run.status, run.pipeline_version) == ("finished", "1")
@@ -337,7 +332,7 @@ def test_a_card_says_how_likely_its_label_is_wanted_as_the_document_does(
     script(lambda case: {"requirements": labels, "model": None})
     noor = signed_in("noor")
     posted(noor, text=TALK)
-    tried(Run.objects.get())
+    work(Run.objects.get())
 
     html = noor.get(CaseRun.objects.get().get_absolute_url()).content.decode()
 
@@ -349,7 +344,7 @@ def test_text_of_strangers_is_text(signed_in, script, project):
     script(lambda case: {"requirements": [requirement(title="<script>")], "model": None})
     noor = signed_in("noor")
     posted(noor, text="Ana: <img src=x onerror=alert(1)>\nBo: Yes.", name="<b>x</b>")
-    run = tried(Run.objects.get())
+    run = work(Run.objects.get())
     for url in (run.get_absolute_url(), CaseRun.objects.get().get_absolute_url()):
         html = noor.get(url).content.decode()
         for markup in ("<b>x</b>", "<img src=x", "<script>"):
@@ -429,12 +424,12 @@ def test_a_worker_may_die_anywhere_and_a_run_may_be_cancelled(script, people, st
     asked: list[str] = []
     script(lambda case: asked.append(case.case_id) or returned(case))
     assert Run.objects.filter(leases.startable_work(), pk=run.pk).exists()
-    tried(run)
+    work(run)
     assert asked == ["b", "c"]
 
     other = start("a", "b")
     steering.cancel(other, by=people["noor"])
-    assert tried(other).status == "cancelled"
+    assert work(other).status == "cancelled"
     assert asked == ["b", "c"]
 
 
@@ -447,21 +442,6 @@ def test_so_many_runs_of_one_person_are_open_at_once(people, monkeypatch, start)
         start("c")
 
 
-@pytest.mark.usefixtures("asking")
-def test_another_model_than_the_one_of_the_run_is_not_asked(people, settings, server, start):
-    task = predicting.checked_task("asking", {}, layer="extraction")
-    run = start("a", of=task)
-    settings.LLM_MODEL, before = "another", settings.LLM_MODEL
-    paused = tried(run)
-
-    assert (paused.status, paused.pause_reason.code) == ("paused", "run.other_model")
-    assert not server.requests
-    settings.LLM_MODEL = before
-    steering.resume(paused, by=people["noor"])
-    assert tried(run).status == "finished"
-    assert server.requests
-
-
 def test_one_case_fails_in_words_and_what_expires_goes(script, signed_in, start):
     def fails_at_b(case: Case) -> Output:
         if case.case_id == "b":
@@ -469,7 +449,7 @@ def test_one_case_fails_in_words_and_what_expires_goes(script, signed_in, start)
         return returned(case)
 
     script(fails_at_b)
-    run = tried(start("a", "b"))
+    run = work(start("a", "b"))
     assert (run.n_done, run.n_failed) == (1, 1)
     assert "boom" in signed_in("noor").get(run.get_absolute_url()).content.decode()
     launching.forget()
@@ -513,7 +493,7 @@ def test_labels_of_the_project_s_conversations_become_suggestions_once(
 ):
     script(returned)
     wish = launching.Wish(people["rita"], task, "", project)
-    run = tried(launching.on_conversations(wish, [talk(project, "a"), talk(project, "b")]))
+    run = work(launching.on_conversations(wish, [talk(project, "a"), talk(project, "b")]))
     first = adopting.adopt(run, project, by=people["rita"])
     again = adopting.adopt(run, project, by=people["rita"])
 
@@ -522,7 +502,7 @@ def test_labels_of_the_project_s_conversations_become_suggestions_once(
     assert suggestion.payload["requirements"][0]["title"] == "=Order list"
     assert (suggestion.pipeline, suggestion.layer) == (PIPELINE, "extraction")
     with refused(predicting.TrialRefused, match="no layer"):  # of texts from nowhere
-        adopting.adopt(tried(start("a", by="rita")), project, by=people["rita"])
+        adopting.adopt(work(start("a", by="rita")), project, by=people["rita"])
 
 
 def test_nothing_is_suggested_where_somebody_labels_blind_or_on_the_test_split(
@@ -531,7 +511,7 @@ def test_nothing_is_suggested_where_somebody_labels_blind_or_on_the_test_split(
     script(returned)
     wish = launching.Wish(people["rita"], task, "", project)
     talks = [talk(project, name) for name in ("free", "blind", "test")]
-    run = tried(launching.on_conversations(wish, talks))
+    run = work(launching.on_conversations(wish, talks))
     Conversation.objects.filter(external_id="test").update(split="test")
     round_ = factories.open_calibration(project, 1, overlap=2)
     place = round_.places.get()
@@ -546,13 +526,13 @@ def test_nothing_is_suggested_where_somebody_labels_blind_or_on_the_test_split(
 def test_other_settings_are_another_version(project, script, start):
     script(returned)
     other = predicting.checked_task(PIPELINE, {"whole_way": True})
-    run = tried(start("a", by="rita", of=other))
+    run = work(start("a", by="rita", of=other))
     assert adopting.version_of(run).startswith("1~")
 
 
 def test_only_a_lead_brings_labels_into_a_project(script, signed_in, project, start):
     script(returned)
-    run = tried(start("a"))
+    run = work(start("a"))
     url = reverse("run-suggest", args=[run.pk])
     assert signed_in("noor").post(url, {"project": project.slug}).status_code == 403
     assert not Suggestion.objects.exists()
@@ -567,7 +547,7 @@ def test_a_program_launches_on_conversations_and_reads_what_came_out(signed_in, 
     rita = signed_in("rita")
     asked = {"pipeline": PIPELINE, "project": project.slug, "conversations": ["free"]}
     launched = rita.post("/api/runs/", asked, "application/json").json()
-    tried(Run.objects.get(pk=launched["id"]))
+    work(Run.objects.get(pk=launched["id"]))
 
     listed = rita.get("/api/runs/").json()["results"]
     run = rita.get(f"/api/runs/{launched['id']}/").json()

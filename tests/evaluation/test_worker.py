@@ -147,7 +147,7 @@ def test_four_workers_that_share_nothing_but_the_database_do_each_case_once(
     for worker in lost:
         kill(worker)
     # before the leases of those that were killed end
-    wait_for(lambda: Run.objects.get(pk=run.pk).scored_at is not None, seconds=250, log=said)
+    wait_for(lambda: is_scored(run), seconds=250, log=said)
 
     assert n_done(run) == 60
     calls = Counter(log.read_text().split())
@@ -168,11 +168,7 @@ def test_a_worker_killed_twice_in_mid_run_loses_nothing_and_scores_nothing_twice
         kill(worker)
         assert enough <= n_done(run) < 30
     start_worker()
-    wait_for(
-        lambda: Run.objects.filter(pk=run.pk, scored_at__isnull=False).exists(),
-        seconds=180,
-        log=said,
-    )
+    wait_for(lambda: is_scored(run), seconds=180, log=said)
 
     cases = CaseRun.objects.filter(run=run)
     assert cases.count() == n_done(run) == 30
@@ -196,11 +192,7 @@ def test_a_pipeline_that_hangs_costs_its_case_and_not_the_worker(
     run = launch(release=make_release(3, name="three"), pipeline="hanging", queue=True)
 
     start_worker("--pool", "threads")  # as the product starts it, with a single thread to lose
-    wait_for(
-        lambda: Run.objects.filter(pk=run.pk, scored_at__isnull=False).exists(),
-        seconds=180,
-        log=tmp_path / "worker.log",
-    )
+    wait_for(lambda: is_scored(run), seconds=180, log=tmp_path / "worker.log")
 
     rows = CaseRun.objects.filter(run=run).order_by("pk").values_list("state", "attempts", "error")
     late = Fact("case.too_long", limit=3.0)

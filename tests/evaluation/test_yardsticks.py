@@ -36,7 +36,7 @@ from labeling.settling import adjudications
 from pipelines.registry import PIPELINES
 from tests import factories
 from tests.evaluation import launching
-from tests.evaluation.screens import printed
+from tests.evaluation.screens import printed, queries
 from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db
@@ -363,19 +363,12 @@ def test_results_page_and_command_show_them_without_more_queries(project, annota
     assert "0.833 (n 2)" in table
 
     client.force_login(annotators["noor"])
-    asked = [queries(client, run)]
+    asked = [queries(client, run.get_absolute_url())]
     run_on(run.release, "everything")
-    asked.append(queries(client, run))
+    asked.append(queries(client, run.get_absolute_url()))
     assert asked[0] == asked[1]
     html = client.get(reverse("run", args=[run.pk])).content.decode()
     assert html.index("headline-number") < html.index("Metrics of this run")
-
-
-def queries(client: Any, run: Run) -> int:
-    client.get(reverse("run", args=[run.pk]))
-    with CaptureQueriesContext(connection) as asked:
-        client.get(reverse("run", args=[run.pk]))
-    return len(asked)
 
 
 def test_gold_is_read_in_chunks_whose_queries_are_over_before_anything_is_stored(

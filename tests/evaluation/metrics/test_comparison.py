@@ -10,7 +10,6 @@ from statsmodels.stats.proportion import proportion_confint
 
 from evaluation.metrics.comparison import (
     MARGIN,
-    Comparison,
     compare,
     conversations_needed,
     detectable_with,
@@ -20,6 +19,7 @@ from evaluation.metrics.comparison import (
 )
 from evaluation.metrics.metric import Metric, Share
 from labeling.domain.uncertainty import difference
+from tests.evaluation.figures import compared
 
 
 def metric(direction="higher", scope="case", **options):
@@ -302,28 +302,8 @@ def test_the_margin_is_a_share_of_the_range():
 
 
 def comparison(difference, low, high, p_value, conversations=125):
-    return Comparison(
-        n=2,
-        n_undefined=0,
-        n_before=2,
-        n_after=2,
-        conversations=conversations,
-        before=0.0,
-        after=difference,
-        difference=difference,
-        ci_low=low,
-        ci_high=high,
-        p_value=p_value,
-        std_error=None,
-        df=None,
-        detectable=None,
-        here_low=None,
-        here_high=None,
-        here_p_value=None,
-        wins=1,
-        losses=0,
-        ties=1,
-    )
+    known = {"ci_low": low, "ci_high": high, "p_value": p_value, "conversations": conversations}
+    return compared(before=0.0, after=difference, difference=difference, **known)
 
 
 def test_unpaired_values_are_refused():

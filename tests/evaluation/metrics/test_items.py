@@ -255,18 +255,7 @@ def test_the_curve_falls_with_the_threshold(ruler):
 
     rows = curve_rows([threshold_curve(gold, predicted, ruler=ruler)])
 
-    assert [row["threshold"] for row in rows] == [
-        0.5,
-        0.55,
-        0.6,
-        0.65,
-        0.7,
-        0.75,
-        0.8,
-        0.85,
-        0.9,
-        0.95,
-    ]
+    assert [row["threshold"] for row in rows] == [step / 20 for step in range(10, 20)]
     assert [row["matches"] for row in rows] == [2] * 8 + [1] * 2
     assert [row["recall"] for row in rows] == [1.0] * 8 + [0.5] * 2
 

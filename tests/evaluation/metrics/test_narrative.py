@@ -8,7 +8,6 @@ from evaluation.metrics.narrative import score_narrative
 from evaluation.metrics.trace import (
     TracedCase,
     effective,
-    funnel,
     losses,
     lost_ranks,
     reranking,
@@ -153,12 +152,3 @@ def test_lost_messages_are_counted_by_their_last_rank():
         (51, 100, 0),
         (101, None, 1),
     ]
-
-
-def test_a_run_names_every_fate():
-    assert funnel([{1: "found", 2: "not_selected"}, {1: "found"}]) == {
-        "never_retrieved": 0,
-        "lost_in_reranking": 0,
-        "not_selected": 1,
-        "found": 2,
-    }

@@ -148,22 +148,6 @@ def test_lengths_must_agree():
         summarize(metric(), [Value(1.0)], clusters="ab", failed=[False])
 
 
-def test_json_has_the_fields_of_a_result():
-    assert list(whole([1.0]).as_json()) == [
-        "mean",
-        "median",
-        "std",
-        "min",
-        "max",
-        "ci_low",
-        "ci_high",
-        "n",
-        "n_undefined",
-        "n_failed",
-        "conversations",
-    ]
-
-
 def test_the_interval_of_a_figure_over_chance_ends_where_its_range_does():
     shares = [Share(0.9, 0.9), Share(0.8, 0.8), Share(0.1, 0.8), Share(0.9, 0.9)]
     values = [Value(share.numerator / share.denominator, share=share) for share in shares]
