@@ -8,7 +8,7 @@ from typing import Any
 
 from labeling.models import GoldRelease, Project
 from pipelines.types import Case, Output
-from tests.evaluation.releases import freeze
+from tests.evaluation.releases import freeze, item, said
 from tests.llm_server import Body, LanguageServer
 
 SIZE = 6
@@ -28,27 +28,9 @@ def _content(item_id: str) -> dict[str, Any]:
         | ({"answer": reference} if reference else {})
         for n, (text, reference) in enumerate(zip(asked, REFERENCES, strict=True), start=1)
     ]
-    messages = [
-        {
-            "index": index,
-            "role": "speaker",
-            "speaker": "Emi" if index % 2 else "Elise",
-            "content": f"Message {index + 1} of {item_id}",
-            "time": f"2024-01-01T{index:02d}:00:00+00:00",
-        }
-        for index in range(SIZE)
-    ]
-    return {
-        "schema_version": 1,
-        "item_id": item_id,
-        "domain": "chat",
-        "difficulty": None,
-        "split": "train",
-        "conversation": messages,
-        "layer": "qa",
-        "gold": {"questions": labels},
-        "provenance": {"how": "single", "annotators": [], "labels": {}},
-    }
+    texts = [f"Message {number} of {item_id}" for number in range(1, SIZE + 1)]
+    messages = said(texts, speakers=("Elise", "Emi"), hourly=True)
+    return item(item_id, "qa", {"questions": labels}, messages, split="train")
 
 
 def retrieve(case: Case) -> Output:

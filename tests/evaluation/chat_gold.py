@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipelines.types import Case, Output
+from tests.evaluation.releases import item, said
 
 SIZE = 12
 
@@ -27,26 +28,10 @@ ARCS = [
 
 
 def content(layer: str, split: str) -> dict[str, Any]:
-    messages = [
-        {
-            "index": index,
-            "role": "speaker",
-            "speaker": "Emi" if index % 2 else "Elise",
-            "content": f"Message {index + 1}",
-            "time": f"2024-01-01T{index:02d}:00:00+00:00",
-        }
-        for index in range(SIZE)
-    ]
-    key = {"qa": "questions", "arc": "arcs"}[layer]
-    return {
-        "item_id": "Chat_1",
-        "domain": "chat",
-        "split": split,
-        "conversation": messages,
-        "layer": layer,
-        "gold": {key: QUESTIONS if layer == "qa" else ARCS},
-        "provenance": {"how": "single", "annotators": [], "labels": {}},
-    }
+    texts = [f"Message {number}" for number in range(1, SIZE + 1)]
+    messages = said(texts, speakers=("Elise", "Emi"), hourly=True)
+    gold = {"qa": {"questions": QUESTIONS}, "arc": {"arcs": ARCS}}[layer]
+    return item("Chat_1", layer, gold, messages, split=split)
 
 
 def answer(evidence: list[int], **fields: Any) -> Output:

@@ -205,6 +205,19 @@ def perfect(case: Case) -> Output:
     return {"requirements": [requirement(number)], "model": None}
 
 
+def fails(
+    error: BaseException, *, at: str = "", otherwise: Callable[[Case], Output] = perfect
+) -> Callable[[Case], Output]:
+    """At every case, or at the one of this id or question alone."""
+
+    def behave(case: Case) -> Output:
+        if not at or at in (case.case_id, case.question):
+            raise error
+        return otherwise(case)
+
+    return behave
+
+
 def sometimes_right() -> Callable[[Case], Output]:
     """The first case is right in its first try alone, the second always, the others never."""
     tries: Counter[str] = Counter()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labeling.models import GoldRelease, Project
-from tests.evaluation.releases import freeze
+from tests.evaluation.releases import freeze, item, said
 
 SCHEMA = {"质押": ["质押方", "质权方"], "Sale": ["Buyer", "Seller"]}
 TEXTS = {
@@ -28,16 +28,8 @@ def make_events_release(project: Project, *, schema: Any = SCHEMA) -> GoldReleas
 
 
 def _content(name: str) -> dict[str, Any]:
-    message = {"index": 0, "role": "text", "speaker": "", "content": TEXTS[name], "time": None}
-    return {
-        "item_id": name,
-        "domain": "news",
-        "split": "dev",
-        "conversation": [message],
-        "layer": "events",
-        "gold": {"events": [_label(name, kind, roles) for kind, roles in GOLD[name]]},
-        "provenance": {"how": "single", "annotators": [], "labels": {}},
-    }
+    gold = {"events": [_label(name, kind, roles) for kind, roles in GOLD[name]]}
+    return item(name, "events", gold, said([TEXTS[name]], roles=("text",)), domain="news")
 
 
 def _label(name: str, kind: str, roles: dict[str, str]) -> dict[str, Any]:

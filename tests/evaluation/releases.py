@@ -11,6 +11,50 @@ from labeling.models import GoldItem, GoldRelease, Project
 from tests.factories import make_talk
 
 
+def said(
+    texts: Sequence[str],
+    *,
+    roles: Sequence[str] = ("speaker",),
+    speakers: Sequence[str] = ("",),
+    hourly: bool = False,
+) -> list[dict[str, Any]]:
+    """Messages of those in turn."""
+    return [
+        {
+            "index": at,
+            "role": roles[at % len(roles)],
+            "speaker": speakers[at % len(speakers)],
+            "content": text,
+            "time": f"2024-01-01T{at:02d}:00:00+00:00" if hourly else None,
+        }
+        for at, text in enumerate(texts)
+    ]
+
+
+def item(
+    name: str, layer: str, gold: dict[str, Any], conversation: Any, **fields: Any
+) -> dict[str, Any]:
+    """As a freeze writes it, of one person."""
+    return {
+        "item_id": name,
+        "domain": "chat",
+        "split": "dev",
+        "conversation": conversation,
+        "layer": layer,
+        "gold": gold,
+        "provenance": {"how": "single", "annotators": [], "labels": {}},
+        **fields,
+    }
+
+
+def following(release: GoldRelease) -> GoldRelease:
+    """The next version of the same gold, without items."""
+    newer = GoldRelease.objects.get(pk=release.pk)
+    newer.pk, newer.version, newer.parent = None, release.version + 1, release
+    newer.save(force_insert=True)
+    return newer
+
+
 def freeze(
     project: Project, layer: str, *, name: str, contents: Sequence[dict[str, Any]]
 ) -> GoldRelease:

@@ -6,7 +6,7 @@ from typing import Any
 
 from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import requirement
-from tests.evaluation.releases import freeze
+from tests.evaluation.releases import freeze, item, said
 
 
 def inferred(title: str, *, necessity: str = "necessary", **fields: Any) -> dict[str, Any]:
@@ -47,19 +47,10 @@ def make_release(project: Project, layer: str, *golds: dict[str, Any]) -> GoldRe
 
 
 def _content(layer: str, number: int, gold: dict[str, Any]) -> dict[str, Any]:
-    said = ("I must log in and pay by card", "Noted.")
-    messages = [
-        {"index": at, "role": who, "speaker": "", "content": text, "time": None}
-        for at, (who, text) in enumerate(zip(("user", "analyst"), said, strict=True))
-    ]
-    return {
-        "item_id": f"case-{number}",
-        "domain": "shop" if number % 2 else "clinic",
-        "difficulty": "medium" if number % 2 else "hard",
-        "split": "dev",
-        "conversation": messages,
-        "layer": layer,
-        "gold": gold,
-        **({} if layer == "end_to_end" else {"given": {"requirements": [requirement(1)]}}),
-        "provenance": {"how": "single", "annotators": [], "labels": {}},
-    }
+    messages = said(("I must log in and pay by card", "Noted."), roles=("user", "analyst"))
+    fields: dict[str, Any] = {"domain": "clinic", "difficulty": "hard"}
+    if number % 2:
+        fields = {"domain": "shop", "difficulty": "medium"}
+    if layer != "end_to_end":
+        fields["given"] = {"requirements": [requirement(1)]}
+    return item(f"case-{number}", layer, gold, messages, **fields)

@@ -14,7 +14,7 @@ from evaluation.services.work.calling_off import GIVEN_UP, JUDGED_LATER
 from evaluation.views.live import progress_of
 from labeling.domain.facts import Fact
 from labeling.models import Event
-from tests.evaluation.conftest import perfect, work
+from tests.evaluation.conftest import fails, perfect, work
 from tests.pages import text_of
 from tests.refusals import refused
 
@@ -27,12 +27,7 @@ LATE = Fact("case.too_long", limit=3)
 def run(script: Any, finished: Any) -> Run:
     """Finished, and one of its three cases has failed."""
 
-    def behave(case: Any) -> Any:
-        if case.case_id == "case-001":
-            raise RuntimeError("not today")
-        return perfect(case)
-
-    pipeline = script(behave)
+    pipeline = script(fails(RuntimeError("not today"), at="case-001"))
     run: Run = finished()
     pipeline.behave = perfect
     return run

@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 
 from evaluation.management import foreground
 from evaluation.models import CaseRun, Run
-from pipelines.types import Case, Output
-from tests.evaluation.conftest import perfect
+from tests.evaluation.chat_gold import content
+from tests.evaluation.conftest import fails, perfect
 from tests.evaluation.releases import freeze
 
 pytestmark = pytest.mark.django_db
@@ -101,10 +101,7 @@ def test_bad_arguments_are_refused_in_one_line(release, arguments, sentence):
 
 
 def test_a_pipeline_that_fails_everywhere_is_not_measurable(release: Any, script: Any) -> None:
-    def broken(case: Case) -> Output:
-        raise ValueError("no luck")
-
-    script(broken)
+    script(fails(ValueError("no luck")))
 
     error = refused("--gold", "demo", "--pipeline", "everything")
 
@@ -125,12 +122,7 @@ def test_a_run_that_cannot_be_carried_out_is_not_measurable(release, monkeypatch
 
 
 def test_a_stopped_run_goes_on_where_it_was(release: Any, script: Any) -> None:
-    def stop_at_the_second(case: Case) -> Output:
-        if case.case_id == "case-001":
-            raise KeyboardInterrupt
-        return perfect(case)
-
-    script(stop_at_the_second)
+    script(fails(KeyboardInterrupt(), at="case-001"))
     error = refused("--gold", "demo", "--pipeline", "everything")
     run = Run.objects.get()
     assert f"--resume {run.pk}" in str(error)
@@ -157,30 +149,6 @@ def test_an_output_folder_that_cannot_be_made_is_refused_before_the_run(release,
     assert not Run.objects.exists()
 
 
-ARC: dict[str, Any] = {
-    "item_id": "chat",
-    "domain": "talk",
-    "difficulty": "",
-    "split": "dev",
-    "conversation": [
-        {"index": at, "role": "speaker", "speaker": who, "content": "Hello", "time": None}
-        for at, who in enumerate(("Emi", "Elise"))
-    ],
-    "layer": "arc",
-    "gold": {
-        "arcs": [
-            {
-                "uid": "a1",
-                "id": "ARC-001",
-                "question": "How did they meet?",
-                "phases": [{"title": "Hello", "evidence": [1]}],
-            }
-        ]
-    },
-    "provenance": {"how": "single", "annotators": [], "labels": {}},
-}
-
-
 def test_the_mode_is_a_setting_of_the_pipeline_and_arcs_are_found_by_their_project(
     release, project
 ):
@@ -189,13 +157,13 @@ def test_the_mode_is_a_setting_of_the_pipeline_and_arcs_are_found_by_their_proje
     assert "has no gold of arcs" in str(
         refused("--gold", "demo", "--pipeline", "nothing", "--arc-cases")
     )
-    arcs = freeze(project, "arc", name="demo-arc", contents=[ARC])
+    arcs = freeze(project, "arc", name="demo-arc", contents=[content("arc", "dev")])
 
     evaluate("--gold", "demo", "--pipeline", "nothing", "--arc-cases")
 
     assert Run.objects.get().release == arcs
 
-    freeze(project, "arc", name="other-arcs", contents=[{**ARC, "item_id": "2"}])
+    freeze(project, "arc", name="other-arcs", contents=[content("arc", "dev") | {"item_id": "2"}])
     error = refused("--gold", "demo", "--pipeline", "nothing", "--arc-cases")
     assert "several golds of arcs: name one by --gold: demo-arc, other-arcs." in str(error)
 

@@ -12,7 +12,7 @@ from labeling.agreement import vectors
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 from pipelines.types import Case, Output
-from tests.evaluation.conftest import perfect, work
+from tests.evaluation.conftest import fails, perfect, work
 from tests.refusals import refused
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
@@ -49,12 +49,7 @@ def test_a_failure_that_nobody_foresaw_is_logged_as_a_fault(launch, script, capl
 
 
 def test_a_case_that_fails_scores_the_worst_value_and_is_counted(launch: Any, script: Any) -> None:
-    def one_fails(case: Case) -> Output:
-        if case.case_id == "case-001":
-            raise KeyError("title")
-        return perfect(case)
-
-    pipeline = script(one_fails)
+    pipeline = script(fails(KeyError("title"), at="case-001"))
 
     run = work(launch())
 
@@ -91,10 +86,7 @@ def test_an_undefined_score_has_a_reason_and_is_counted(launch: Any) -> None:
 def test_a_transient_error_is_tried_three_times(launch, script, monkeypatch):
     monkeypatch.setitem(working.RETRY_SECONDS, CaseRun.ErrorClass.TRANSIENT, 0)
 
-    def never_there(case: Case) -> Output:
-        raise ConnectionError("refused")
-
-    pipeline = script(never_there)
+    pipeline = script(fails(ConnectionError("refused")))
 
     run = work(launch())
 
@@ -106,10 +98,7 @@ def test_a_transient_error_is_tried_three_times(launch, script, monkeypatch):
 
 
 def test_a_transient_error_waits_before_the_next_try(launch: Any, script: Any) -> None:
-    def never_there(case: Case) -> Output:
-        raise TimeoutError
-
-    pipeline = script(never_there)
+    pipeline = script(fails(TimeoutError()))
 
     run = work(launch())
 
@@ -132,10 +121,8 @@ def test_an_output_that_cannot_be_scored_fails_the_case(launch: Any, script: Any
 def test_what_a_library_says_of_a_failure_is_stored_without_keys_and_cut(launch, script, settings):
     settings.LLM_API_KEY = "wxyz-very-secret"
 
-    def leak(case: Case) -> Output:
-        raise ValueError(f"401 for {settings.LLM_API_KEY} at http://me:pw@host/ {'x' * 10_000}")
-
-    script(leak)
+    said = f"401 for {settings.LLM_API_KEY} at http://me:pw@host/ {'x' * 10_000}"
+    script(fails(ValueError(said)))
 
     error = CaseRun.objects.filter(run=work(launch())).values_list("error", flat=True)[0]
 

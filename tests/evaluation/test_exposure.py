@@ -16,10 +16,9 @@ from evaluation.models import Run
 from evaluation.services.launch import carrying
 from labeling.models import GoldRelease, Project
 from pipelines import registry, trained_on
-from pipelines.types import Case, Output
 from tests import talks
-from tests.evaluation.conftest import _content, perfect
-from tests.evaluation.releases import freeze
+from tests.evaluation.conftest import _content, fails, perfect
+from tests.evaluation.releases import freeze, said
 from tests.evaluation.test_gold_changes import corrected
 
 pytestmark = pytest.mark.django_db
@@ -40,16 +39,8 @@ LEFT_OUT = len(CASES) - 2
 def release(project: Project) -> GoldRelease:
     contents = []
     for number, (lines, _) in enumerate(CASES.values()):
-        messages = [
-            {
-                "index": at,
-                "role": "user",
-                "speaker": line.speaker,
-                "content": line.text,
-                "time": None,
-            }
-            for at, line in enumerate(lines)
-        ]
+        who = [line.speaker for line in lines]
+        messages = said([line.text for line in lines], roles=("user",), speakers=who)
         contents.append(_content(number, "dev") | {"conversation": messages})
     return freeze(project, "extraction", name="copies", contents=contents)
 
@@ -80,10 +71,7 @@ def test_each_case_is_seen_left_out_or_unseen_by_its_words(run: Run) -> None:
 def test_a_case_that_fails_has_it_too_and_a_pipeline_without_weights_has_seen_nothing(
     finished, script
 ):
-    def broken(case: Case) -> Output:
-        raise ValueError(case.case_id)
-
-    script(broken)
+    script(fails(ValueError("no luck")))
     failed = finished()
     nothing = finished(pipeline="nothing")
 

@@ -22,6 +22,7 @@ from labeling.models import GoldItem, GoldRelease, Look, Reopening
 from pipelines.types import Case, Output
 from tests.evaluation.chat_gold import where_and_when
 from tests.evaluation.conftest import requirement, work
+from tests.evaluation.releases import following
 from tests.pages import queries, text_of
 
 pytestmark = pytest.mark.django_db
@@ -30,9 +31,7 @@ pytestmark = pytest.mark.django_db
 def corrected(release: GoldRelease, change: Callable[[dict[str, Any]], None]) -> GoldRelease:
     """The next version, with one thing changed in its items."""
     items = list(release.items.order_by("position"))
-    newer = GoldRelease.objects.get(pk=release.pk)
-    newer.pk, newer.version, newer.parent = None, release.version + 1, release
-    newer.save(force_insert=True)
+    newer = following(release)
     for item in items:
         content = item.content
         change(content)

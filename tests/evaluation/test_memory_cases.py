@@ -16,6 +16,7 @@ from evaluation.services.run import conclusions, execution, results
 from evaluation.services.run.comparisons import compare_runs
 from pipelines.types import Case, Output
 from tests.evaluation.chat_gold import answer, where_and_when
+from tests.evaluation.conftest import fails
 from tests.evaluation.figures import aggregate, value
 from tests.evaluation.screens import printed, text
 
@@ -86,12 +87,8 @@ def test_the_funnel_says_where_messages_were_lost(chat: Any, script: Any, finish
 
 
 def test_the_funnel_says_what_it_leaves_out_and_why(chat, script, finished, signed_in):
-    def fail_one(case: Case) -> Output:
-        if case.question == "Where?":  # of two expected messages
-            raise ValueError("no")
-        return answer([1])
-
-    script(fail_one)
+    # of two expected messages
+    script(fails(ValueError("no"), at="Where?", otherwise=lambda _: answer([1])))
     run = finished(release=chat())
     page = text(signed_in("noor").get(f"{run.get_absolute_url()}?tab=funnel"))
 
@@ -158,13 +155,8 @@ def test_a_figure_stands_next_to_its_chance_level_everywhere(chat, script, finis
 
 def test_fuzzy_recall_over_chance_is_that_of_the_whole_run(chat, script, finished):
     """One estimand: the ratio of sums, not the mean of ratios that a single case can ruin."""
-
-    def fail_one(case: Case) -> Output:
-        if case.question == "When?":
-            raise ValueError("no")
-        return answer([4, 9])
-
     release = chat()
+    fail_one = fails(ValueError("no"), at="When?", otherwise=where_and_when)
     for behaviour in (where_and_when, fail_one):
         script(behaviour)
         run = finished(release=release)

@@ -18,7 +18,7 @@ from evaluation.models import Run, Score
 from evaluation.services.run.comparisons import compare_runs
 from labeling.models import Project
 from tests.evaluation.events import event, prediction
-from tests.evaluation.releases import freeze
+from tests.evaluation.releases import freeze, item, said
 from tests.evaluation.test_predictions import measure
 from tests.pages import text_of
 
@@ -37,19 +37,8 @@ def content(name: str, size: int) -> dict[str, Any]:
         start = text.index(word)
         span = {"message": 0, "start": start, "end": start + len(word), "text": word}
         arguments.append({"role": f"Role {word}", "span": span})
-    return {
-        "item_id": name,
-        "domain": "news",
-        "split": "dev",
-        "conversation": [
-            {"index": 0, "role": "text", "speaker": "", "content": text, "time": None}
-        ],
-        "layer": "events",
-        "gold": {
-            "events": [{"uid": name, "type": "Sale", "trigger": None, "arguments": arguments}]
-        },
-        "provenance": {"how": "single", "annotators": [], "labels": {}},
-    }
+    label = {"uid": name, "type": "Sale", "trigger": None, "arguments": arguments}
+    return item(name, "events", {"events": [label]}, said([text], roles=("text",)))
 
 
 def right(name: str, size: int) -> dict[str, Any]:

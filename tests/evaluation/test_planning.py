@@ -18,6 +18,7 @@ from evaluation.services.run.comparisons import compare_runs
 from evaluation.views.launch import rows
 from labeling.models import GoldRelease
 from tests.evaluation.conftest import nothing, nothing_in_every, perfect
+from tests.evaluation.releases import following
 
 pytestmark = pytest.mark.django_db
 
@@ -141,20 +142,12 @@ def test_before_any_run_the_widest_floor_of_the_frozen_gold_stands_in(make_relea
 
 def test_runs_on_an_earlier_version_tell_of_the_next_one(runs: list[Run]) -> None:
     first = runs[0].release
-    following = GoldRelease.objects.create(
-        project=first.project,
-        layer=first.layer,
-        name=first.name,
-        version=2,
-        guideline=first.guideline,
-        header="{}",
-        sha256="1" * 64,
-    )
+    newer = following(first)
     item = first.items.all()[0]
-    item.pk, item.release = None, following
+    item.pk, item.release = None, newer
     item.save()
 
-    plan = planned(following)
+    plan = planned(newer)
     assert plan.conversations == 1
     assert plan.effect is None  # one conversation shows nothing of others
     assert plan.basis is not None

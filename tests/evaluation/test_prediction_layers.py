@@ -17,7 +17,7 @@ from evaluation.models import Run
 from evaluation.services.run import execution, results
 from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import requirement
-from tests.evaluation.releases import freeze
+from tests.evaluation.releases import freeze, item, said
 from tests.evaluation.requirement_releases import inferred, issue
 
 pytestmark = pytest.mark.django_db
@@ -49,23 +49,9 @@ SUFFIX = {"qa": ":QA-001", "arc": ":ARC-001"}
 def gold(request: Any, project: Project) -> GoldRelease:
     """Two items of a layer, with equal labels."""
     layer = request.param
-    contents = [
-        {
-            "item_id": name,
-            "domain": "shop",
-            "difficulty": "easy",
-            "split": "dev",
-            "conversation": [
-                {"index": at, "role": "user", "speaker": "", "content": text, "time": None}
-                for at, text in enumerate(("Acme bought the mill.", "Really?"))
-            ],
-            "layer": layer,
-            "gold": {gold_layer(layer).key: [LABELS[layer]]},
-            "given": {"requirements": [requirement(1)]},
-            "provenance": {"how": "single", "annotators": [], "labels": {}},
-        }
-        for name in ("one", "two")
-    ]
+    labels, given = {gold_layer(layer).key: [LABELS[layer]]}, {"requirements": [requirement(1)]}
+    talk = said(("Acme bought the mill.", "Really?"), roles=("user",))
+    contents = [item(name, layer, labels, talk, given=given) for name in ("one", "two")]
     return freeze(project, layer, name="gold", contents=contents)
 
 

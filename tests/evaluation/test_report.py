@@ -27,7 +27,7 @@ from labeling.domain.facts import Fact
 from labeling.models import Conversation, Look
 from labeling.work import blindness
 from pipelines.types import Case, Output
-from tests.evaluation.conftest import perfect, requirement, sometimes_right, work
+from tests.evaluation.conftest import fails, nothing, perfect, requirement, sometimes_right, work
 from tests.evaluation.launching import launch as launched
 
 pytestmark = pytest.mark.django_db
@@ -161,12 +161,7 @@ def test_the_picture_sets_the_run_beside_people_on_the_same_cases_like_its_page(
 
 
 def test_failed_cases_come_before_others_that_score_as_little(script: Any, finished: Any) -> None:
-    def behave(case: Case) -> Output:
-        if case.case_id == "case-001":
-            raise ValueError("gone")
-        return {"requirements": [], "model": None}
-
-    script(behave)
+    script(fails(ValueError("gone"), at="case-001", otherwise=nothing))
     run = finished()
 
     nobody = Conversation.objects.none()

@@ -13,20 +13,13 @@ from evaluation.metrics.registry import METRICS
 from evaluation.models import CaseRun
 from evaluation.services.run import results
 from labeling.domain.facts import Fact
-from pipelines.types import Case, Output
-from tests.evaluation.conftest import perfect
+from tests.evaluation.conftest import fails
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
-def one_fails(case: Case) -> Output:
-    if case.case_id == "case-001":
-        raise ValueError("no <b>luck</b>")
-    return perfect(case)
-
-
 def test_results_json_has_the_promised_shape(finished: Any, script: Any, signed_in: Any) -> None:
-    script(one_fails)
+    script(fails(ValueError("no <b>luck</b>"), at="case-001"))
     run = finished()
 
     document = signed_in("noor").get(reverse("run-results", args=[run.pk])).json()
@@ -57,10 +50,7 @@ def test_an_undefined_value_is_null_with_its_reason_in_results_json(finished, si
 def test_a_run_whose_cases_all_failed_has_no_calibration_error_but_the_reason(
     finished, script, signed_in
 ):
-    def broken(case: Case) -> Output:
-        raise ValueError
-
-    script(broken)
+    script(fails(ValueError()))
     run = finished()
 
     figures = signed_in("noor").get(reverse("run-results", args=[run.pk])).json()["metrics"]
@@ -73,10 +63,7 @@ def test_a_run_whose_cases_all_failed_has_no_calibration_error_but_the_reason(
 
 
 def test_cases_csv_cannot_run_a_formula(finished: Any, script: Any, signed_in: Any) -> None:
-    def broken(case: Case) -> Output:
-        raise ValueError
-
-    script(broken)
+    script(fails(ValueError()))
     run = finished()
     CaseRun.objects.filter(run=run).update(
         error=Fact("legacy.text", text='=HYPERLINK("http://x","y")')

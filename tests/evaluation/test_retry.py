@@ -20,7 +20,7 @@ from evaluation.services.work import steering
 from labeling.domain.facts import Fact
 from labeling.models import Event
 from tests.evaluation import answers as asked
-from tests.evaluation.conftest import perfect, work
+from tests.evaluation.conftest import fails, perfect, work
 from tests.evaluation.launching import launch as launch_run
 from tests.pages import text_of
 
@@ -33,13 +33,7 @@ def mean(run: Run) -> float | None:
 
 def broken_then_repaired(script: Any, finished: Any) -> tuple[Run, Any]:
     """A finished run of three cases, one of which failed; and its pipeline, which works by now."""
-
-    def behave(case: Any) -> Any:
-        if case.case_id == "case-001":
-            raise RuntimeError("not today")
-        return perfect(case)
-
-    pipeline = script(behave)
+    pipeline = script(fails(RuntimeError("not today"), at="case-001"))
     run = finished()
     pipeline.behave = perfect
     pipeline.seen.clear()

@@ -12,7 +12,7 @@ from django.utils import timezone
 from evaluation.models import Run
 from evaluation.templatetags.runs import run_needs
 from labeling.domain.facts import Fact
-from labeling.models import GoldRelease
+from tests.evaluation.releases import following
 
 pytestmark = pytest.mark.django_db
 
@@ -45,16 +45,7 @@ def test_a_run_on_older_gold_is_named_until_it_is_scored_on_the_new(
     run, people, django_assert_num_queries
 ):
     Run.objects.update(scored_at=timezone.now() - timedelta(days=9))
-    older = run.release
-    GoldRelease.objects.create(
-        project=older.project,
-        layer=older.layer,
-        name=older.name,
-        version=2,
-        guideline=older.guideline,
-        header="{}",
-        sha256="f" * 64,
-    )
+    following(run.release)
     noor = run.requested_by
     others = [user for user in people.values() if user != noor]
 

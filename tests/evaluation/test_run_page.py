@@ -21,7 +21,7 @@ from labeling.models import Membership
 from labeling.operation import health
 from pipelines.types import Case, Output
 from tests import factories
-from tests.evaluation.conftest import perfect, sometimes_right
+from tests.evaluation.conftest import fails, perfect, sometimes_right
 from tests.evaluation.screens import queries, text
 
 pytestmark = pytest.mark.django_db
@@ -70,12 +70,6 @@ def test_an_undefined_score_is_a_dash_with_its_reason(finished: Any, signed_in: 
     assert 'title="no extracted requirement has similar text to a gold one">–' in page
 
 
-def one_fails(case: Case) -> Output:
-    if case.case_id == "case-001":
-        raise ValueError("no <b>luck</b>")
-    return perfect(case)
-
-
 def test_a_failed_case_is_red_and_says_why(finished: Any, script: Any, signed_in: Any) -> None:
     script(one_fails)
     run = finished()
@@ -104,6 +98,9 @@ def test_cases_are_sorted_by_a_metric_with_the_undefined_last(finished, script, 
     assert order("requirement_f1") == ["case-001", "case-000", "case-002"]
     assert order("-requirement_f1") == ["case-000", "case-002", "case-001"]
     assert order("nonsense") == ["case-000", "case-001", "case-002"]
+
+
+one_fails = fails(ValueError("no <b>luck</b>"), at="case-001")
 
 
 def one_in_three_is_right(case: Case) -> Output:

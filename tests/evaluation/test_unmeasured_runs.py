@@ -30,7 +30,7 @@ from labeling.conversations.rules.importing import Turn
 from labeling.models import Conversation, Membership, Round, Suggestion
 from pipelines.types import Case, Output
 from tests import factories
-from tests.evaluation.conftest import requirement, work
+from tests.evaluation.conftest import fails, requirement, work
 from tests.evaluation.launching import launch
 from tests.refusals import refused
 
@@ -68,8 +68,8 @@ def talks(tmp_path: Path) -> Path:
     return path
 
 
-def run_pipeline(*files: Path, into: Path, **options: Any) -> None:
-    call_command("run_pipeline", *map(str, files), pipeline=PIPELINE, output_dir=into, **options)
+def run_pipeline(*files: Path, into: Path, pipeline: str = PIPELINE, **options: Any) -> None:
+    call_command("run_pipeline", *map(str, files), pipeline=pipeline, output_dir=into, **options)
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -141,12 +141,7 @@ def test_a_killed_run_goes_on_and_computes_nothing_twice(script, tmp_path, talks
     into.mkdir()
     (into / ".run.json.partial").touch()  # the first one was killed before it had begun
 
-    def until_b(case: Case) -> Output:
-        if case.case_id == "b":
-            raise KeyboardInterrupt
-        return returned(case)
-
-    script(until_b)
+    script(fails(KeyboardInterrupt(), at="b", otherwise=returned))
     with pytest.raises(CommandError, match="continue"):
         run_pipeline(talks, into=into)
     with (into / "predictions.jsonl").open("a") as file:
@@ -165,12 +160,7 @@ def test_a_conversation_that_fails_is_said_and_the_others_go_on(script, tmp_path
     with talks.open("a") as file:
         file.write("{no json\n" + native("a"))
 
-    def fails_at_b(case: Case) -> Output:
-        if case.case_id == "b":
-            raise ValueError("boom")
-        return returned(case)
-
-    script(fails_at_b)
+    script(fails(ValueError("boom"), at="b", otherwise=returned))
     with pytest.raises(CommandError, match="3 failed") as caught:
         run_pipeline(talks, into=into)
 
@@ -224,12 +214,12 @@ def test_what_was_paid_before_a_kill_is_counted(tmp_path, talks, server, monkeyp
 
         return carry_out(*args, tell=told, **options)
 
-    asked = {"pipeline": "asking", "output_dir": into, "layer": "extraction"}
+    asked = {"pipeline": "asking", "into": into, "layer": "extraction"}
     monkeypatch.setattr(folder, "carry_out", killed)
     with pytest.raises(CommandError, match="continue"):
-        call_command("run_pipeline", str(talks), **asked)
+        run_pipeline(talks, **asked)
     monkeypatch.setattr(folder, "carry_out", carry_out)
-    call_command("run_pipeline", str(talks), **asked)
+    run_pipeline(talks, **asked)
 
     assert json.loads((into / "run.json").read_text())["usage"]["calls"] == len(server.requests)
 
@@ -237,34 +227,21 @@ def test_what_was_paid_before_a_kill_is_counted(tmp_path, talks, server, monkeyp
 def test_what_a_pipeline_needs_beyond_a_conversation_is_said(tmp_path, talks, script):
     for pipeline, needed in (("memory", "one question a line"), ("events-local", "event types")):
         with pytest.raises(CommandError, match=needed):
-            call_command("run_pipeline", str(talks), pipeline=pipeline, output_dir=tmp_path / "o")
+            run_pipeline(talks, into=tmp_path / "o", pipeline=pipeline)
     script(lambda case: {"evidence": [len(case.question or "")], "model": None})
-    (tmp_path / "q.txt").write_text("Who?\nWhen?\n")
-    call_command(
-        "run_pipeline",
-        str(talks),
-        pipeline="memory",
-        output_dir=tmp_path / "o",
-        questions=tmp_path / "q.txt",
-    )
-    assert [line["case_id"] for line in read(tmp_path / "o" / "predictions.jsonl")][:2] == [
-        "a:Q-001",
-        "a:Q-002",
-    ]
+    questions = tmp_path / "q.txt"
+    questions.write_text("Who?\nWhen?\n")
+    run_pipeline(talks, into=tmp_path / "o", pipeline="memory", questions=questions)
+    first, second, *_ = read(tmp_path / "o" / "predictions.jsonl")
+    assert (first["case_id"], second["case_id"]) == ("a:Q-001", "a:Q-002")
     named = '{"id": "Q-002", "question": "Who?"}\n{"question": "When?", "conversation": "a"}\n'
     for written, why in (
         (named.encode(), "called “Q-002”"),
         ("Wer zählt?".encode("cp1252"), "UTF-8"),
     ):
-        (tmp_path / "q.txt").write_bytes(written)
+        questions.write_bytes(written)
         with pytest.raises(CommandError, match=why):
-            call_command(
-                "run_pipeline",
-                str(talks),
-                pipeline="memory",
-                output_dir=tmp_path / "p",
-                questions=tmp_path / "q.txt",
-            )
+            run_pipeline(talks, into=tmp_path / "p", pipeline="memory", questions=questions)
 
 
 # --- by page --------------------------------------------------------------------------------------
@@ -413,12 +390,8 @@ def test_a_copy_of_a_test_item_is_refused(people, project, task):
 def test_a_worker_may_die_anywhere_and_a_run_may_be_cancelled(script, people, start):
     run = start("a", "b", "c")
 
-    def dies_at_b(case: Case) -> Output:
-        if case.case_id == "b":
-            raise SystemExit  # as when the process is told to end
-        return returned(case)
-
-    script(dies_at_b)
+    # as when the process is told to end
+    script(fails(SystemExit(), at="b", otherwise=returned))
     with pytest.raises(SystemExit):
         execution.work(run.pk, uuid4())
     asked: list[str] = []
@@ -443,12 +416,7 @@ def test_so_many_runs_of_one_person_are_open_at_once(people, monkeypatch, start)
 
 
 def test_one_case_fails_in_words_and_what_expires_goes(script, signed_in, start):
-    def fails_at_b(case: Case) -> Output:
-        if case.case_id == "b":
-            raise ValueError("boom")
-        return returned(case)
-
-    script(fails_at_b)
+    script(fails(ValueError("boom"), at="b", otherwise=returned))
     run = work(start("a", "b"))
     assert (run.n_done, run.n_failed) == (1, 1)
     assert "boom" in signed_in("noor").get(run.get_absolute_url()).content.decode()

@@ -53,22 +53,16 @@ def test_the_eleven_sections():
     assert len(SECTIONS) == 11
 
 
-@pytest.mark.parametrize("body", ["", "  \n", None])
-def test_an_empty_section_is_not_there(body):
-    score = scored((1, 1, 1), [complete()], document(*SECTIONS, body=body))
-
-    assert score["rd_structure"] == 0.5
-
-
-def test_other_and_repeated_sections_bring_nothing():
-    repeated = document("overview", "overview", "weather")
-
-    assert scored((1, 1, 1), [complete()], repeated)["rd_structure"] == (1 / 11 + 1) / 2
-
-
-@pytest.mark.parametrize("written", [None, {}, {"sections": []}])
-def test_requirements_without_a_document_have_half_a_structure(written):
-    assert scored((1, 1, 1), [complete()], written)["rd_structure"] == 0.5
+@pytest.mark.parametrize(
+    ("written", "sections"),
+    [
+        *((document(*SECTIONS, body=empty), 0) for empty in ("", "  \n", None)),
+        *((none, 0) for none in (None, {}, {"sections": []})),
+        (document("overview", "overview", "weather"), 1 / 11),  # repeated, and no such section
+    ],
+)
+def test_half_of_the_structure_is_the_share_of_sections_that_say_something(written, sections):
+    assert scored((1, 1, 1), [complete()], written)["rd_structure"] == (sections + 1) / 2
 
 
 @pytest.mark.parametrize(

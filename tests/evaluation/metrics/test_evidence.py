@@ -30,25 +30,18 @@ def hourly(size):
     return Corpus(size, {local_id: local_id * HOUR for local_id in range(1, size + 1)})
 
 
-def test_recall_and_precision_by_hand():
-    figures = values({4, 14}, ReturnedEvidence([4, 28]), Corpus(30))
+@pytest.mark.parametrize(
+    ("expected", "returned", "recall", "precision"),
+    [
+        ({4, 14}, [4, 28], 1 / 2, 1 / 2),
+        ({1, 2}, [1, 1, 1, 9], 1 / 2, 1 / 2),  # a repeated id counts once
+        ({1, 2, 3}, [1, 2, 7, 8, 9], 2 / 3, 2 / 5),
+    ],
+)
+def test_recall_and_precision_by_hand(expected, returned, recall, precision):
+    figures = values(expected, ReturnedEvidence(returned), Corpus(30))
 
-    assert figures["evidence_recall"] == 0.5
-    assert figures["evidence_precision"] == 0.5
-
-
-def test_a_repeated_id_counts_once():
-    figures = values({1, 2}, ReturnedEvidence([1, 1, 1, 9]), Corpus(20))
-
-    assert figures["evidence_recall"] == 1 / 2
-    assert figures["evidence_precision"] == 1 / 2
-
-
-def test_five_returned_of_which_two_are_right():
-    assert (
-        values({1, 2, 3}, ReturnedEvidence([1, 2, 7, 8, 9]), Corpus(20))["evidence_precision"]
-        == 0.4
-    )
+    assert (figures["evidence_recall"], figures["evidence_precision"]) == (recall, precision)
 
 
 @pytest.mark.parametrize(("returned", "near"), [(6, 1.0), (7, 1.0), (8, 0.0), (1, 1.0), (4, 1.0)])

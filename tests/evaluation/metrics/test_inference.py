@@ -32,16 +32,23 @@ def test_gold_gives_two_one_one_and_nothing(ruler):
     assert (detail["matches"], detail["gold"], detail["predicted"]) == (3, 4, 4)
 
 
-def test_what_gold_lists_as_no_need_is_a_false_inference(ruler):
-    score = scored([needed("a", "false")], [needed("a")], ruler)
+A, B = needed("a"), needed("b")
+BY_HAND = {
+    "gold lists it as no need": ([needed("a", "false")], [A], None, 0.0, 1.0),
+    "one gold label serves one prediction": ([A], [A, A], None, 0.5, 0.5),
+    "where gold has none all are false": ([], [A, B], None, 0.0, 1.0),
+    "gold knows the first alone, the judge wants the second": ([A], [A, B], [[0, 2]], 0.5, 0.5),
+}
 
-    assert values(score) == {"inference_relevance": 0.0, "false_inference_rate": 1.0}
 
+@pytest.mark.parametrize(
+    ("gold", "predicted", "ratings", "relevance", "false"), BY_HAND.values(), ids=BY_HAND
+)
+def test_figures_by_hand(ruler, gold, predicted, ratings, relevance, false):
+    score = scored(gold, predicted, ruler, ratings)
 
-def test_one_gold_label_serves_one_prediction(ruler):
-    score = scored([needed("a")], [needed("a"), needed("a")], ruler)
-
-    assert values(score) == {"inference_relevance": 0.5, "false_inference_rate": 0.5}
+    assert values(score) == {"inference_relevance": relevance, "false_inference_rate": false}
+    assert score["inference_relevance"].detail["basis"] == ("human" if ratings else "gold")
 
 
 @pytest.mark.parametrize("ratings", [None, [], [[]]])
@@ -50,20 +57,6 @@ def test_nothing_inferred_is_nothing_wrong(ruler, gold, ratings):
     score = scored(gold, [], ruler, ratings)
 
     assert values(score) == {"inference_relevance": 1.0, "false_inference_rate": 0.0}
-
-
-def test_inferences_where_gold_has_none_are_all_false(ruler):
-    score = scored([], [needed("a"), needed("b")], ruler)
-
-    assert values(score) == {"inference_relevance": 0.0, "false_inference_rate": 1.0}
-
-
-def test_judges_stand_above_gold(ruler):
-    """Gold knows the first alone; the one judge wants the second."""
-    score = scored([needed("a")], [needed("a"), needed("b")], ruler, [[0, 2]])
-
-    assert values(score) == {"inference_relevance": 0.5, "false_inference_rate": 0.5}
-    assert score["inference_relevance"].detail["basis"] == "human"
 
 
 def test_several_judges_give_the_mean_and_the_majority(ruler):

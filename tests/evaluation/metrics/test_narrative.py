@@ -18,30 +18,30 @@ def values(expected, phases):
     return {name: value.value for name, value in score_narrative(expected, phases).items()}
 
 
-def test_seven_of_ten_expected_messages():
-    expected = [range(1, 5), range(5, 8), range(8, 11)]
+NAMES = ("global_recall", "phase_coverage", "phase_recall", "best_match_phase_recall")
+BY_HAND = {
+    "seven of ten": ([range(1, 5), range(5, 8), range(8, 11)], [range(1, 8)], {NAMES[0]: 0.7}),
+    "three of four phases are touched": (
+        [[1, 2], [3], [4, 5], [6]],
+        [[1, 3], [4]],
+        {"phase_coverage": 0.75, "phase_recall": (1 / 2 + 1 + 1 / 2 + 0) / 4},
+    ),
+    "all in one covers every phase": ([[1], [2], [3]], [[1, 2, 3]], dict.fromkeys(NAMES, 1.0)),
+    "the best match is one returned phase": (
+        [[1, 2, 3, 4]],
+        [[1], [2, 3], [4]],
+        {"phase_recall": 1.0, "best_match_phase_recall": 0.5},
+    ),
+    "nothing returned is worth nothing": ([[1], [2]], [], dict.fromkeys(NAMES, 0.0)),
+}
 
-    assert values(expected, [range(1, 8)])["global_recall"] == 0.7
 
+@pytest.mark.parametrize(("expected", "phases", "figures"), BY_HAND.values(), ids=BY_HAND)
+def test_figures_by_hand(expected, phases, figures):
+    found = values(expected, phases)
 
-def test_three_of_four_phases_are_touched():
-    figures = values([[1, 2], [3], [4, 5], [6]], [[1, 3], [4]])
-
-    assert figures["phase_coverage"] == 0.75
-    assert figures["phase_recall"] == (1 / 2 + 1 + 1 / 2 + 0) / 4
-
-
-def test_everything_in_one_phase_covers_every_phase():
-    figures = values([[1], [2], [3]], [[1, 2, 3]])
-
-    assert set(figures.values()) == {1.0}
-
-
-def test_the_best_match_is_one_returned_phase():
-    figures = values([[1, 2, 3, 4]], [[1], [2, 3], [4]])
-
-    assert figures["phase_recall"] == 1.0
-    assert figures["best_match_phase_recall"] == 0.5
+    assert set(found) == set(NAMES)
+    assert found | figures == found
 
 
 def test_what_was_returned_beside_the_phases_counts_where_no_phase_is_meant():
@@ -60,10 +60,6 @@ def test_an_unresolvable_phase_is_left_out_and_counted():
 
     assert scores["phase_coverage"].value == 1.0
     assert scores["phase_coverage"].detail == {"phases": 1, "unresolvable_phases": 1}
-
-
-def test_nothing_returned_is_worth_nothing():
-    assert set(values([[1], [2]], []).values()) == {0.0}
 
 
 def test_without_any_resolvable_phase_a_case_is_not_scorable():
