@@ -10,10 +10,11 @@ from pipelines.requirements.extraction.clauses import finite
 from pipelines.requirements.text import content_words, lower_first, tokens
 
 LONGEST_PART = 9  # words of an answer that names, but does not say, what is to be
+LONGEST_LIST = 25
 LONGEST = 14  # words of an answer that names something
 _NOTHING = re.compile(
     r"(?:it|that) depends|whatever|mm+-?hm+|m+hm+|uh-?huh|(?:i have )?no idea|not sure|"
-    r"(?:i )?(?:do not|don't) (?:know|mind|care)|who knows",
+    r"(?:i )?(?:do not|don't) (?:know|mind|care)|who knows|o+h+",
     re.I,
 )
 _FOR_YES = re.compile(r"(?:should|could|can|would|may|must|shall|will) ", re.I)
@@ -50,6 +51,7 @@ _WHAT = re.compile(
     rf"(?P<modal>do|does|would|{_MUST}) (?P<rest>.+)",
     re.I,
 )
+_WHAT_IS = re.compile(rf"(?:.*, )?what(?: [\w-]+)? (?P<rest>{_MUST} be .+)", re.I)
 _DOES = re.compile(
     r"(?P<who>.+?) should (?:(?:usually|normally|also|typically|generally) )?"
     r"(?:(?:want|need|like|prefer|expect|have|try|tend) to )?"
@@ -58,9 +60,13 @@ _DOES = re.compile(
 )
 _SAYS = frozenset({"think", "mean", "say", "feel", "do", "happen", "like", "want", "need", "know"})
 _EMBEDDED = re.compile(r"(?:where|whether|how|which|who|when)\b", re.I)
+_CRITERIA = re.compile(
+    r"\b(?:factors?|criteri(?:on|a)|priorit\w+|important|look (?:for|at)|consider|matters?)\b", re.I
+)
 _PRIORITY = re.compile(
-    r"(?:what|which)(?: [\w-]+)?(?:'s| is| are| would be) (?:.*\b)?(?:most important|"
-    r"priorit(?:y|ies)|main (?:factors?|criteri(?:a|on))|important to you|matters? most)\b.*",
+    r"(?:what|which)(?: [\w-]+)?(?: do you (?:think|feel|believe))?"
+    r"(?:'s| is| are| would be) (?:.*\b)?(?:most important|priorit(?:y|ies)|"
+    r"main (?:factors?|criteri(?:a|on))|important to you|matters? most)\b.*",
     re.I,
 )
 _STANDS = re.compile(
@@ -72,6 +78,14 @@ _STANDS = re.compile(
 
 def says_nothing(own: str) -> bool:
     return _NOTHING.fullmatch(own.rstrip(" .!")) is not None
+
+
+def names_criteria(question: str, own: str) -> bool:
+    """ "Safety, price and the look": what a decision rests on, and no more."""
+    plainly = _EMBEDDED.match(own) or not (
+        _STANDS.search(own) or _BY.match(own) or ("," not in own and finite(own))
+    )
+    return bool(_CRITERIA.search(question) and plainly and 1 < len(tokens(own)) <= LONGEST_LIST)
 
 
 def is_part(own: str) -> bool:
@@ -118,6 +132,8 @@ def _manner(question: str, said: str, turned: Callable[[str], str]) -> str:
 def _what(question: str, said: str, turned: Callable[[str], str]) -> str:
     if _PRIORITY.fullmatch(question):
         return f"{said} is important"
+    if found := _WHAT_IS.fullmatch(question):
+        return f"{said} {found['rest']}"
     asks = _WHAT.fullmatch(question)
     found = _DOES.fullmatch(turned(f"should {asks['rest']}")) if asks else None
     if not asks or not found:

@@ -33,8 +33,8 @@ _TODAY = re.compile(
     re.I,
 )
 _SAYS_HOW = re.compile(
-    r"\b(?:must|should|shall|has to|have to|needs?|wants?|would like|i'd|we'd|only|at most|"
-    r"at least|prefer|may|allowed|be able to|please|enough|at the end|"
+    r"\b(?:must|should|shall|has to|have to|needs?|wants?|would like|i'd|we'd|(?<!the )only|"
+    r"at most|at least|prefer|may|allowed|be able to|please|enough|at the end|"
     r"would (?:be (?:nice|good|great|useful|helpful|perfect|handy)|help))\b",
     re.I,
 )
@@ -49,13 +49,13 @@ _LIMITS = re.compile(
 )
 _CODE = re.compile(
     r"\b(?:SELECT|INSERT|UPDATE|DELETE)\b.*\b(?:FROM|INTO|SET|WHERE)\b|[{}]|==|=['\"]|\w\(\)|"
-    r"<\w+[^<>]*>.*</\w+>"
+    r"<\w+[^<>]*>.*</\w+>|\w \[(?:inaudible|unintelligible|unclear)\b"
 )
 _TALK = re.compile(
     r"\b(?:(?:i'll|i will|i can|we'll|let me) (?:send|show|e-?mail|forward|give|tell) (?:you|it)|"
     r"(?:send|e-?mail|draw|write|type|share) (?:you|me|us|this|it|up|my|the|a)(?: \w+)? ?"
     r"(?:up|notes|minutes|summary|slides|sketch(?:es)?|mock-?ups?|screen|invite|link|recording)|"
-    r"(?:hear|see) (?:me|us|my screen)|hear you|"
+    r"(?:hear|see) (?:me|us|my screen)|hear you|let me (?:clarify|explain|repeat|rephrase)|"
     r"(?:are|am|is|were) (?:you|i|it) (?:audible|muted|recording)|"
     r"record (?:this|the|our) (?:call|talk|meeting|conversation|interview|session)|"
     r"(?:shed light|before (?:this|that|your) question|"
@@ -82,7 +82,8 @@ _OF_OTHERS = re.compile(r"(?:it|that|this|they|he|she|you)\b", re.I)
 _YES_AT_END = re.compile(r", (?:then )?(?:yes|yeah|yep|sure|okay|ok)(?: please)?\W*$", re.I)
 _KIDS = re.compile(r"\b(?:just|only|i'm|am) (?:kidding|joking)\b|\bj/?k\b", re.I)
 _OF_SELF = re.compile(
-    r"(?:(?:and|then|so|yeah|yes|but|well|also),? )*(?:i|we) (?:also |still |always |then |just )*"
+    r"(?:(?:and|then|so|yeah|yes|but|well|also|(?:in|at) [^,]{3,30}),? )*"
+    r"(?:i|we) (?:also |still |always |then |just )*"
     r"(?:(?P<must>need to|have to|have got to|got to)|(?P<could>could))\b",
     re.I,
 )
@@ -91,6 +92,16 @@ _BURDEN = re.compile(
     r"takes? (?:\w+ ){0,3}(?:time|hours?|days?|forever)|still (?:have|need) to|"
     r"at the moment|right now|currently|nowadays|today)\b",
     re.I,
+)
+_RISKS = re.compile(r"\b(?:maybe|may|might)(?: or (?:maybe|may|might))? not\b|\brisks?\b", re.I)
+_HAS_TO_DO = re.compile(
+    r"\b(?:sometimes|for example|often|usually|typically|so)\b.*\byou (?:will )?(?:have|need) to\b",
+    re.I,
+)
+"""Of anybody: "Sometimes it is not in the flat; you have to share it"."""
+_NO_GOOD = re.compile(r"\b(?:that|this|it) (?:wouldn't|would not|won't) be (?:\w+ )?good\b", re.I)
+_DANGLES = re.compile(
+    r"(?:\w+ly )?\w+ such (?!as\b|an?\b)\w|(?!let )\w+ (?:it|this|that|them)(?: as such)?\W*$", re.I
 )
 _PAST = re.compile(r"\b(?:was|were|had|did|used to|provided|went|made|got)\b", re.I)
 _TO_COME = re.compile(
@@ -109,8 +120,8 @@ _OF_THE_PAST = re.compile(
     r"\b(?:have|had|did|were|was) (?:you|they|it|there)\b|\b(?:ever|experiences?|happened)\b", re.I
 )
 _OF_NOW = re.compile(
-    r"\b(?:today|at the moment|currently|brings you|problems?|what happens(?! (?:if|when))|"
-    r"how (?:are|is) (?:you|things)|so far)\b",
+    r"\b(?:today|at the moment|currently|a typical|walk (?:me|us) through|brings you|"
+    r"problems?|what happens(?! (?:if|when))|how (?:are|is) (?:you|things)|so far)\b",
     re.I,
 )
 _WH = re.compile(r"\b(?:(?:what|how)(?! about\b| if\b)|which|who|when|where|whose|whom)\b", re.I)
@@ -132,10 +143,9 @@ def candidates(
         else:
             answers.setdefault(each.message, []).append(each)
             offered[each.message] = " ".join(one.text for one in last)
-    return [
-        each._replace(said=_named(each, before))
-        for each in _candidates(commitments, ended, answers, offered)
-    ]
+    found = _candidates(commitments, ended, answers, offered)
+    named = (each._replace(said=_named(each, before)) for each in found)
+    return [each for each in named if not _DANGLES.match(each.said.text)]
 
 
 def _named(candidate: Candidate, before: dict[tuple[int, int], str]) -> Statement:
@@ -229,7 +239,8 @@ def _accepted(one: Commitment, answer: Sequence[Utterance]) -> Statement | None:
         reply = acts.Reply("yes", answer[0].text[: last.start()])
     if one.state == "corrected":
         return plain_words.of_statement(one.text)
-    if _CANNOT.search(one.text) and complains(one.text, accepted=True):
+    risk = not one.sentence.question and _RISKS.search(one.sentence.text)
+    if risk or (_CANNOT.search(one.text) and complains(one.text, accepted=True)):
         return None
     if _TURNED.search(whole) or _HOW_IT_IS.match(one.text) or not answer:
         return None
@@ -258,9 +269,14 @@ def _stated(
     is_order = _ORDERS.match(plain_words.clean(said)) is not None
     if _CANNOT.search(said) and not (is_order or _RULES.search(said)):
         return None
+    before = next((each.text for each in reversed(answer) if each.start < own.start), "")
+    if _HAS_TO_DO.search(f"{before} {own.text}") or _NO_GOOD.search(said):
+        return None
     if _NOT_NEEDED.match(plain_words.clean(said)) or _is_own_work(own, said, answer):
         return None
-    if not (is_order or _SAYS_HOW.search(said)) and (
+    of_now = question and _OF_NOW.search(question)
+    how = re.sub(r"\bonly\b", "", said) if of_now else said
+    if not (is_order or _SAYS_HOW.search(how)) and (
         (not offered and _SELF.match(said))  # who they are and what they do
         or _TODAY.search(said)
         or one.features.get("says:existing")

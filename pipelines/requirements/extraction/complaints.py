@@ -30,7 +30,9 @@ _RULE = re.compile(
     re.I,
 )
 _IRONY = re.compile(
-    r"\b(?:i|we) (?:just |really |absolutely |simply )*love (?:how|that|it when) ", re.I
+    r"\b(?:i|we) (?:just |really |absolutely |simply )*love (?:how|that|it when) |"
+    r"\bbut\b[^.]*? was\b",
+    re.I,
 )
 _YOU = re.compile(r"\byou (?:\w+ )?(?:can't|cannot|can not|couldn't)\b", re.I)
 AFTER_TROUBLE = re.compile(

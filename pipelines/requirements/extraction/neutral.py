@@ -71,16 +71,22 @@ _WEIGHT = (
 )
 _WEIGHS = re.compile(
     rf"(?P<what>[\w' -]{{3,80}}?),? (?:is|are|would be|'s)(?: also)? "
-    rf"(?P<weight>{_WEIGHT})(?P<more>,? (?:like|such as|especially|when|if|because) .+)?",
+    rf"(?P<weight>{_WEIGHT})(?P<more>,? (?:(?:that|which)(?:'s| is) )?"
+    r"(?:like|such as|especially|when|if|because) .+)?",
     re.I,
 )
+_NTH = (
+    r"(?:the |my |our )?(?:very )?(?:first|second|third|fourth|fifth|last|main|next|biggest|"
+    r"most important|key|number one|other)|another|one"
+)
 _FIRST_THING = (
-    r"(?:(?:the|my|our) )?(?:very )?"
-    r"(?:first|second|main|next|biggest|most important|key|number one) "
-    r"(?:thing|factor|criterion|point|concern)s?(?: (?:when|if|that|i|we|for|in|to)\b[^,]{0,50}?)?"
+    rf"(?:{_NTH}) (?:thing|factor|criterion|point|concern|dimension|aspect)s?"
+    r"(?: (?:when|if|that|i|we|for|in|to)\b[^,]{0,50}?)?"
 )
 _IS_FIRST = re.compile(
-    rf"(?:{_WEIGHT}|{_FIRST_THING}) (?:is|are|would be)(?: that)? (?P<what>.+)", re.I
+    rf"(?:{_WEIGHT}|{_FIRST_THING}|(?:{_NTH})(?: one)?(?= .*\b(?:the|an?|whether|how)\b)) "
+    r"(?:is|are|would be|will be)(?: (?:probably )?going to be)?(?: that)? (?P<what>.+)",
+    re.I,
 )
 _WHICH = re.compile(
     rf"(?:(?:that|it)(?:'s| is|'d be| would be) )?(?P<what>.{{3,80}}?), "
@@ -101,9 +107,11 @@ _HAPPENED = re.compile(
     r"\b(?:was|were|had|did|died|went|came|saw|thought|ended up|happened|ago)\b",
     re.I,
 )
-_HAD_TO = re.compile(r"(?:i|we) had to\b", re.I)
+_JOINT = re.compile(r", (?:so|and|but|because)\b", re.I)
+_HAD_TO = re.compile(r"(?:i|we) had to\b|.*\bso (?:i|we) (?:wanted|needed)\b", re.I)
 _DESCRIBES = re.compile(
-    r"(?:there(?:'s| is| are| isn't)|it(?:'s| is) (?:really |very |not |quite )*(?:an?|that|"
+    r"(?:there(?:'s| is| are| isn't)|(?:(?:at|in|for|on) )?some\b|"
+    r"it(?:'s| is) (?:really |very |not |quite )*(?:an?|that|"
     r"pretty)\b|(?:that|this)(?:'s|'d| is| would) (?!(?:have|need|only)\b))",
     re.I,
 )
@@ -219,7 +227,18 @@ def preferred(own: str) -> tuple[str, str]:
 
 def _account(what: str, more: str = "") -> str:
     said = lower_first(re.sub(r",? and then there(?:'s| is)", " and", what.strip(" ,"), flags=re.I))
-    if said.split()[0] in actors("self") | {"it", "that", "this", "there", "not"} or _denies(said):
+    said, more = (
+        re.split(r",? so (?:it|that)\b", said)[0],
+        re.split(r",? so (?:it|that)\b", more)[0],
+    )
+    more = re.sub(r"(?:that|which)(?:'s| is) (?=like)", "", more)
+    if said.split()[0] in (words("prepositions") - {"if"}) | actors("self") | {
+        "it",
+        "that",
+        "this",
+        "there",
+        "not",
+    } or _denies(said):
         return ""
     if len(content_words(said)) == 0 or len(tokens(said + more)) > 30:
         return ""
@@ -235,7 +254,7 @@ def narrates(own: str) -> bool:
     if _HAD_TO.match(own):
         return True
     return bool(
-        _HAPPENED.search(own.split(",")[0]) or _DESCRIBES.match(own)
+        _HAPPENED.search(_JOINT.split(own)[0]) or _DESCRIBES.match(own)
     ) and not _STRICT.search(own)
 
 

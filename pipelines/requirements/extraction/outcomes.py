@@ -34,6 +34,7 @@ _OF_THAT = re.compile(
     r"\bnever ?mind\b(?! the\b)|\b(?:skip|drop|leave|forget|scrap|scratch) (?:that|it|this|them)\b",
     re.I,
 )
+_ALL_OF_IT = re.compile(r"\b(?:this|that|the) (?:whole )?(?:feature|function|idea|topic)\b", re.I)
 _ENDS_PHRASE = re.compile(r",|\s(?:so|because|and|but|if|when|that)\s", re.I)
 
 
@@ -195,7 +196,13 @@ class Outcomes:
         ]
         if len(named) > MOST_TAKEN_BACK:
             return False  # words that so much has in common mean none of it
-        if not named and _POINTS_BACK.search(each.text) and len(about) <= 4 and not answers:
+        whole = _ALL_OF_IT.search(words_of) and not each.first
+        if (
+            not named
+            and _POINTS_BACK.search(each.text)
+            and len(about) <= 4
+            and (whole or not answers)
+        ):
             last = next(
                 (
                     at
@@ -205,9 +212,23 @@ class Outcomes:
                 None,
             )
             named = [] if last is None else [last]
+            if whole and named:
+                named = self._linked(named, each)
         self.book.end(named, each)
         cue = find_cue(each.text)
         return bool(named) or not (cue and cue.cue.strength >= 0.6 and not cue.cue.negative)
+
+    def _linked(self, places: list[int], each: Utterance) -> list[int]:
+        """With what the same message said of the same things before it: "this feature"."""
+        about = set(self.book.about[places[0]])
+        for at in range(places[0] - 1, -1, -1):
+            own = self.book.about[at]
+            if self.book.commitments[at].sentence.message != each.message:
+                break
+            if len(own) > 1 and len(about & own) < 2:
+                break
+            places, about = [*places, at], about | own
+        return places
 
 
 def elaborates(reply: Reply, asked: str) -> bool:

@@ -9,7 +9,7 @@ from functools import cache
 
 from pipelines.requirements.extraction import acts, asked, neutral
 from pipelines.requirements.extraction.actors import SYSTEM, USER, resolve
-from pipelines.requirements.extraction.clauses import finite, split_condition
+from pipelines.requirements.extraction.clauses import asks_for_yes, finite, split_condition
 from pipelines.requirements.extraction.state import Statement
 from pipelines.requirements.lexicon import actors, words
 from pipelines.requirements.text import (
@@ -57,7 +57,9 @@ _LEADS = re.compile(
 )
 _TAILS = re.compile(
     r"[\s,]+(?:please|thanks?|thank you|you know|i(?:'d)? (?:think|guess|say|suppose)|right|"
-    r"of course|that's all|haha|lol|or something(?: like that)?|and so on|etc|yeah|yes|though|"
+    r"of course|that's all|haha|lol|or something(?: like that)?|and so on|etc|"
+    r"(?:do not|don't|dont) (?:over ?complicate|overthink) (?:it|that|this)|"
+    r"yeah|yes|though|"
     r"too|as well|and|but|so|or)\W*$",
     re.I,
 )
@@ -166,6 +168,15 @@ _THERE = re.compile(
     r"(?: also| always)? be (?P<what>(?!no\b|not\b).+)",
     re.I,
 )
+_ONLY_IF = re.compile(
+    r"(?:might|may|would|could|does)\b.*|"
+    r"(?:i|we) (?:(?:also|really|don't|do not|dont) )*(?:know|have (?!to\b))"
+    r"(?!.*\b(?:must|should|want|need)\b).*|"
+    r"(?:if|when|whenever|unless) (?!.*(?:,|\b(?:then|must|should|shall|can|could|will|would|"
+    r"needs?|has to|have to|i|we|you|they)\b)).*",
+    re.I,
+)
+"""Of nobody, of the speaker alone, or a case of which nothing is said."""
 _JOINTS = re.compile(
     r"(?:[,;]|\s[-–—])? (?:so|and|but)(?: (?:yes|now|then|also|for that))*,? "
     r"(?=(?:i|we|you|they|it|there|the|our|my|he|she|users?|people|each|every|all|if|when)\b)"
@@ -192,7 +203,7 @@ _TELLS = re.compile(
     re.I,
 )
 """It tells how things are, or speaks of the speaker alone."""
-_DENIED = re.compile(r"\b(?:no|not|never|nobody|cannot)\b|n't\b", re.I)
+_DENIED = re.compile(r"\b(?:no|not|never|nobody|cannot|dont)\b|n't\b", re.I)
 _TITLE_ENDS = re.compile(
     r"[,;:.(?]|\s(?:–|so that|so|because|which|if|when|where|while|but|and then|or)\s", re.I
 )
@@ -210,7 +221,9 @@ def of_answer(said: str, question: str) -> Statement | None:
     short = (len(tokens(own)) < LEAST_WORDS + 3 or part) and not _order(own)
     stands = len(tokens(own)) > LEAST_WORDS and _STANDS.search(own) and not part
     if question and (short or _PRONOUN.match(own)) and not stands:
-        return _answered(own, question, said)
+        alone = _answered(own, question, said)
+    if alone and alone.quoted and asked.names_criteria(question, own):
+        return Statement(_action(f"consider {lower_first(own)}", "i"), alone.said, "i")
     return alone
 
 
@@ -219,8 +232,8 @@ def _answered(own: str, question: str, said: str) -> Statement | None:
     no = "No, " if _SAYS_NO.match(said) else ""
     told = f"{question_of(question)} – {no}{own if no else upper_first(own)}".rstrip(".!")
     if (found := _WHO_MAY.fullmatch(put)) and _NAMED.fullmatch(own) and _verb(found["what"]):
-        return Statement(_action(found["what"]), told, own.rstrip(".!"))
-    if asked.says_nothing(own):
+        return Statement(_action(found["what"].split("—")[0]), told, own.rstrip(".!"))
+    if asked.says_nothing(own) or _tells(question, own):
         return None
     whole = asked.together(put, own.rstrip(" .!"), turned=_turned)
     stated = of_statement(whole) if whole else None
@@ -229,6 +242,13 @@ def _answered(own: str, question: str, said: str) -> Statement | None:
     put, dash, answer = neutral.third_person(told).partition(" – ")
     text = f"{put}{dash}{upper_first(answer)}"
     return Statement(text, told, quoted=True, asked=True)
+
+
+def _tells(question: str, own: str) -> bool:
+    """What was asked is denied, or only commented."""
+    comments = asks_for_yes(plain(question)) and re.match(r"(?:that|this|it)\b", own, re.I)
+    denies = _DENIED.search(own) and not _LIMITS_IT.search(own)
+    return bool(_PRONOUN.match(own) and (comments or denies))
 
 
 def of_statement(said: str) -> Statement | None:
@@ -247,6 +267,8 @@ def of_statement(said: str) -> Statement | None:
     other, case = neutral.preferred(own)
     if other:
         return Statement(_action(other, "i"), own, "i", _action(case) if case else None)
+    if _ONLY_IF.fullmatch(plainly):
+        return None
     return Statement(f"{upper_first(neutral.third_person(plainly))}.", own, quoted=True)
 
 
@@ -388,7 +410,9 @@ def _verb_at(spoken: list[str]) -> int:
             continue  # after an article, or within an enumeration
         if low[at] in _KEEPS or (_starts(low[at]) and not any(map(_starts, low[at + 1 : at + 2]))):
             return at
-    return 0
+    ways = _KEEPS - {"only", "also"}
+    sure = (at for at, word in enumerate(spoken[:-1]) if word in ways and _starts(spoken[at + 1]))
+    return next(sure, 0)
 
 
 def _starts(word: str) -> bool:
@@ -488,7 +512,7 @@ def _habit(own: str) -> Shaped:
     found = _HABIT.match(own)
     if not found or not _verb(found["what"]) or _TELLS.match(found["what"]):
         return None
-    return "i", found["what"]
+    return "i", re.sub(r"^go by (?=how|the|what)", "consider ", found["what"], flags=re.I)
 
 
 def _action(what: str, who: str = "") -> str:

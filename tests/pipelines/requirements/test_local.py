@@ -190,6 +190,16 @@ def test_a_higher_bar_lets_less_through() -> None:
         ("I avoid steep trails because my knees hurt.", "User", "Avoid steep trails", None),
         ("Patients can book without calling us.", "Patient", "Book without calling the team", None),
         ("The price is the biggest factor for me.", "User", "Consider the price", None),
+        ("Maybe the third dimension is the pricing.", "User", "Consider the pricing", None),
+        ("Another point will be amenities.", "User", "Consider amenities", None),
+        ("The third is probably going to be the rooms.", "User", "Consider the rooms", None),
+        (
+            "Reference is a big factor that's like the word of friends so that would hold weight.",
+            "User",
+            "Consider reference, like the word of friends",
+            None,
+        ),
+        ("I go by how many miles it is.", "User", "Consider how many miles it is", None),
         (
             "If a doctor is easy to reach, that plays a huge role for me.",
             "User",
@@ -261,6 +271,16 @@ def test_what_has_no_plain_shape_still_names_no_speaker_and_keeps_its_denial(
         ("Which formats do you get?", "Word, PDF", "Get the formats Word, PDF"),
         ("What should the customer see?", "Where the courier is", "See where the courier is"),
         ("What is most important to you?", "The price", "Consider the price"),
+        (
+            "What factors are most important when you look for a flat?",
+            "Safety, price, the size, and the look of the flat.",
+            "Consider safety, price, the size, and the look of the flat",
+        ),
+        (
+            "Besides the item, what details should be recorded for each delivery?",
+            "Driver plate number",
+            "Record driver plate number for each delivery",
+        ),
         ("How long should we keep the data?", "Two years", "Keep the data for two years"),
         ("How should users be told?", "By push", "Users should be told by push."),
         ("Should there be a limit?", "5 a day", "Have a limit of 5 a day"),

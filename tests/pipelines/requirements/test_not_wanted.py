@@ -2,9 +2,12 @@
 
 import pytest
 
+from pipelines.requirements.extraction import nodes
+from pipelines.requirements.extraction.candidates import candidates
+from pipelines.requirements.extraction.state import ExtractionState
 from pipelines.requirements.text import sentences
 from pipelines.types import Pipeline
-from tests.pipelines.requirements.talks import analyst, extract, user
+from tests.pipelines.requirements.talks import analyst, case, extract, user
 
 
 @pytest.mark.parametrize(
@@ -158,6 +161,13 @@ def test_what_is_taken_back_later_is_left_out(pipeline: Pipeline, taken_back: st
         ("What else?", "Dark mode, just kidding, nobody needs dark mode."),
         ("What else?", "It should bark at the neighbors. Just kidding about the neighbors."),
         ("Where did you live?", "I didn't want to live with people I didn't know."),
+        ("Walk me through a typical day.", "Sometimes fuel is not written down, only paper."),
+        ("What do you look at?", "Typically, if you lose a key, you have to pay for a new one."),
+        ("What do you look at?", "At some clinics, the prices are high, but some might be low."),
+        ("How do you sign up?", "Well, let me clarify."),
+        ("What else?", "Automatically add such words to the list of words."),
+        ("What else?", "The list must contain a [inaudible] that the user wants."),
+        ("What do you look up?", "If there's any online map for the park at the website."),
     ],
 )
 def test_what_is_only_complained_about_is_neither_a_wish_nor_a_ban(
@@ -166,6 +176,28 @@ def test_what_is_only_complained_about_is_neither_a_wish_nor_a_ban(
     asked = [analyst(question)] if question else []
 
     assert extract(pipeline, *asked, user(said)) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("What do you look at?", "Sometimes there is no dryer; you have to share it with others."),
+        ("What do you look at?", "Someone who is loud, that wouldn't be good for me."),
+        ("What is it about?", "I listen to songs every day, so I wanted to learn their words."),
+        ("What else?", "I'd like to talk there, but the music was so loud, nobody could."),
+        ("Do you consider local food when you decide?", "They have never thought about that."),
+        ("What do you know?", "I know my average time, so I know how long it will take."),
+        ("So the app will choose a meaning, maybe or maybe not the right one.", "Right."),
+    ],
+)
+def test_however_likely_it_seems_a_remark_is_no_requirement(asked: str, said: str) -> None:
+    state: ExtractionState = {"case": case(user("It must be fast."), analyst(asked), user(said))}
+    state |= nodes.read_talk(state)
+    state |= nodes.settle(state)
+
+    found = candidates(state["commitments"], state["sentences"])
+
+    assert [one.said.text for one in found] == ["It must be fast."]
 
 
 @pytest.mark.parametrize(
@@ -184,6 +216,18 @@ def test_courtesies_and_the_course_of_the_talk_are_left_out(
     pipeline: Pipeline, asked: str, said: str
 ) -> None:
     assert extract(pipeline, analyst(asked), user(said)) == []
+
+
+def test_what_the_same_message_puts_off_is_left_out(pipeline: Pipeline) -> None:
+    said = (
+        "There should be a switch for the context of a sentence. Or the user can choose the "
+        "sentence and its context. So maybe we can postpone this feature right now. The app must "
+        "list all decks."
+    )
+
+    found = extract(pipeline, analyst("Should a word be enough?"), user(said))
+
+    assert [one["action"] for one in found] == ["List all decks"]
 
 
 @pytest.mark.parametrize(
