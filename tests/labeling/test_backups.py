@@ -116,7 +116,7 @@ def test_what_cannot_be_restored_changes_nothing(release, place):
 
     refused("has the migration labeling.9999_later", migrations=["labeling.9999_later"])
     old = ["labeling.0001_initial", "labeling.0050_plain_names"]
-    refused(r"restore it with version 0\.5\.0, run assay migrate", migrations=old)
+    refused(r"restore it with version 0\.6\.0, run assay migrate", migrations=old)
     refused("is of oracle", vendor="oracle")
     refused("format 3", format=3)
     bits = bytearray(good.read_bytes())

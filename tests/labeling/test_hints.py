@@ -102,13 +102,10 @@ def test_a_field_that_was_changed_after_a_hint_says_so(assignment, save):
 
 def test_what_an_open_calibration_round_measures_does_not_change(project, rita):
     factories.open_calibration(project, 1)
-    now = project_settings.of(project)
 
     with pytest.raises(project_settings.SettingsRefused):
-        project_settings.change(
-            project, settings={**now, "hints_in_calibration": True}, base=now, by=rita
-        )
-    project_settings.change(project, settings={**now, "hints": []}, base=now, by=rita)
+        project_settings.change(project, settings={"hints_in_calibration": True}, by=rita)
+    project_settings.change(project, settings={"hints": []}, by=rita)
 
 
 def test_without_a_detector_there_are_none(assignment, monkeypatch):
