@@ -341,15 +341,6 @@ def test_the_same_text_with_other_line_ends_is_the_same_conversation():
     assert conflict(unix.fingerprint, windows.fingerprint) is None
 
 
-def test_a_file_whose_conversations_were_stored_with_their_own_line_ends_is_known():
-    (windows,) = records(with_message(content="one\r\ntwo"))
-    written = [windows.turns[0], windows.turns[1]._replace(content="one\r\ntwo")]
-    before = Fingerprint(content_sha256(written), "", "", "")
-
-    assert conflict(before, windows.fingerprint) is None
-    assert conflict(before, records(with_message(content="other"))[0].fingerprint) is not None
-
-
 @pytest.mark.parametrize(
     "file",
     [
