@@ -40,8 +40,6 @@ def test_an_annotator_works_in_german_from_queue_to_submission(
     workspace.press("m").type("Passwort zurücksetzen").press("Escape")
     expect(workspace.state).to_contain_text("Gespeichert")
     expect(workspace.labels).to_have_count(1)
-    workspace.press("p")
-    expect(page.locator("#live")).to_have_text("Priorität: muss")
     workspace.press("?")
     expect(page.locator("#help-keys")).to_contain_text("j oder ↓ oder")
     expect(page.get_by_text("Nächste Nachricht").first).to_be_visible()

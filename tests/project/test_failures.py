@@ -108,7 +108,7 @@ def test_a_wrong_csrf_token_is_said_in_the_shape_of_the_api() -> None:
 def test_pages_say_it_in_words(ana: Client, settings: Any) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1024
     wrong = ana.get("/sign-out/")
-    assert (wrong.status_code, wrong["Allow"]) == (405, "POST")
+    assert (wrong.status_code, wrong["Allow"]) == (405, "POST, OPTIONS")
     assert "Not in this way" in wrong.content.decode()
     large = ana.post("/sign-in/", b"x" * 2048, content_type="application/x-www-form-urlencoded")
     assert large.status_code == 413
