@@ -52,6 +52,6 @@ def test_an_annotator_works_in_german_from_queue_to_submission(
     expect(page.locator("#live")).to_contain_text("hier ist nichts")
     workspace.press("Control+Enter")
 
-    expect(page.get_by_text("Sie sind fertig")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Meine Warteschlange")
     assert workspace.stored is not None
     assert workspace.stored.status == "submitted"
