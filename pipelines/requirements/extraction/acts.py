@@ -66,6 +66,9 @@ _ASKS_WITHIN = re.compile(
     r"is|are|do|does|did|have|has|was|were)\b",
     re.I,
 )
+_BUT = re.compile(r"\b(?:but|though|although|however)\b", re.I)
+_NO = re.compile(r"\W*(?:so )?no (?!more|other|further|extra)(?P<thing>[^.,;!?]+)", re.I)
+_DENIED = re.compile(r"\b(?:no|not|never|without|only)\b|n't\b", re.I)
 _MARKS = " \t,.!;:–—-\"'"
 
 
@@ -350,6 +353,19 @@ def taken_back(text: str) -> str:
                 return text
             return f"{re.split('[,;]', before)[-1]}{found[0]}{re.split('[,;]', after)[0]}"
     return ""
+
+
+def turned(text: str, following: str = "") -> bool:
+    """Whether a sentence, or the one after it, takes back what it says."""
+    said, after = _BUT.split(text, maxsplit=1), _BUT.split(following.lstrip(_MARKS))
+    thing, no = pattern("put_off").match(text), _NO.match(following)
+    named = content_words(no["thing"]) if no and not _DENIED.search(text) else set()
+    return (
+        any(pattern("turns").search(part) for part in (*said, next(filter(None, after), "")))
+        or pattern("turns_whole").search(text) is not None
+        or (thing is not None and not any(map(is_base_verb, tokens(thing["thing"]))))
+        or (bool(named) and named <= content_words(text))
+    )
 
 
 def corrects(text: str) -> bool:

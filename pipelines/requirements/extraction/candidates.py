@@ -116,6 +116,7 @@ _DENIES_OFFER = re.compile(
     r"(?:i|we) (?:do not|don't|dont) want (?P<offer>[^,;]+)(?P<rest>.*)", re.I
 )
 _RECONSIDERS = re.compile(r"\b(?:hm+|wait|actually|instead|on second thoughts?)\b", re.I)
+FIRST = 2  # messages of the client's, which may tell how it is done today
 _OF_THE_PAST = re.compile(
     r"\b(?:have|had|did|were|was) (?:you|they|it|there)\b|\b(?:ever|experiences?|happened)\b", re.I
 )
@@ -199,11 +200,23 @@ def _candidates(
         else:
             told.add(own.place)
             first = asked.get(own.message)
+            if own.message in sorted(answers)[:FIRST] and _describes(
+                own.text, offered[own.message]
+            ):
+                continue
             said = _stated(
                 one, answers[own.message], first, offered[own.message], own.place not in apart
             )
         if said is not None:
             yield Candidate(one, said)
+
+
+def _describes(text: str, offered: str) -> bool:
+    """ "They get a list on paper": how it is done today, where a talk begins."""
+    both = f"{offered} {text}"
+    return bool(signal("by_hand").search(text)) and not (
+        _RULES.search(both) or _TO_COME.search(both)
+    )
 
 
 def _tells_why(text: str) -> bool:
@@ -244,6 +257,8 @@ def _accepted(one: Commitment, answer: Sequence[Utterance]) -> Statement | None:
         return None
     if _TURNED.search(whole) or _HOW_IT_IS.match(one.text) or not answer:
         return None
+    if any(_turns_back(each, answer) for each in answer[:2]):
+        return None
     said_yes = reply.stance in {"yes", "partial"}
     if not said_yes and (one.in_other_words or _NEGATIVE.search(whole)):
         return None
@@ -264,7 +279,7 @@ def _stated(
     said = own.text if whole and one.state != "corrected" else one.text
     if own.question or "small_talk" in own.acts or complains(said, question=question):
         return None
-    if _is_joke(own, answer) or (_ARRANGES.match(said) and _is_talk(offered)):
+    if _turns_back(own, answer) or (_ARRANGES.match(said) and _is_talk(offered)):
         return None
     is_order = _ORDERS.match(plain_words.clean(said)) is not None
     if _CANNOT.search(said) and not (is_order or _RULES.search(said)):
@@ -297,9 +312,11 @@ def _stated(
     return None if told and neutral.narrates(answered.said) else answered
 
 
-def _is_joke(own: Utterance, answer: Sequence[Utterance]) -> bool:
+def _turns_back(own: Utterance, answer: Sequence[Utterance]) -> bool:
+    """By its own end or by the next sentence: put off, refused, somebody else's job, a joke."""
     following = next((each.text for each in answer if each.start > own.start), "")
-    return bool(_KIDS.search(own.text) or _KIDS.match(following))
+    joke = _KIDS.search(own.text) or _KIDS.match(following)
+    return bool(joke) or acts.turned(own.text, following)
 
 
 def _is_own_work(own: Utterance, said: str, answer: Sequence[Utterance]) -> bool:

@@ -43,7 +43,7 @@ _LEFT_BY_HUMS = re.compile(
 )
 _SAID_TWICE = re.compile(r"\b(\w+)(?:,? \1\b)+", re.I)
 _LEADS = re.compile(
-    r"(?:(?:and|but|so|also|then|well|oh|"
+    r"(?:(?:and|but|so|also|then|well|o+h+|omg|wow|"
     r"yes|yeah|no(?=\W*[,.!–—-]| (?:i|we|this|it) )|okay|ok|please|"
     r"maybe|actually|basically|honestly|ideally|of ?course|absolutely|definitely|exactly|right|"
     r"sure|perfect|what do you think(?= *,)|like(?= (?:if|when|i|we|the|a)\b)|"
@@ -124,7 +124,7 @@ _CASE = re.compile(r"[^?]{3,200}?, (?=(?:should|could|can|would|may|must|shall|w
 _ASKED = re.compile(r"(?P<modal>should|could|can|would|may|must|shall|will) (?P<rest>.+)", re.I)
 _PRONOUN = re.compile(r"(?:it|they|you|we|i|he|she|this|that|these|those|people|users?)\b", re.I)
 _WHO_MAY = re.compile(
-    rf"who (?:all )?(?:{_MODALS}) (?:be able to |be allowed to )?(?P<what>.+)", re.I
+    rf"who (?:all )?(?P<may>{_MODALS}) (?:be able to |be allowed to )?(?P<what>.+)", re.I
 )
 _NAMED = re.compile(r"(?:(?:the|our|all|an?|only|just) )?[\w'-]+(?: (?:and |or )?[\w'-]+){0,4}\W*")
 _STANDS = re.compile(
@@ -205,7 +205,7 @@ _TELLS = re.compile(
 """It tells how things are, or speaks of the speaker alone."""
 _DENIED = re.compile(r"\b(?:no|not|never|nobody|cannot|dont)\b|n't\b", re.I)
 _TITLE_ENDS = re.compile(
-    r"[,;:.(?]|\s(?:–|so that|so|because|which|if|when|where|while|but|and then|or)\s", re.I
+    r"[,;:.(?](?!\d)|\s(?:–|so that|so|because|which|if|when|where|while|but|and then|or)\s", re.I
 )
 
 
@@ -231,7 +231,11 @@ def _answered(own: str, question: str, said: str) -> Statement | None:
     put = clean(acts.content_of(plain(question))).rstrip(" ?")
     no = "No, " if _SAYS_NO.match(said) else ""
     told = f"{question_of(question)} – {no}{own if no else upper_first(own)}".rstrip(".!")
-    if (found := _WHO_MAY.fullmatch(put)) and _NAMED.fullmatch(own) and _verb(found["what"]):
+    found = _WHO_MAY.fullmatch(put)
+    if found and _NAMED.fullmatch(own) and own.lower().startswith(("only ", "just ")):
+        text = f"{upper_first(own.rstrip('.!'))} {found['may']} {found['what']}"
+        return Statement(neutral.third_person(text), told, quoted=True)
+    if found and _NAMED.fullmatch(own) and _verb(found["what"]):
         return Statement(_action(found["what"].split("—")[0]), told, own.rstrip(".!"))
     if asked.says_nothing(own) or _tells(question, own):
         return None

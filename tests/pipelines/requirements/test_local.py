@@ -291,6 +291,11 @@ def test_what_has_no_plain_shape_still_names_no_speaker_and_keeps_its_denial(
             "May staff change the order? – Only the head",
         ),
         (
+            "Who may change the opening hours?",
+            "Only Moira and me.",
+            "Only Moira and the user may change the opening hours",
+        ),
+        (
             "Should codes be combinable?",
             "No, one per order",
             "Should codes be combinable? – No, one per order",

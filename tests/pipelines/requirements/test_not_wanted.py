@@ -168,6 +168,8 @@ def test_what_is_taken_back_later_is_left_out(pipeline: Pipeline, taken_back: st
         ("What else?", "Automatically add such words to the list of words."),
         ("What else?", "The list must contain a [inaudible] that the user wants."),
         ("What do you look up?", "If there's any online map for the park at the website."),
+        ("What else?", "The dentist wanted a price list. No price list."),
+        ("Done in time.", "See, I like this."),
     ],
 )
 def test_what_is_only_complained_about_is_neither_a_wish_nor_a_ban(
@@ -187,6 +189,31 @@ def test_what_is_only_complained_about_is_neither_a_wish_nor_a_ban(
         ("What else?", "I'd like to talk there, but the music was so loud, nobody could."),
         ("Do you consider local food when you decide?", "They have never thought about that."),
         ("What do you know?", "I know my average time, so I know how long it will take."),
+        ("Do you take fees?", "I'd love fees for guests, but let's leave that for next year."),
+        ("What else?", "A map of the shelves would be handy, but there are so many other things."),
+        (
+            "What else?",
+            "Guests asked for photos of the hosts but that's creepy, we only show names.",
+        ),
+        (
+            "And news?",
+            "I was going to say yes, but the mayor wants to keep that with her own site.",
+        ),
+        (
+            "How fast must a bill be paid?",
+            "Within 5 days. That's accounting's job, not the tool's.",
+        ),
+        ("What else?", "An export to Excel would be nice. Not this year."),
+        ("android and ios?", "android first. ios later if someone pays"),
+        (
+            "Ready?",
+            "They get slips of paper, walk around, and at the end somebody types it into Excel.",
+        ),
+        (
+            "What is broken?",
+            "Everything. Excel template, print, sign, scan, mail. Takes me 40 minutes.",
+        ),
+        ("You own much music?", "The catalogue is on index cards, and whoever wrote them is dead."),
         ("So the app will choose a meaning, maybe or maybe not the right one.", "Right."),
     ],
 )
@@ -216,6 +243,20 @@ def test_courtesies_and_the_course_of_the_talk_are_left_out(
     pipeline: Pipeline, asked: str, said: str
 ) -> None:
     assert extract(pipeline, analyst(asked), user(said)) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Members must renew a loan by phone. A map would be nice, but we'll park that until May.",
+        "Members must renew a loan by phone. That's the app's job.",
+        "Members must renew a loan by phone or on paper. That's up to them.",
+    ],
+)
+def test_what_only_sounds_put_off_stays(pipeline: Pipeline, said: str) -> None:
+    (found,) = extract(pipeline, analyst("What do you need?"), user(said))
+
+    assert found["action"].startswith("Renew a loan by phone")
 
 
 def test_what_the_same_message_puts_off_is_left_out(pipeline: Pipeline) -> None:

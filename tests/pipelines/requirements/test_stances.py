@@ -90,6 +90,9 @@ REFUSED = {
         "Why not let them bring an elephant. No friends.",
         "Over my dead body.",
         "Are you crazy?",
+        "With respect, no.",
+        "Please no.",
+        "I'd rather you didn't, it gets too loud.",
     ],
 }
 ACCEPTED = {
@@ -114,6 +117,11 @@ ACCEPTED = {
     ],
     "Should it play music?": [
         "I don't know. Yes, I think so.",
+        "omg yes thats what i want most",
+        "Very much, they ask for it every year.",
+        "ooh yes nice, and loud",
+        "i guess, would be nice for long evenings",
+        "They do, at least at night.",
     ],
     "Should members see each other's names?": [
         "Sure, why not.",
