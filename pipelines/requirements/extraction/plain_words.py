@@ -233,8 +233,9 @@ def _answered(own: str, question: str, said: str) -> Statement | None:
     told = f"{question_of(question)} – {no}{own if no else upper_first(own)}".rstrip(".!")
     found = _WHO_MAY.fullmatch(put)
     if found and _NAMED.fullmatch(own) and own.lower().startswith(("only ", "just ")):
-        text = f"{upper_first(own.rstrip('.!'))} {found['may']} {found['what']}"
-        return Statement(neutral.third_person(text), told, quoted=True)
+        who = own.rstrip(".!")
+        text = neutral.third_person(f"{upper_first(who)} {found['may']} {found['what']}")
+        return Statement(text, told, who.partition(" ")[2], quoted=True)
     if found and _NAMED.fullmatch(own) and _verb(found["what"]):
         return Statement(_action(found["what"].split("—")[0]), told, own.rstrip(".!"))
     if asked.says_nothing(own) or _tells(question, own):
