@@ -169,6 +169,7 @@ def test_what_is_taken_back_later_is_left_out(pipeline: Pipeline, taken_back: st
         ("What else?", "The list must contain a [inaudible] that the user wants."),
         ("What do you look up?", "If there's any online map for the park at the website."),
         ("What else?", "The dentist wanted a price list. No price list."),
+        ("A robot could learn from plans of past years...", "With respect, no."),
         ("Done in time.", "See, I like this."),
     ],
 )
@@ -213,7 +214,10 @@ def test_what_is_only_complained_about_is_neither_a_wish_nor_a_ban(
             "What is broken?",
             "Everything. Excel template, print, sign, scan, mail. Takes me 40 minutes.",
         ),
-        ("You own much music?", "The catalogue is on index cards, and whoever wrote them is dead."),
+        (
+            "I understand that you own much music.",
+            "The catalogue is on index cards, and whoever wrote them is dead.",
+        ),
         ("So the app will choose a meaning, maybe or maybe not the right one.", "Right."),
     ],
 )

@@ -90,7 +90,6 @@ REFUSED = {
         "Why not let them bring an elephant. No friends.",
         "Over my dead body.",
         "Are you crazy?",
-        "With respect, no.",
         "Please no.",
         "I'd rather you didn't, it gets too loud.",
     ],
