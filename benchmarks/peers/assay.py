@@ -100,8 +100,8 @@ class Assay(system.System):
         return len(self.lead.get("/projects/by-command/labels/export/native/"))
 
     def agreement(self) -> None:
-        """All labels have this type: the figures of a selection that nobody has asked for."""
-        path = "/projects/by-command/rounds/1/agreement/?type=functional"
+        """A worker measures them after the import: what is left is to show them."""
+        path = "/projects/by-command/rounds/1/agreement/"
         self.wait_until(lambda: b"heatmap" in self.lead.get(path), "no figures")
 
 
