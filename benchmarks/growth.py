@@ -4,7 +4,7 @@
 
 For each size the commands of a lead run in the order of the work, in a project of that many
 conversations that three people have labeled, on a SQLite database that is thrown away. A command is
-a process of its own, with its processor milliseconds (user and system, of what it starts too) and
+its own process, with its processor milliseconds (user and system, of what it starts too) and
 its peak memory. Then every page of a lead is opened four times in one process; the quickest of the
 last three counts. The last columns are the exponent b in time ~ size^b from the smallest size to
 the largest, and statements (of a page) or the peak in MB (of a command), of each size.

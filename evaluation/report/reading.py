@@ -88,7 +88,7 @@ class Reading:
         return [(html if form.name == "html" else markdown).render(report, address=address)]
 
     def response(self, form: Form, *, address: str, shown: bool = False) -> HttpResponseBase:
-        """As a file; ``shown`` in the browser instead, under the policy of its own sheet."""
+        """As a file; ``shown`` in the browser instead, under the policy of its sheet."""
         text = self.text(form, address=address)
         response: HttpResponseBase = (
             StreamingHttpResponse(text, content_type=form.content_type)

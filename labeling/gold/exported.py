@@ -76,7 +76,7 @@ class Folder:
             yield ReleaseFault("", Fact("verify.unknown_key", key=key))
 
     def faults(self) -> Iterator[ReleaseFault]:
-        """What is not as it was signed, whoever did that; by its hashes, where nobody did."""
+        """What is not as it was signed, no matter who did that; by its hashes, where nobody did."""
         found = self._faults_before(self._old) if self._old else self._faults_of_release()
         yield from (ReleaseFault("", fact) for fact in found)
         yield from faults_of_lines(_lines(self.folder / ITEMS_FILE), self._hashes)

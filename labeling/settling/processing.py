@@ -33,7 +33,7 @@ def process(project: Project, *, ruler: Callable[[], Ruler], seconds: float | No
     """Catch up with what is pending in the project, in batches.
 
     With ``seconds`` none begins after them, nor after one that had room: what came in since then
-    had better be gathered again, or each answer would soon be a batch of its own.
+    had better be gathered again, or each answer would soon be its own batch.
     """
     end = None if seconds is None else monotonic() + seconds
     waiting = project.pending_updates.select_related("round__project").defer("round__agreement")

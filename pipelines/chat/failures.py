@@ -110,7 +110,7 @@ def _of_nothing(error: Any, text: str, endpoint: Endpoint) -> ModelError:
 
 
 def _of_rush(text: str, wait: float | None) -> RateLimited:
-    """Of a long wait the end is named: whoever reads that the run is paused wants to know when."""
+    """Of a long wait the end is named: who reads that the run is paused wants to know when."""
     if wait is None or wait <= LONGEST_UNNAMED_SECONDS:
         return RateLimited("model.too_many_requests", said=text, retry_after=wait)
     end = datetime.now(UTC) + timedelta(seconds=min(wait, LONGEST_NAMED_SECONDS))
