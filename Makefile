@@ -33,7 +33,7 @@ client: install
 	@ASSAY_REFRESH_DOCS=1 .venv/bin/python -m pytest -q tests/clients/test_complete.py -k types
 
 docs: install
-	@ASSAY_REFRESH_DOCS=1 .venv/bin/python -m pytest -q tests/project/test_docs.py tests/clients/test_notebook.py -k "help or notebook_runs"
+	@ASSAY_REFRESH_DOCS=1 .venv/bin/python -m pytest -q tests/clients/test_notebook.py -k notebook_runs
 
 messages: install
 	@.venv/bin/python -m config.messages

@@ -43,6 +43,7 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         from evaluation.services import digests, hooks, job_kinds
+        from evaluation.views import documents
         from evaluation.words import WORDS
         from labeling import words
 
@@ -50,6 +51,7 @@ class EvaluationConfig(AppConfig):
         digests.register()
         hooks.register()
         job_kinds.register()
+        documents.register()
         post_migrate.connect(_install_guards, sender=self)
         checks.register(_missing_guards, checks.Tags.database, deploy=True)
         checks.register(_refused_plugins, "plugins")

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import re
+from argparse import SUPPRESS
+from collections.abc import Callable
 from pathlib import Path
 
 from django.conf import settings
+from django.core.management import get_commands, load_command_class
+from django.core.management.base import DjangoHelpFormatter
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -83,9 +88,14 @@ def docs(request: HttpRequest, page: str = "index") -> HttpResponse:
 
 
 def read(page: str) -> Document:
+    return render_document(text_of(page), link=_link)
+
+
+def text_of(page: str) -> str:
+    """As it is written, with what follows from the code in its places."""
     text = Path(FOLDER / f"{page}.md").read_text(encoding="utf-8")
-    written = text.replace("[[shortcuts]]", _shortcuts()).replace("[[events]]", _events())
-    return render_document(written, link=_link)
+    with override("en"):
+        return _PLACE.sub(lambda found: LIVE[found[1]](*found[2].split()), text)
 
 
 def address(page: str) -> str:
@@ -105,8 +115,7 @@ def _link(target: str) -> str:
 
 def _events() -> str:
     """What the audit log may hold: each verb with the line that people read, in English."""
-    with override("en"):
-        lines = [f"| `{verb}` | {sentence} |" for verb, sentence in sorted(EVENTS.items())]
+    lines = [f"| `{verb}` | {sentence} |" for verb, sentence in sorted(EVENTS.items())]
     return "\n".join(["| event | what its line says |", "| --- | --- |", *lines])
 
 
@@ -120,3 +129,27 @@ def _shortcuts() -> str:
         f"| {group} | {' or '.join(keys)} | {label} |" for (group, label), keys in rows.items()
     ]
     return "\n".join(["| | key | what it does |", "| --- | --- | --- |", *lines])
+
+
+def help_of(name: str) -> str:
+    """What ``--help`` prints, without the options that the page explains once for all."""
+    parser = load_command_class(get_commands()[name], name).create_parser("assay", name)
+    parser.formatter_class = _Help
+    for action in parser._actions:
+        if set(action.option_strings) & (DjangoHelpFormatter.show_last | {"--help", "--as"}):
+            action.help = SUPPRESS
+    return f"```text\n{parser.format_help().strip()}\n```"
+
+
+class _Help(DjangoHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=98)
+
+
+_PLACE = re.compile(r"\[\[([a-z-]+) ?(\w*)\]\]")
+LIVE: dict[str, Callable[..., str]] = {
+    "shortcuts": _shortcuts,
+    "events": _events,
+    "help": help_of,
+}
+"""What a document shows of the code, by the name in double brackets; other apps add theirs."""
