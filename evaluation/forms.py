@@ -176,13 +176,22 @@ class PipelineForm(BudgetForm, StartingForm):
     """A pipeline, and the settings of each that can be chosen."""
 
     pipeline = forms.ChoiceField(label=_("Pipeline"))
+    model = forms.ChoiceField(
+        label=_("Language model"),
+        required=False,
+        help_text=_("Which of the declared ones is asked."),
+    )
     layers: frozenset[str] = frozenset()
     """What the pipeline has to make."""
-    more_names: tuple[str, ...] = ("budget_cost", "budget_tokens")
+    more_names: tuple[str, ...] = ("model", "budget_cost", "budget_tokens")
 
     def __init__(self, *args: Any, entries: Iterable[Entry] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.has_model = bool(endpoints.choices())
+        declared = endpoints.choices()
+        self.has_model = bool(declared)
+        self.fields["model"].choices = [(name, name) for name in declared]  # type: ignore[attr-defined]
+        if len(declared) < 2:
+            self.more_names = tuple(name for name in self.more_names if name != "model")
         self.pipelines = describe(entries)
         self.fields["pipeline"] = forms.ChoiceField(
             label=_("Pipeline"),
@@ -337,11 +346,6 @@ class LaunchForm(PipelineForm, MeasuringForm):
         widget=_number(1, MOST_CONCURRENCY),
         help_text=_("Cases worked on at a time; empty: as the settings say. It can be changed."),
     )
-    model = forms.ChoiceField(
-        label=_("Language model"),
-        required=False,
-        help_text=_("Which of the declared ones is asked."),
-    )
     like = forms.IntegerField(required=False, widget=forms.HiddenInput)
     keep = forms.BooleanField(
         label=_("As in the run it begins with"),
@@ -351,14 +355,10 @@ class LaunchForm(PipelineForm, MeasuringForm):
             "prompts of the judge."
         ),
     )
-    more_names = ("model", "repetitions", "seed", "concurrency", *PipelineForm.more_names)
+    more_names = ("repetitions", "seed", "concurrency", *PipelineForm.more_names)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        declared = endpoints.choices()
-        self.fields["model"].choices = [(name, name) for name in declared]  # type: ignore[attr-defined]
-        if len(declared) < 2:
-            self.more_names = self.more_names[1:]
         number = whole_number(str(self["like"].value() or "")) or 0
         self.begins_with = Run.objects.visible_to(self.reader).filter(pk=number).first()
         self.of_layers({self.chosen.layer} if self.chosen else ())
@@ -691,6 +691,7 @@ class ConversationsForm(PipelineForm):
             self.config(),
             questions=predicting.questions_in(asked),
             event_schema=project.event_schema if project else None,
+            model=self.cleaned_data["model"] or DEFAULT,
         )
 
     @property

@@ -358,6 +358,7 @@ def _launch_unmeasured(request: Request, fields: Mapping[str, Any]) -> Run:
         fields["config"],
         questions=predicting.questions_in("\n".join(fields["questions"])),
         event_schema=project.event_schema,
+        model=fields["model"],
     )
     budget = {name: fields[name] for name in ("budget_cost", "budget_tokens")}
     wish = launching.Wish(request.user, task, fields["name"], project, **budget)

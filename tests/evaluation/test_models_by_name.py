@@ -11,14 +11,19 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
+from django.test.client import MULTIPART_CONTENT
 from django.urls import reverse
 
 from config import language_models
 from evaluation.models import Run
 from evaluation.services.language_models import endpoints
 from evaluation.services.launch.launch import LaunchRefused
+from evaluation.services.unmeasured import predicting
+from labeling.conversations.rules.importing import Turn
+from labeling.domain.errors import RuleError
 from tests import llm_server
 from tests.evaluation.conftest import work
+from tests.factories import make_talk
 from tests.llm_server import LanguageServer
 from tests.refusals import refused
 
@@ -90,6 +95,36 @@ def test_a_pipeline_on_files_asks_the_named_model(server, other, tmp_path):
 
     assert (server.requests, len(other.requests)) == ([], 2)
     assert json.loads((out / "run.json").read_text())["model"]["name"] == "small"
+
+
+@pytest.mark.parametrize("address", ["/runs/new/conversations/", "/api/runs/"])
+def test_conversations_without_gold_are_asked_of_the_named_model(
+    server, other, signed_in, project, address
+):
+    make_talk(project, "free", [Turn("user", "Hello."), Turn("analyst", "Hi.")])
+    asked = {"pipeline": "asking", "project": project.slug, "model": "small"}
+    ids = {"conversation": ["free"], "conversations": ["free"]}  # on the page; by API
+    kind = "application/json" if "api" in address else MULTIPART_CONTENT
+
+    signed_in("rita").post(address, asked | ids, kind)
+    run = work(Run.objects.get())
+
+    assert (run.status, run.spec.model_name) == ("finished", "small")
+    assert (server.requests, len(other.requests)) == ([], 2)
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "model", "said"),
+    [
+        ("asking", "large", "named “large”"),
+        ("requirements-local", "small", "asks no language model"),
+    ],
+)
+def test_conversations_without_gold_take_no_model_that_would_not_be_asked(
+    other, pipeline, model, said
+):
+    with refused(RuleError, match=said):
+        predicting.checked_task(pipeline, {}, model=model)
 
 
 def test_a_name_that_nothing_declares_is_refused_with_those_there_are(launch, other, server):

@@ -16,7 +16,7 @@ from django.core.management.base import CommandError
 
 from evaluation.management.base import RunCommand, add_budget, problem, read_settings
 from evaluation.management.foreground import bar
-from evaluation.services.language_models import bills, endpoints
+from evaluation.services.language_models import bills
 from evaluation.services.language_models.metering import CountedModel
 from evaluation.services.language_models.usage import Spent
 from evaluation.services.launch import launch
@@ -142,7 +142,7 @@ class Command(RunCommand):
         how_read = {"format": options["format"], "columns": how.columns, "roles": how.roles}
         if how.encoding:
             how_read["encoding"] = how.encoding
-        asked = folder.asked_report(task, pipeline, read, how_read, options["model"])
+        asked = folder.asked_report(task, pipeline, read, how_read)
         into = Folder(options["output_dir"])
         with into.alone():
             done = into.open(asked)
@@ -222,9 +222,10 @@ def _task(options: dict[str, Any]) -> Task:
         layer=options["layer"],
         questions=_questions(options["questions"]),
         event_schema=_event_schema(options["event_schema"]),
+        model=options["model"],
     )
     money, tokens = options["budget"], options["budget_tokens"]
-    launch.check_budget(task.entry, money, tokens, asks_model=task.asks_model)
+    launch.check_budget(task.entry, money, tokens, asks_model=task.asks_model, model=task.model)
     return task
 
 
@@ -294,9 +295,8 @@ def _entry_of(path: Path) -> FileEntry:
 def _model(task: Task, options: dict[str, Any]) -> CountedModel | None:
     if not task.asks_model:
         return None
-    endpoints.check_name(options["model"])
     return CountedModel.named(
-        options["model"], budget_cost=options["budget"], budget_tokens=options["budget_tokens"]
+        task.model, budget_cost=options["budget"], budget_tokens=options["budget_tokens"]
     )
 
 

@@ -42,7 +42,6 @@ from evaluation.services.work import working
 from labeling.domain.facts import Fact
 from labeling.exchange import building
 from labeling.words import in_english
-from pipelines.chat.endpoint import DEFAULT
 from pipelines.types import Case, Message, Pipeline
 
 logger = logging.getLogger(__name__)
@@ -291,7 +290,6 @@ def asked_report(
     pipeline: Pipeline,
     read: list[FileEntry],
     how_read: dict[str, Any],
-    model: str = DEFAULT,
 ) -> Report:
     """What is asked, before anything is done."""
     questions = [question._asdict() for question in task.questions]
@@ -301,7 +299,7 @@ def asked_report(
         "layer": task.layer,
         "settings": task.config,
         "prompts": spec.prompts_of(task.entry.name, task.config),
-        "model": endpoints.describe(model) if task.asks_model else None,
+        "model": endpoints.describe(task.model) if task.asks_model else None,
         "questions": len(questions),
         "questions_sha256": spec.sha256_of(questions),
         "event_schema": task.event_schema,

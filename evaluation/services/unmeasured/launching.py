@@ -175,9 +175,8 @@ def _refuse_copies(by: Any, records: Sequence[Record]) -> None:
 @transaction.atomic
 def _begin(wish: Wish, talks: list[RunConversation]) -> Run:
     task = wish.task
-    launch.check_budget(
-        task.entry, wish.budget_cost, wish.budget_tokens, asks_model=task.asks_model
-    )
+    budget = wish.budget_cost, wish.budget_tokens
+    launch.check_budget(task.entry, *budget, asks_model=task.asks_model, model=task.model)
     going_on = Run.objects.filter(release__isnull=True, requested_by=wish.by, scored_at=None)
     if going_on.filter(failure=None, cancelled=False).count() >= MOST_OPEN:
         raise TrialRefused("trial.too_many_open", most=MOST_OPEN)
@@ -188,7 +187,7 @@ def _begin(wish: Wish, talks: list[RunConversation]) -> Run:
         name=wish.name[: launch.LONGEST_NAME] or talks[0].external_id,
         budget_cost=wish.budget_cost,
         budget_tokens=wish.budget_tokens,
-        concurrency=endpoints.at_once() if task.asks_model else settings.RUN_CONCURRENCY,
+        concurrency=endpoints.at_once(task.model) if task.asks_model else settings.RUN_CONCURRENCY,
         requested_by=wish.by,
         expires_at=timezone.now() + timedelta(days=KEPT_DAYS),
     )
@@ -198,7 +197,7 @@ def _begin(wish: Wish, talks: list[RunConversation]) -> Run:
         {
             "questions": {question.id: question.text for question in task.questions},
             "event_schema": task.event_schema,
-            "model": endpoints.describe() if task.asks_model else None,
+            "model": endpoints.describe(task.model) if task.asks_model else None,
         },
     )
     run.config_sha256 = run.spec.config_sha256
@@ -226,7 +225,7 @@ def estimate(task: Task, talks: Iterable[int]) -> Estimate | None:
         return None
     calls = task.entry.calls(task.config, task.layer)
     sizes = [characters for characters in talks for _ in task.questions or [""]]
-    return budgets.estimate_of(sizes, calls)
+    return budgets.estimate_of(sizes, calls, task.model)
 
 
 def refuse_hidden(user: Any, run: Run) -> None:

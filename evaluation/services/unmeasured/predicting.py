@@ -14,6 +14,7 @@ from evaluation.adapters import EventSchema
 from evaluation.services.launch import launch
 from labeling.conversations.rules.importing import Record
 from labeling.domain.errors import RuleError
+from pipelines.chat.endpoint import DEFAULT
 from pipelines.registry import MEMORY, PIPELINES, Entry
 from pipelines.types import Case, Config, Message, Output, Pipeline, Preparing
 
@@ -60,6 +61,7 @@ class Task:
     config: Config
     questions: tuple[Question, ...] = ()
     event_schema: EventSchema | None = None
+    model: str = DEFAULT
 
     @property
     def asks_model(self) -> bool:
@@ -83,12 +85,16 @@ def checked_task(
     layer: str = "",
     questions: Sequence[Question] = (),
     event_schema: EventSchema | None = None,
+    model: str = DEFAULT,
 ) -> Task:
     """What shall be done, or why it cannot be: nothing is computed for a wrong setting."""
     known = PIPELINES.get(pipeline)
     layer = layer or (layer_of(known) if known else WHOLE)
     entry, full = launch.checked_pipeline(pipeline, config, layer)
-    launch.check_model(entry, asks_model=entry.asks_model(full))
+    asks_model = entry.asks_model(full)
+    launch.check_model(entry, model, asks_model=asks_model)
+    if model != DEFAULT and not asks_model:
+        raise TrialRefused("launch.model_without_need", pipeline=pipeline)
     if layer in MEMORY:
         _check_questions(questions, pipeline)
     elif questions:
@@ -96,7 +102,7 @@ def checked_task(
     typed = adapters.gold_layer(layer).project_types
     if typed and not event_schema:
         raise TrialRefused("trial.no_event_types", pipeline=pipeline)
-    return Task(entry, layer, full, tuple(questions), event_schema if typed else None)
+    return Task(entry, layer, full, tuple(questions), event_schema if typed else None, model)
 
 
 def _check_questions(questions: Sequence[Question], pipeline: str) -> None:
