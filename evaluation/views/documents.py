@@ -34,7 +34,7 @@ def settings() -> str:
                 f"`{each['name']}`",
                 str(each["default"]).lower(),
                 _range(each["choices"], each["minimum"], each["maximum"]),
-                each["help"],
+                each["help"] or "",
             )
             for one in describe(PIPELINES.own.values())
             for each in one["config"]

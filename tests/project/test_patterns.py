@@ -1,4 +1,4 @@
-"""Every pattern on texts that were written to stall: four times as much takes about four times as long.
+"""Every pattern on texts that were written to stall: four times as much takes four times as long.
 
 Those of ``pipelines.requirements`` see sentences with single blanks, of a limited length; what a
 whole message costs there is in ``test_long_texts``.
