@@ -4,6 +4,7 @@ from evaluation.report.pages import run_report
 from evaluation.views.answers import case_answer, run_judge
 from evaluation.views.comparison import run_compare, run_compare_case
 from evaluation.views.document import case_document, case_document_file
+from evaluation.views.doubting import case_reopen
 from evaluation.views.drilldown import run_case
 from evaluation.views.gates import (
     gate_thresholds,
@@ -35,7 +36,6 @@ from evaluation.views.runs import experiment_file, run_list, runs_mine
 from evaluation.views.suggestions import ask as suggestions_ask
 from evaluation.views.suggestions import overview as suggestions
 from evaluation.views.suggestions import switch as suggestions_switch
-from evaluation.views.suspects import case_reopen, run_suspects
 from evaluation.views.unmeasured import (
     run_delete,
     run_labels,
@@ -96,7 +96,6 @@ urlpatterns = [
     path("judges/", judge_list, name="judges"),
     path("judges/<slug:slug>/<slug:kind>/<slug:sha256>/", judge_page, name="judge"),
     path("runs/<int:run_pk>/cases/<int:pk>/", run_case, name="run-case"),
-    path("runs/<int:pk>/suspects/", run_suspects, name="run-suspects"),
     path("runs/<int:pk>/carry/", run_carry, name="run-carry"),
     path("runs/<int:run_pk>/cases/<int:pk>/reopen/", case_reopen, name="run-case-reopen"),
     path("runs/<int:run_pk>/cases/<int:pk>/answer/", case_answer, name="run-case-answer"),

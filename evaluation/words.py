@@ -911,13 +911,6 @@ DOUBTS: dict[str, Text] = {
         "{release} is not gold of the same project and layer as that of run {pk:d}."
     ),
     "carry.same_gold": _("Run {pk:d} was measured on {release} itself."),
-    "suspect.beside": _("a message {distance} away from the evidence has rank {rank}"),
-    "suspect.confident": _(
-        "no evidence among the first {high}, and the first is returned with confidence {confidence}"
-    ),
-    "suspect.contradicted": _("returned in other words with confidence {confidence}"),
-    "suspect.missing": _("returned with confidence {confidence}, and gold has no such label"),
-    "suspect.nothing_ranked_high": _("no evidence among the first {high}"),
 }
 """Gold that is doubted, and runs that are scored on another version of it."""
 

@@ -145,7 +145,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("gold-lint", of_project),
         ("reopening", [*of_project, doubted]),
         ("run run-verdict run-judge run-progress run-control run-results", [run.pk]),
-        ("run-suspects run-carry api-run-report", [run.pk]),
+        ("run-carry api-run-report", [run.pk]),
         ("run-notes run-again run-baseline api-run-gate", [run.pk]),
         ("run-report", [run.pk, "html"]),
         ("api-run api-run-cases api-run-control", [run.pk]),

@@ -72,13 +72,6 @@ CHECKS = {
     "same": _("no change since the baseline"),
 }
 
-SUSPICIONS = {
-    "beside": _("a few messages beside"),
-    "contradicted": _("contradicted"),
-    "missing": _("missing in gold"),
-}
-"""Why gold is suspected to be wrong."""
-
 register.filter("exact", exact)
 register.filter("value_text", value_text)
 
@@ -209,11 +202,6 @@ def verdict(code: str | None) -> str:
 @register.filter
 def outcome(code: str) -> str:
     return str(OUTCOMES[code])
-
-
-@register.filter
-def suspicion(kind: str) -> str:
-    return str(SUSPICIONS[kind])
 
 
 @register.filter

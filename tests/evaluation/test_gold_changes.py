@@ -1,4 +1,4 @@
-"""Gold that was corrected: suspects, and runs that are scored on it."""
+"""Gold that was corrected: runs that are scored on it, and doubts about it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from django.urls import reverse
 from evaluation.models import Answer, CaseRun, Run
 from evaluation.services.launch import carrying
 from evaluation.services.launch.predictions import from_list
-from evaluation.services.run import comparisons, suspects
+from evaluation.services.run import comparisons
 from evaluation.services.work.steering import RunRefused
 from labeling.domain.canonical import canonical_json
-from labeling.gold import looks, reopenings
+from labeling.gold import looks
 from labeling.gold.looks import Sight
 from labeling.gold.rules.release import item_sha256
 from labeling.models import GoldItem, GoldRelease, Look, Reopening
 from pipelines.types import Case, Output
 from tests.evaluation.chat_gold import where_and_when
-from tests.evaluation.conftest import requirement, work
+from tests.evaluation.conftest import work
 from tests.evaluation.releases import following
-from tests.pages import queries, text_of
+from tests.pages import text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -200,76 +200,6 @@ def test_a_run_is_carried_by_page_and_by_command(signed_in: Any, run: Run) -> No
     work(carried)
     assert f"Carried over from run {run.pk}" in text_of(client.get(carried.get_absolute_url()))
     assert "newer version" not in text_of(client.get(run.get_absolute_url()))
-
-
-# --- suspects -------------------------------------------------------------------------------------
-
-
-def scored(ids: list[int], scores: list[float]) -> Output:
-    """What was ranked, with confidences; nothing of it is the answer but the first."""
-    held = {"ids": ids, "scores": scores}
-    trace = {"candidates": held, "selected": {"ids": ids[:1], "scores": scores[:1]}}
-    return {"evidence": ids[:1], "ranked": ids, "trace": trace, "model": None}
-
-
-def test_evidence_beside_what_was_returned_is_suspected_first(chat, script, finished):
-    # “Where?” expects 4 and 8 and gets 9, one beside; “When?” expects 1 and gets 12, far away
-    script(lambda case: scored([9], [0.9]) if case.question == "Where?" else scored([12], [0.9]))
-    run = finished(release=chat())
-
-    first, second = suspects.suspects_of(run)
-
-    assert (first.case_id, first.kind) == ("Chat_1:QA-001", "beside")
-    assert first.why.values == {"distance": 1, "rank": 1}
-    assert first.proposal is not None
-    assert first.proposal["evidence"] == [3, 8]  # 7 gave way to its neighbour
-    assert (second.case_id, second.kind) == ("Chat_1:QA-002", "contradicted")
-    assert first.weight > second.weight
-
-
-def test_an_answer_without_confidence_contradicts_nothing(chat, script, finished):
-    script(lambda case: scored([12], [0.05]))
-
-    assert [each.kind for each in suspects.suspects_of(finished(release=chat()))] == ["beside"]
-
-
-def test_a_label_in_other_words_is_suspected_where_the_run_is_confident(
-    make_release, script, finished
-):
-    def unlike(confidence: float) -> Output:
-        label = requirement(1, type="non_functional")
-        return {"requirements": [{**label, "confidence": confidence}], "model": None}
-
-    script(lambda case: unlike(0.9 if case.case_id == "case-000" else 0.3))
-    run = finished(release=make_release(2, name="pair"))
-
-    found = suspects.suspects_of(run)
-
-    assert [each.case_id for each in found] == ["case-000"]
-    assert found[0].kind in ("contradicted", "missing")
-
-
-def test_a_suspect_is_doubted_and_marked(signed_in, chat, script, finished, people):
-    script(lambda case: scored([9], [0.9]))
-    run = finished(release=chat())
-    address = reverse("run-suspects", args=[run.pk])
-    client = signed_in("noor")
-    assert "The gold looks wrong" in text_of(client.get(address))
-    few = len(queries(client, address))
-
-    [suspect, *_] = suspects.suspects_of(run)
-    doubt = reopenings.ask(
-        item=run.release.items.get(pk=suspect.item),
-        layer=suspect.layer,
-        uid=suspect.uid,
-        proposal=suspect.proposal,
-        reason="The run says so.",
-        by=people["noor"],
-        source={"run": run.pk, "case": suspect.case, "suspect": suspect.kind},
-    )
-
-    assert doubt.get_absolute_url() in client.get(address).content.decode()
-    assert len(queries(client, address)) == few
 
 
 def test_a_doubt_on_a_case_proposes_what_the_pipeline_returned(signed_in, run, people):

@@ -141,7 +141,6 @@ EXPECTED = {
     "run": READERS,
     "run-case": READERS,
     "run-case-answer": READERS,
-    "run-suspects": READERS,
     "run-carry": Row(302, 404, 404, 302, 302, post=True),
     "run-case-reopen": READERS,
     "run-judge": Row(302, 404, 404, 302, 302),  # it has no answers to judge

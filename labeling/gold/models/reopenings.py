@@ -15,7 +15,8 @@ from labeling.settling.models.adjudications import Adjudication
 
 
 class ReopeningSource(TypedDict, total=False):
-    """Where the person was who asked: a case of a run, and the kind of suspect it was."""
+    """Where the person was who asked: a case of a run; what a list of suspects
+    had said of it, in the versions that had one."""
 
     run: int
     case: int
