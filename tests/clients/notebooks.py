@@ -1,4 +1,4 @@
-"""Notebooks executed in this process, and written down as pages of the documents."""
+"""Notebooks executed in this process."""
 
 from __future__ import annotations
 
@@ -86,23 +86,3 @@ def _cell(value: Any) -> str:
 
 def _lines(text: str) -> list[str]:
     return text.splitlines(keepends=True)
-
-
-def page(notebook: dict[str, Any]) -> str:
-    """All of it as Markdown: what is written, the code, and what came out."""
-    return "\n\n".join(_block(cell) for cell in notebook["cells"]) + "\n"
-
-
-def _block(cell: Cell) -> str:
-    source = "".join(cell["source"])
-    if cell["cell_type"] == "markdown":
-        return source
-    blocks = [f"```python\n{source}\n```"]
-    for output in cell["outputs"]:
-        data = output.get("data", {})
-        if TABLE in data:
-            blocks.append("".join(data[TABLE]))
-        else:
-            text = "".join(output.get("text") or data[TEXT])
-            blocks.append(f"```text\n{text.rstrip()}\n```")
-    return "\n\n".join(blocks)

@@ -1,6 +1,6 @@
 """The notebook of the documents runs, and shows what it says.
 
-``make docs`` writes its output, and the page that shows it, instead of comparing them. Cells with
+``make docs`` writes its output instead of comparing them. Cells with
 the tag ``figures`` show what pipelines reach.
 """
 
@@ -18,17 +18,11 @@ from django.core.handlers.wsgi import WSGIHandler
 
 import assay_client
 from labeling.core import tokens
-from labeling.operation.views.docs import FOLDER
+from labeling.operation.views.docs import NOTEBOOK
 from tests.clients import notebooks
 from tests.clients.conftest import new_client
 
-NOTEBOOK = settings.BASE_DIR / "clients" / "python" / "notebooks" / "study.ipynb"
-PAGE = FOLDER / "notebook.md"
 REFRESH = bool(os.environ.get("ASSAY_REFRESH_DOCS"))
-
-
-def test_the_page_shows_the_notebook_with_its_output() -> None:
-    assert PAGE.read_text(encoding="utf-8") == notebooks.page(notebooks.read(NOTEBOOK))
 
 
 @pytest.mark.django_db
@@ -52,7 +46,6 @@ def test_the_notebook_runs_and_its_output_is_that_of_the_documents(
 
     if REFRESH:
         notebooks.write(NOTEBOOK, ran)
-        PAGE.write_text(notebooks.page(ran), encoding="utf-8")
     stored = notebooks.read(NOTEBOOK)
     assert list(map(_held, ran["cells"])) == list(map(_held, stored["cells"]))
 

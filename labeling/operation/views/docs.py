@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
 import re
 from argparse import SUPPRESS
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.core.management import get_commands, load_command_class
@@ -19,6 +21,7 @@ from labeling.words import EVENTS
 from labeling.work.rules.keys import KEYS
 
 FOLDER = settings.BASE_DIR / "templates" / "docs"
+NOTEBOOK = FOLDER / "notebook.ipynb"
 
 GROUPS = {
     "Start": {
@@ -93,9 +96,27 @@ def read(page: str) -> Document:
 
 def text_of(page: str) -> str:
     """As it is written, with what follows from the code in its places."""
+    if page == "notebook":
+        return _of_notebook(json.loads(NOTEBOOK.read_text(encoding="utf-8")))
     text = Path(FOLDER / f"{page}.md").read_text(encoding="utf-8")
     with override("en"):
         return _PLACE.sub(lambda found: LIVE[found[1]](*found[2].split()), text)
+
+
+def _of_notebook(notebook: dict[str, Any]) -> str:
+    """What is written, the code, and what came out."""
+    return "\n\n".join(part for cell in notebook["cells"] for part in _of_cell(cell))
+
+
+def _of_cell(cell: dict[str, Any]) -> Iterator[str]:
+    source = "".join(cell["source"])
+    yield source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```"
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        if "text/markdown" in data:
+            yield "".join(data["text/markdown"])
+        else:
+            yield f"```text\n{''.join(output.get('text') or data['text/plain']).rstrip()}\n```"
 
 
 def address(page: str) -> str:
