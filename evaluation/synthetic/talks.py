@@ -1,13 +1,12 @@
-"""Conversations with the requirements stated in them: out of templates or by a language model.
+"""Conversations with the requirements stated in them, out of templates.
 
-Templates are for load tests: the same for the same seed, and so regular that figures on them tell
-little about conversations that people hold. What a model writes, it looks at a second time.
+They are for load tests: the same for the same seed, and so regular that figures on them tell little
+about conversations that people hold.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,18 +14,12 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from labeling.domain.facts import Fact
-from labeling.schema import DEFAULT_LAYER, check_payload
-from labeling.schema.labels import PRIORITIES, TYPES, StoredLabel
-from pipelines import prompting
+from labeling.conversations.rules.importing import Turn
+from labeling.schema.labels import StoredLabel
 from pipelines.fingerprint import fingerprint
-from pipelines.llm import ChatModel
-from pipelines.types import JsonSchema
 
 USER, ANALYST = "user", "analyst"
 FOLDER = Path(__file__).parent
-PROMPTS = FOLDER / "prompts"
-GENERATE, VERIFY = "generate.v1", "verify.v1"
 DRAWN = {"must": 5, "should": 3, "could": 2}
 """A wish is said with its priority as the verb; the number is how often it is drawn."""
 
@@ -48,12 +41,6 @@ DIFFICULTIES = {
     "hard": Difficulty((8, 15), (6, 12), 0.2, 4),
 }
 MIXED = "mixed"
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    role: str
-    content: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,39 +70,6 @@ def difficulties(name: str, count: int) -> list[str]:
     return names
 
 
-def problems_of(sample: Sample) -> list[Fact]:
-    """Why a sample is thrown out; nothing if it verifies."""
-    asked, labels = DIFFICULTIES[sample.difficulty], sample.requirements
-    problems = []
-    for n, (least, most), what in (
-        (len(sample.turns), asked.messages, "messages"),
-        (len(labels), asked.requirements, "requirements"),
-    ):
-        if not least <= n <= most:
-            problems.append(Fact(f"sample.too_{'few' if n < least else 'many'}_{what}"))
-    problems += against_schema({"requirements": [*labels]}, DEFAULT_LAYER, len(sample.turns))
-    titles = [str(label.get("title", "")).strip().lower() for label in labels]
-    if len(set(titles)) < len(titles):
-        problems.append(Fact("sample.requirement_twice"))
-    criteria = [len(label.get("acceptance_criteria") or []) for label in labels]
-    if max(criteria, default=0) < asked.criteria:
-        problems.append(Fact("sample.too_few_criteria"))
-    by_user = {at for at, turn in enumerate(sample.turns) if turn.role == USER}
-    if any(by_user.isdisjoint(label.get("source_messages") or []) for label in labels):
-        problems.append(Fact("sample.not_stated_by_user"))
-    return problems
-
-
-def against_schema(payload: Any, layer: str, messages: int) -> list[Fact]:
-    """What the schema of a layer says of these labels, by field."""
-    problems = check_payload(payload, layers=[layer], message_count=messages, complete=True)
-    fields = sorted({problem.path.rsplit(".", 1)[-1] for problem in problems})
-    return [Fact("sample.labels_break_schema", field=name) for name in fields]
-
-
-# --- templates ------------------------------------------------------------------------------------
-
-
 @cache
 def _book() -> Any:
     return yaml.safe_load((FOLDER / "domains.yaml").read_text(encoding="utf-8"))
@@ -131,7 +85,7 @@ def version() -> str:
 
 def generate(number: int, *, domain: str, difficulty: str, seed: int) -> Sample:
     """The sample with this number; no other sample has any influence on it."""
-    draw = _draw(number, domain, difficulty, seed)
+    draw = random.Random(f"{seed}:{domain}:{difficulty}:{number}")
     asked = DIFFICULTIES[difficulty]
     messages = draw.randint(*asked.messages)
     talk = _Talk(draw, domain, difficulty)
@@ -140,21 +94,11 @@ def generate(number: int, *, domain: str, difficulty: str, seed: int) -> Sample:
     wanted = min(draw.randint(*asked.requirements), most)
     talk.hold(messages, max(wanted, asked.requirements[0]))
     name = f"synthetic-{seed}-{domain}-{difficulty}-{number:05d}"
-    return _sample(name, domain, difficulty, talk.turns, talk.labels)
-
-
-def _draw(number: int, domain: str, difficulty: str, seed: int) -> random.Random:
-    return random.Random(f"{seed}:{domain}:{difficulty}:{number}")
-
-
-def _sample(
-    name: str, domain: str, difficulty: str, turns: list[Turn], labels: list[StoredLabel]
-) -> Sample:
-    numbered = tuple(
+    numbered: tuple[StoredLabel, ...] = tuple(
         {**label, "uid": f"{name}-{at}", "id": f"REQ-{at:03d}", "confidence": 1.0}
-        for at, label in enumerate(labels, start=1)
+        for at, label in enumerate(talk.labels, start=1)
     )
-    return Sample(name, domain, difficulty, tuple(turns), numbered)
+    return Sample(name, domain, difficulty, tuple(talk.turns), numbered)
 
 
 @dataclass
@@ -232,93 +176,3 @@ class _Talk:
         thing = self.draw.choice(words["things"])
         text = self.draw.choice([*_book()["asides"], *_book()["fillers"]])
         return str(text).format(thing=thing[0], things=thing[1])
-
-
-# --- by a language model --------------------------------------------------------------------------
-
-
-def version_by(model_id: str) -> str:
-    return prompted(model_id, GENERATE, VERIFY)
-
-
-def prompted(model_id: str, *prompts: str) -> str:
-    """The model and its prompts, each with its hash."""
-    hashes = prompting.hashes(PROMPTS)
-    return " ".join([model_id, *(f"{name}/{hashes[name][:8]}" for name in prompts)])
-
-
-def generate_by(
-    model: ChatModel, number: int, *, domain: str, difficulty: str, seed: int, repetition: int
-) -> Sample:
-    """The model's text, which hasn't been checked yet."""
-    draw = _draw(number, domain, difficulty, seed)
-    asked = DIFFICULTIES[difficulty]
-    wishes = {
-        "domain": domain,
-        "difficulty": difficulty,
-        "opening": draw.choice(_book()["domains"][domain]["starters"]),
-        "messages": draw.randint(*asked.messages),
-        "requirements": draw.randint(*asked.requirements),
-    }
-    prompt = prompting.read(PROMPTS, GENERATE).filled(asked=wishes)
-    copy = repetition * 1_000_000 + seed % 1000 * 1000 + number  # equal wishes, other conversations
-    data: Any = model.complete(prompt, schema=SAMPLE, repetition=copy).data
-    name = f"synthetic-model-{seed}-{domain}-{difficulty}-{number:05d}"
-    turns = [Turn(message["role"], message["content"].strip()) for message in data["messages"]]
-    return _sample(name, domain, difficulty, turns, data["requirements"])
-
-
-def unsupported(sample: Sample, model: ChatModel) -> Iterator[Fact]:
-    """What a second look by the model finds wrong with the labels."""
-    hidden = ("uid", "confidence")
-    prompt = prompting.read(PROMPTS, VERIFY).filled(
-        messages=[
-            {"index": at, "role": turn.role, "content": turn.content}
-            for at, turn in enumerate(sample.turns)
-        ],
-        requirements=[
-            {name: value for name, value in label.items() if name not in hidden}
-            for label in sample.requirements
-        ],
-    )
-    verdict: Any = model.complete(prompt, schema=VERDICT).data
-    stated = {label["id"] for label in verdict["requirements"] if label["stated"]}
-    if any(label["id"] not in stated for label in sample.requirements):
-        yield Fact("sample.requirement_not_stated")
-    if verdict["missing"]:
-        yield Fact("sample.requirement_missing")
-
-
-def object_of(**properties: JsonSchema) -> JsonSchema:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _list(items: JsonSchema) -> JsonSchema:
-    return {"type": "array", "items": items}
-
-
-TEXT: JsonSchema = {"type": "string"}
-SAMPLE = object_of(
-    messages=_list(object_of(role={"enum": [USER, ANALYST]}, content=TEXT)),
-    requirements=_list(
-        object_of(
-            title=TEXT,
-            type={"enum": list(TYPES)},
-            actor=TEXT,
-            action=TEXT,
-            condition={"type": ["string", "null"]},
-            acceptance_criteria=_list(TEXT),
-            priority={"enum": list(PRIORITIES)},
-            source_messages=_list({"type": "integer"}),
-            rationale=TEXT,
-        )
-    ),
-)
-VERDICT = object_of(
-    requirements=_list(object_of(id=TEXT, stated={"type": "boolean"})), missing=_list(TEXT)
-)

@@ -14,8 +14,9 @@ from django.core.management import CommandError, call_command
 from evaluation.models import Run
 from evaluation.services.run import execution
 from evaluation.synthetic import questions
-from evaluation.synthetic.questions import Talk, TalkMessage
+from evaluation.synthetic.questions import Talk
 from labeling.conversations import conversations
+from labeling.conversations.rules.transcripts import Message
 from labeling.gold import gold
 from labeling.gold.gold import NameTaken
 from labeling.gold.verification import verify
@@ -80,7 +81,7 @@ def _said(text: str, _body: Any) -> str:
 @pytest.mark.django_db
 def test_synthetic_questions_are_marked_everywhere(chats, server, signed_in, monkeypatch, tmp_path):
     server.plan(*(asking("Where is the sailing?"), looking()) * 2)
-    wish = ("--project", chats.slug, "--count", "2", "--model")
+    wish = ("--project", chats.slug, "--count", "2")
     assert "2 synthetic questions about 2 conversations (" in command(*wish)
     release = GoldRelease.objects.get()
     assert str(release) == f"{chats.slug}-synthetic-questions@1"
@@ -123,11 +124,10 @@ def test_synthetic_questions_are_marked_everywhere(chats, server, signed_in, mon
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--count", "0", "--model"], "Between 1 and 10,000"),
-        (["--count", "1"], "asked by a language model: give --model"),
-        (["--count", "1", "--model", "--difficulty", "easy"], "does not go with questions"),
-        (["--count", "1", "--model", "--split", "test"], "No conversation in the split “test”"),
-        (["--count", "1", "--model", "--project", "none"], "There is no project “none”"),
+        (["--count", "0"], "Between 1 and 10,000"),
+        (["--count", "1", "--difficulty", "easy"], "does not go with questions"),
+        (["--count", "1", "--split", "test"], "No conversation in the split “test”"),
+        (["--count", "1", "--project", "none"], "There is no project “none”"),
         (["--count", "1", "--model", "other"], "No language model is named “other”"),
     ],
 )
@@ -172,18 +172,28 @@ def test_only_questions_that_a_second_look_confirms_become_gold(chats, server, s
 
 
 @pytest.mark.django_db
-def test_what_the_conversations_do_not_give_is_said(chats: Project, server: Any) -> None:
-    server.default = "prose"
-    with pytest.raises(CommandError, match=r"Only 0 of 500 were made\. The conversations give"):
-        command("--project", chats.slug, "--count", "500", "--model")
+@pytest.mark.parametrize(
+    ("key", "options", "why"),
+    [
+        ("", ["--count", "500"], "The conversations give"),
+        ("another", ["--count", "5"], "The model.s server does not accept"),
+        ("", ["--count", "5", "--budget-tokens", "5"], "The budget of 5 tokens"),
+    ],
+)
+def test_why_there_are_fewer_is_said(chats: Project, server: Any, key, options, why) -> None:
+    server.default, server.key = "prose", key or server.key
+    with pytest.raises(CommandError, match=rf"Only 0 of {options[1]} were made\. {why}"):
+        command("--project", chats.slug, *options)
 
 
 def test_pairs_share_a_word_and_every_message_is_chosen_once() -> None:
-    talk = Talk("t", [TalkMessage(at, "Emi", text) for at, text in enumerate((*TEXTS, "Hi", ""))])
+    said = (*TEXTS, "Hi", "")
+    talk = Talk("t", [Message(at, "user", "Emi", text, None) for at, text in enumerate(said)])
     groups = [group for seed in range(10) for group in questions.choices(talk, seed)]
 
     for seed in range(10):
         places = [one.index for group in questions.choices(talk, seed) for one in group]
         assert sorted(places) == list(range(len(TEXTS)))
+    pairs = [group for group in groups if len(group) == 2]
     assert {len(group) for group in groups} == {1, 2}
-    assert all(one.stems & other.stems for one, other in (g for g in groups if len(g) == 2))
+    assert all(questions.stems_of(one) & questions.stems_of(other) for one, other in pairs)
