@@ -684,9 +684,7 @@ REFUSALS: dict[str, Text] = {
     "suggestions.for_project": _("the project’s layers"),
     "suggestions.no_pipeline": _("none"),
     "change.pipeline": _("{after} in place of {before}"),
-    "change.version": _("version {before} → {after}"),
     "change.setting": _("{name} {before} → {after}"),
-    "change.with": _("{name} {value}"),
     "change.more": _("and {n} more"),
     "change.gold": _("gold version {before:d} → {after:d}"),
     "change.split": _("measured on {after}, before on {before}"),
@@ -921,7 +919,6 @@ TRIALS: dict[str, Text] = {
     "trial.folder_of_another": _(
         "{path} holds results of something else ({names} differ). Choose another folder."
     ),
-    "trial.folder_in_use": _("Another command is writing its results into {path}."),
     "trial.id_twice": _("Another conversation of the files is called “{id}” as well."),
     "trial.needs_questions": _(
         "{pipeline} answers questions about a conversation. Say what it shall be asked, one "

@@ -59,8 +59,10 @@ class RunCommand(AssayCommand):
                     left = list(map(str, numbers[at:]))
                     for run in Run.objects.select_related("release__project").filter(pk__in=left):
                         steering.pause(run, by=acting.person())
-                    said = f"Stopped. Go on with: assay evaluate --resume {' '.join(left)}"
-                    raise CommandError(said, returncode=130) from None
+                    raise CommandError(f"Stopped. {self.again(left)}", returncode=130) from None
+
+    def again(self, left: Sequence[str]) -> str:
+        return f"Go on with: assay evaluate --resume {' '.join(left)}"
 
 
 def problem(text: str) -> CommandError:

@@ -19,9 +19,8 @@ from django.utils import timezone
 from evaluation.models import CaseRun, Run
 from evaluation.services.launch import predictions
 from evaluation.services.run import execution
-from evaluation.services.unmeasured import adopting, folder, launching, predicting
+from evaluation.services.unmeasured import adopting, launching, predicting
 from evaluation.services.unmeasured.files import DOCUMENTS, document_of
-from evaluation.services.unmeasured.folder import Folder
 from evaluation.services.unmeasured.launching import records_of
 from evaluation.services.work import leases, steering
 from labeling.conversations import conversations
@@ -33,6 +32,8 @@ from tests import factories
 from tests.evaluation.conftest import fails, requirement, work
 from tests.evaluation.launching import launch
 from tests.refusals import refused
+
+pytestmark = pytest.mark.django_db
 
 PIPELINE = "requirements-agent"
 PLANNING = "/runs/new/planning/?on=conversations"
@@ -77,16 +78,23 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def test_files_become_predictions_labels_documents_and_a_report(script, tmp_path, talks, capsys):
-    script(returned)
+    script(
+        lambda case: returned(case) | {"notice": "Not in English." if case.case_id == "b" else None}
+    )
     spoken = tmp_path / "spoken.vtt"
     spoken.write_text(
         "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ana>What?\n\n00:02.000 --> 00:03.000\n<v Bo>That.\n"
     )
     into = tmp_path / "out"
-    run_pipeline(talks, spoken, into=into)
+    for _ in range(2):  # called again it says what is there
+        run_pipeline(talks, spoken, into=into)
 
-    lines = read(into / "predictions.jsonl")
-    assert [line["case_id"] for line in lines] == ["a", "b", "c", "spoken"]
+        lines = read(into / "predictions.jsonl")
+        assert [line["case_id"] for line in lines] == ["a", "b", "c", "spoken"]
+        said = capsys.readouterr().out
+        assert f"In {into}: predictions.jsonl, labels.csv, 12 in documents/." in said
+        assert "1 × Not in English." in said
+        assert not Run.objects.exists()
     rows = list(csv.DictReader(io.StringIO((into / "labels.csv").read_text(encoding="utf-8"))))
     assert [row["kind"] for row in rows[:2]] == ["requirement", "issue"]
     assert (rows[0]["title"], rows[0]["source_messages"]) == ("'=Order list", "1")
@@ -95,40 +103,20 @@ def test_files_become_predictions_labels_documents_and_a_report(script, tmp_path
     assert [file["name"] for file in report["files"]] == ["talks.jsonl", "spoken.vtt"]
     assert (report["state"], report["done"], report["failed"]) == ("finished", 4, 0)
     assert report["labels"] == {"requirement": 4, "issue": 4}
-    assert report["notices"] == {}
-    said = capsys.readouterr().out
-    assert f"In {into}: predictions.jsonl, labels.csv, 12 in documents/." in said
-
-
-def test_the_report_says_what_a_pipeline_says_of_a_conversation(script, tmp_path, talks, capsys):
-    said = {"requirements": [], "model": None, "notice": "Not in English."}
-    script(lambda case: said if case.case_id == "b" else said | {"notice": None})
-    run_pipeline(talks, into=tmp_path / "out")
-
-    report = json.loads((tmp_path / "out" / "run.json").read_text())
     assert report["notices"] == {"Not in English.": 1}
-    assert "1 × Not in English." in capsys.readouterr().out
 
 
 def test_what_was_written_is_measured_once_there_is_gold(script, tmp_path, release):
     path, into = tmp_path / "gold.jsonl", tmp_path / "out"
+    gold = {item.item_id: item.content for item in release.items.all()}
     path.write_text(
         "".join(
-            json.dumps(
-                {
-                    "id": item.item_id,
-                    "messages": [
-                        {"role": said["role"], "content": said["content"]}
-                        for said in item.content["conversation"]
-                    ],
-                }
-            )
+            json.dumps({"id": name, "messages": [_said(each) for each in content["conversation"]]})
             + "\n"
-            for item in release.items.all()
+            for name, content in gold.items()
         )
     )
-    gold = {item.item_id: item.content["gold"]["requirements"] for item in release.items.all()}
-    script(lambda case: {"requirements": gold[case.case_id], "model": None})
+    script(lambda case: {"requirements": gold[case.case_id]["gold"]["requirements"], "model": None})
     run_pipeline(path, into=into, layer="extraction")
 
     with (into / "predictions.jsonl").open("rb") as file:
@@ -136,7 +124,11 @@ def test_what_was_written_is_measured_once_there_is_gold(script, tmp_path, relea
     assert work(run).aggregates.get(metric="requirement_f1").mean == 1
 
 
-def test_a_killed_run_goes_on_and_computes_nothing_twice(script, tmp_path, talks):
+def _said(message: Any) -> dict[str, str]:
+    return {name: message[name] for name in ("role", "content")}
+
+
+def test_a_stopped_run_goes_on_and_computes_nothing_twice(script, tmp_path, talks):
     into = tmp_path / "out"
     into.mkdir()
     (into / ".run.json.partial").touch()  # the first one was killed before it had begun
@@ -144,8 +136,6 @@ def test_a_killed_run_goes_on_and_computes_nothing_twice(script, tmp_path, talks
     script(fails(KeyboardInterrupt(), at="b", otherwise=returned))
     with pytest.raises(CommandError, match="continue"):
         run_pipeline(talks, into=into)
-    with (into / "predictions.jsonl").open("a") as file:
-        file.write('{"case_id": "b", "outp')  # the line at which a process was killed
     asked: list[str] = []
     script(lambda case: asked.append(case.case_id) or returned(case))
     run_pipeline(talks, into=into)
@@ -155,7 +145,7 @@ def test_a_killed_run_goes_on_and_computes_nothing_twice(script, tmp_path, talks
     assert [line["case_id"] for line in read(into / "predictions.jsonl")] == ["a", "b", "c"]
 
 
-def test_a_conversation_that_fails_is_said_and_the_others_go_on(script, tmp_path, talks):
+def test_what_fails_is_said_and_tried_again_by_the_next_call(script, tmp_path, talks):
     into = tmp_path / "out"
     with talks.open("a") as file:
         file.write("{no json\n" + native("a"))
@@ -172,6 +162,10 @@ def test_a_conversation_that_fails_is_said_and_the_others_go_on(script, tmp_path
         "unreadable": 1,
     }
     assert len(read(into / "predictions.jsonl")) == 2
+    script(returned)
+    with pytest.raises(CommandError, match="2 failed"):
+        run_pipeline(talks, into=into)
+    assert len(read(into / "predictions.jsonl")) == 3
 
 
 def test_results_of_something_else_are_not_overwritten(script, tmp_path, talks):
@@ -189,39 +183,17 @@ def test_results_of_something_else_are_not_overwritten(script, tmp_path, talks):
     assert (foreign / "documents" / "thesis.md").read_text() == "mine"
 
 
-def test_a_folder_goes_on_with_the_model_it_was_begun_with(script, tmp_path, talks):
-    into = Folder(tmp_path / "out")
-    model = {"id": "local/small", "temperature": 0, "input_price": None, "output_price": None}
-    asked = dict.fromkeys(folder.ASKED) | {"model": model}
-    with into.alone():
-        into.open(asked)
-        into.open(asked | {"model": model | {"input_price": 1.0}})
-        with refused(predicting.TrialRefused, match="model"):
-            into.open(asked | {"model": model | {"id": "local/large"}})
-        with pytest.raises(CommandError, match="Another command"):
-            run_pipeline(talks, into=into.path)
-
-
-@pytest.mark.django_db
 @pytest.mark.usefixtures("asking")
-def test_what_was_paid_before_a_kill_is_counted(tmp_path, talks, server, monkeypatch):
-    into, carry_out = tmp_path / "out", folder.carry_out
-
-    def killed(*args: Any, tell: Any, **options: Any) -> Any:
-        def told(outcome: folder.Outcome) -> None:
-            tell(outcome)
-            raise KeyboardInterrupt
-
-        return carry_out(*args, tell=told, **options)
-
+def test_a_used_up_budget_stops_it_until_there_is_another(tmp_path, talks, server):
+    into = tmp_path / "out"
     asked = {"pipeline": "asking", "into": into, "layer": "extraction"}
-    monkeypatch.setattr(folder, "carry_out", killed)
-    with pytest.raises(CommandError, match="continue"):
-        run_pipeline(talks, **asked)
-    monkeypatch.setattr(folder, "carry_out", carry_out)
-    run_pipeline(talks, **asked)
+    with pytest.raises(CommandError, match="call again") as caught:
+        run_pipeline(talks, **asked, budget_tokens=1)
+    assert caught.value.returncode == 2
+    run_pipeline(talks, **asked, budget_tokens=1_000_000)
 
-    assert json.loads((into / "run.json").read_text())["usage"]["calls"] == len(server.requests)
+    usage = json.loads((into / "run.json").read_text())["usage"]
+    assert usage["calls"] - usage["cached"] == len(server.requests) == 6
 
 
 def test_what_a_pipeline_needs_beyond_a_conversation_is_said(tmp_path, talks, script):
@@ -230,16 +202,18 @@ def test_what_a_pipeline_needs_beyond_a_conversation_is_said(tmp_path, talks, sc
             run_pipeline(talks, into=tmp_path / "o", pipeline=pipeline)
     script(lambda case: {"evidence": [len(case.question or "")], "model": None})
     questions = tmp_path / "q.txt"
-    questions.write_text("Who?\nWhen?\n")
-    run_pipeline(talks, into=tmp_path / "o", pipeline="memory", questions=questions)
-    first, second, *_ = read(tmp_path / "o" / "predictions.jsonl")
-    assert (first["case_id"], second["case_id"]) == ("a:Q-001", "a:Q-002")
+    own = '{"id": "Q", "question": "Who?", "conversation": "a"}\n'
+    own += '{"id": "Q", "question": "When?", "conversation": "b"}\n'
+    of_all = [f"{talk}:Q-00{number}" for talk in "abc" for number in (1, 2)]
+    for name, written, cases in (("o", "Who?\nWhen?\n", of_all), ("own", own, ["a:Q", "b:Q"])):
+        questions.write_text(written)
+        run_pipeline(talks, into=tmp_path / name, pipeline="memory", questions=questions)
+        lines = read(tmp_path / name / "predictions.jsonl")
+        assert [line["case_id"] for line in lines] == cases
+    assert [line["output"]["evidence"] for line in lines] == [[4], [5]]
     named = '{"id": "Q-002", "question": "Who?"}\n{"question": "When?", "conversation": "a"}\n'
-    for written, why in (
-        (named.encode(), "called “Q-002”"),
-        ("Wer zählt?".encode("cp1252"), "UTF-8"),
-    ):
-        questions.write_bytes(written)
+    for raw, why in ((named.encode(), "called “Q-002”"), ("Wer zählt?".encode("cp1252"), "UTF-8")):
+        questions.write_bytes(raw)
         with pytest.raises(CommandError, match=why):
             run_pipeline(talks, into=tmp_path / "p", pipeline="memory", questions=questions)
 

@@ -24,7 +24,6 @@ READING = {
     "backup",  # a copy of the database, which stays as it is
     "restore",  # into an empty database
     "seed_demo",  # in the names of the people of the demo
-    "run_pipeline",  # into a folder
 }
 
 

@@ -2,49 +2,47 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
-import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 from django.core.management.base import CommandError
+from django.db import transaction
 
+from evaluation.management import foreground
 from evaluation.management.base import RunCommand, add_budget, problem, read_settings
-from evaluation.management.foreground import bar
+from evaluation.models import Run
 from evaluation.services.language_models import bills
-from evaluation.services.language_models.metering import CountedModel
 from evaluation.services.language_models.usage import Spent
 from evaluation.services.launch import launch
-from evaluation.services.unmeasured import files, folder, predicting
-from evaluation.services.unmeasured.folder import Entry, Failure, FileEntry, Folder, Outcome
+from evaluation.services.unmeasured import files, folder, launching, predicting
+from evaluation.services.unmeasured.folder import Failure, FileEntry
+from evaluation.services.unmeasured.launching import Wish
 from evaluation.services.unmeasured.predicting import Question, Task
+from evaluation.services.work import slots, steering
 from labeling.conversations.formats import conversations as formats
 from labeling.conversations.formats.talks import ENCODINGS, HowToRead
-from labeling.conversations.rules.importing import Problem
+from labeling.conversations.rules.importing import Problem, Record
+from labeling.core import acting
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 from pipelines import registry
 from pipelines.chat.endpoint import DEFAULT
-from pipelines.encoder import MemoryCache, MiniLM
-from pipelines.errors import PipelineError
-from pipelines.types import Pipeline
 
 FAILED = 1
-KEPT_VECTORS = 5_000
-"""So that memory stays the same however many conversations follow each other."""
+LONGEST_ID = 50  # what the column holds
+BUDGET = {"budget_cost": "budget", "budget_tokens": "budget_tokens"}
 
 
 class Command(RunCommand):
-    acts = False
     help = (
-        "Run a pipeline on conversations of files, without gold and without storing anything in "
-        "the database. Writes predictions.jsonl (which evaluate --predictions reads), labels.csv, "
-        "documents/, failures.jsonl and run.json. A run that was stopped goes on when the same "
+        "Run a pipeline on conversations of files, without gold. Writes predictions.jsonl (which "
+        "evaluate --predictions reads), labels.csv, documents/, failures.jsonl and run.json; then "
+        "nothing of it is left in the database. A run that was stopped goes on when the same "
         "command is called again; what is done is not done again. Exit status: 0 everything has "
         "an output, 1 some conversations failed or could not be read, 2 not usable."
     )
@@ -120,88 +118,87 @@ class Command(RunCommand):
 
     def handle(self, **options: Any) -> None:
         try:
-            outcome = self._run(options)
+            self._handle(options["output_dir"], options)
         except OSError as error:
             said = f"{error.filename}: {error.strerror}." if error.filename else str(error)
             raise problem(said) from error
-        if outcome.stopped:
-            raise self.problem(
-                f"{in_english(outcome.stopped)} Results so far are kept: call again."
-            )
-        if outcome.failed:
-            said = f"{outcome.failed} failed: see {options['output_dir'] / folder.FAILURES}."
-            raise CommandError(said, returncode=FAILED)
 
-    def _run(self, options: dict[str, Any]) -> Outcome:
-        gc.freeze()  # the collector, which each document calls, looks at what comes in only
+    def _handle(self, into: Path, options: dict[str, Any]) -> None:
         task = _task(options)
         how = HowToRead.written(*(options[name] for name in ("columns", "roles", "encoding")))
-        read = [_entry_of(path) for path in options["files"]]
-        model = _model(task, options)
-        pipeline = _built(task, model)
         how_read = {"format": options["format"], "columns": how.columns, "roles": how.roles}
         if how.encoding:
             how_read["encoding"] = how.encoding
-        asked = folder.asked_report(task, pipeline, read, how_read)
-        into = Folder(options["output_dir"])
-        with into.alone():
-            done = into.open(asked)
-            if done:
-                self.stderr.write(f"Continuing: {len(done)} done already.")
-            try:
-                outcome = self._work(task, pipeline, into, done, model, how, options, asked)
-            except KeyboardInterrupt:
-                message = "Stopped. Call the same command again to continue."
-                raise CommandError(message, returncode=130) from None
-            into.write_labels(task.layer)
-            usage = into.spent(model.spent if model else None)
-            report = folder.finished_report(asked, outcome, into, usage)
-            into.write_report(report)
-        self._say(report, options["output_dir"])
-        return outcome
+        asked = folder.asked_report(task, list(map(_entry_of, options["files"])), how_read)
+        known = folder.known(into, asked)
+        if known and known["state"] == "finished" and not known["failed"]:
+            self._say(known, into)
+            return
+        run = folder.run_of(known)
+        if known and run:
+            self._go_on(run, options)
+            report = known
+        else:
+            run, report = self._begin(task, how, asked, options)
+        self.work([run.pk])
+        done = foreground.reload(run.pk)
+        report = folder.write(into, report, done, options["documents"])
+        self._say(report, into)
+        self._end(done, report, into)
 
-    def _work(
-        self,
-        task: Task,
-        pipeline: Pipeline,
-        into: Folder,
-        done: set[str],
-        model: CountedModel | None,
-        how: HowToRead,
-        options: dict[str, Any],
-        asked: folder.Report,
-    ) -> Outcome:
-        def say(failure: Failure) -> None:
-            self.stderr.write(f"{failure.case_id}: {in_english(failure.reason)}")
+    def _begin(
+        self, task: Task, how: HowToRead, asked: folder.Report, options: dict[str, Any]
+    ) -> tuple[Run, folder.Report]:
+        records: dict[str, Record] = {}
+        unreadable: list[Failure] = []
+        for entry in _entries(options["files"], options["format"], how):
+            if isinstance(entry, Failure):
+                unreadable.append(entry)
+            elif entry.id in records:
+                twice = Fact("trial.id_twice", id=entry.id)
+                unreadable.append(Failure(entry.id, "permanent", in_english(twice)))
+            else:
+                records[entry.id] = entry
+        for failure in unreadable:
+            self.stderr.write(f"{failure.case_id}: {failure.reason}")
+        into: Path = options["output_dir"]
+        budget = {name: options[option] for name, option in BUDGET.items()}
+        wish = Wish(acting.person(), task, into.name, **budget)
+        with transaction.atomic():
+            run = launching.on_files(wish, list(records.values()))
+            return run, folder.begin(into, asked, run, unreadable)
 
-        with bar() as shown:
-            shown.disable = not sys.stderr.isatty()
-            row = shown.add_task(task.entry.name, total=None)
+    def _go_on(self, run: Any, options: dict[str, Any]) -> None:
+        """What is done is not done again; what failed is tried again."""
+        self.stderr.write(f"Continuing: {run.n_done} done already.")
+        slots.keep_for_command([run.pk])
+        if run.failure or (run.scored_at and run.n_failed):
+            steering.retry(run, by=acting.person())
+        elif run.scored_at is None and run.paused:
+            budget = {name: options[option] for name, option in BUDGET.items()}
+            steering.resume(run, by=acting.person(), **budget)
 
-            def tell(outcome: Outcome) -> None:
-                shown.update(row, completed=outcome.cases)
-                if model:  # what was paid is known after a kill, too
-                    into.write_report({**asked, "usage": into.spent(model.spent)})
+    def again(self, left: Sequence[str]) -> str:
+        return "Call the same command again to continue."
 
-            return folder.carry_out(
-                _talks(options["files"], options["format"], how),
-                task,
-                pipeline,
-                into,
-                done,
-                model=model,
-                forms=options["documents"],
-                tell=tell,
-                say=say,
-            )
+    def _end(self, run: Run, report: folder.Report, into: Path) -> None:
+        """The folder has everything of a run that went well, which is not kept then."""
+        if run.failure:
+            raise self.problem(in_english(run.failure))
+        if run.status != Run.Status.FINISHED:
+            why = in_english(run.pause_reason) if run.pause_reason else f"The run is {run.status}."
+            raise self.problem(f"{why} Results so far are kept: call again.")
+        if report["failed"]:
+            said = f"{report['failed']} failed: see {into / folder.FAILURES}."
+            raise CommandError(said, returncode=FAILED)
+        run.delete()
 
     def _say(self, report: folder.Report, into: Path) -> None:
         labels = ", ".join(f"{number} × {kind}" for kind, number in report["labels"].items())
         self.stdout.write(
             f"{report['pipeline']} {report['version']}: {report['done']} of {report['cases']} "
             f"cases of {report['conversations']} conversations ({report['messages']} messages), "
-            f"{report['failed']} failed, {report['seconds']:.1f} s, "
-            f"{report['peak_memory_mb']} MB at most."
+            f"{report['failed']} failed."
         )
         self.stdout.write(f"Labels: {labels or 'none'}.")
         for notice, number in report["notices"].items():
@@ -267,8 +264,10 @@ def _question(line: str, number: int, path: Path) -> Question:
     text = row.get("question") if isinstance(row, dict) else None
     if not isinstance(text, str) or not text.strip():
         raise problem(f'{path}:{number}: not an object with "question".')
-    id = row.get("id") or f"Q-{number:03d}"
-    return Question(str(id), text.strip(), str(row.get("conversation") or ""))
+    id = str(row.get("id") or f"Q-{number:03d}")
+    if len(id) > LONGEST_ID:
+        raise problem(f"{path}:{number}: an id has at most {LONGEST_ID} characters.")
+    return Question(id, text.strip(), str(row.get("conversation") or ""))
 
 
 def _event_schema(path: Path | None) -> dict[str, list[str]] | None:
@@ -292,29 +291,13 @@ def _entry_of(path: Path) -> FileEntry:
     return {"name": path.name, "bytes": path.stat().st_size, "sha256": digest}
 
 
-def _model(task: Task, options: dict[str, Any]) -> CountedModel | None:
-    if not task.asks_model:
-        return None
-    return CountedModel.named(
-        task.model, budget_cost=options["budget"], budget_tokens=options["budget_tokens"]
-    )
-
-
-def _built(task: Task, model: CountedModel | None) -> Pipeline:
-    encoder = MiniLM(MemoryCache(KEPT_VECTORS))
-    try:
-        return registry.build(task.entry.name, task.config, encoder=encoder, model=model)
-    except PipelineError as error:
-        raise problem(in_english(Fact.from_json(error.as_json()))) from error
-
-
-def _talks(paths: list[Path], format: str, how: HowToRead) -> Iterator[Entry]:
-    """One conversation at a time, by the reader that imports use."""
+def _entries(paths: list[Path], format: str, how: HowToRead) -> Iterator[Record | Failure]:
+    """By the reader that imports use."""
     for path in paths:
         with path.open("rb") as file:
             for entry in formats.read(file, format=format, name=path.name, how=how):
                 if isinstance(entry, Problem):
                     place = path.name if entry.line is None else f"{path.name}:{entry.line}"
-                    yield Failure(place, "unreadable", entry.reason)
+                    yield Failure(place, "unreadable", in_english(entry.reason))
                 else:
-                    yield predicting.talk_of(entry[1])
+                    yield entry[1]

@@ -1,13 +1,11 @@
-"""What was changed from one run to the next, as facts for the sentences on pages."""
+"""What was changed from one run to the next, with both values and as facts for pages."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, Protocol
 
 from labeling.domain.facts import Fact
-from pipelines.registry import PIPELINES
 
 MOST_SETTINGS = 6
 LONGEST_VALUE = 40
@@ -27,56 +25,36 @@ class Changeable(Protocol):
     release: Any
 
 
+def changed(before: Changeable, after: Changeable) -> dict[str, tuple[Any, Any]]:
+    """Pipeline, version and settings that differ, with both values."""
+    old, new = _settings(before), _settings(after)
+    names = [*old, *(name for name in new if name not in old)]
+    return {
+        name: (old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)
+    }
+
+
+def _settings(run: Changeable) -> dict[str, Any]:
+    settings = {name: value for name, value in run.config.items() if name != SAID_BY_VERSION}
+    return {"pipeline": run.pipeline, "version": run.pipeline_version, **settings}
+
+
 def between(before: Changeable, after: Changeable) -> list[Fact]:
-    """Empty if nothing was changed: the same pipeline, settings and gold once more."""
+    """Empty if nothing was changed: the same pipeline, settings and gold once more.
+
+    Another pipeline has settings of its own, which say nothing of a change.
+    """
     if before.pipeline != after.pipeline:
-        return [
-            Fact("change.pipeline", before=before.pipeline, after=after.pipeline),
-            *_unusual(after),
-            *_around(before, after),
-        ]
-    facts = []
-    if before.pipeline_version != after.pipeline_version:
-        versions = {"before": before.pipeline_version, "after": after.pipeline_version}
-        facts.append(Fact("change.version", **versions))
-    names = [*before.config, *(name for name in after.config if name not in before.config)]
-    differing = [
-        name
-        for name in names
-        if name != SAID_BY_VERSION and before.config.get(name) != after.config.get(name)
-    ]
-    facts += [
-        Fact(
-            "change.setting",
-            name=name,
-            before=value_text(before.config.get(name)),
-            after=value_text(after.config.get(name)),
-        )
-        for name in differing[:MOST_SETTINGS]
-    ]
-    return facts + _more(len(differing)) + _around(before, after)
-
-
-def _unusual(run: Changeable) -> list[Fact]:
-    """Of another pipeline only what was not left as it comes."""
-    entry = PIPELINES.get(run.pipeline)
-    fields = entry.config.model_fields if entry else {}
-    usual = {name: field.get_default(call_default_factory=True) for name, field in fields.items()}
-    differing = [name for name, value in run.config.items() if _differs(usual, name, value)]
+        other = Fact("change.pipeline", before=before.pipeline, after=after.pipeline)
+        return [other, *_around(before, after)]
+    differing = changed(before, after)
     facts = [
-        Fact("change.with", name=name, value=value_text(run.config[name]))
-        for name in differing[:MOST_SETTINGS]
+        Fact("change.setting", name=name, before=value_text(old), after=value_text(new))
+        for name, (old, new) in [*differing.items()][:MOST_SETTINGS]
     ]
-    return facts + _more(len(differing))
-
-
-def _differs(usual: Mapping[str, Any], name: str, value: Any) -> bool:
-    """As JSON, which keeps 1.0 as 1 and has no tuples."""
-    return name in usual and json.loads(json.dumps(usual[name], default=str)) != value
-
-
-def _more(number: int) -> list[Fact]:
-    return [Fact("change.more", n=number - MOST_SETTINGS)] if number > MOST_SETTINGS else []
+    if (more := len(differing) - MOST_SETTINGS) > 0:
+        facts.append(Fact("change.more", n=more))
+    return facts + _around(before, after)
 
 
 def _around(before: Changeable, after: Changeable) -> list[Fact]:

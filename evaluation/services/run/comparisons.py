@@ -23,7 +23,7 @@ from evaluation.metrics.comparison import (
 from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import OF_JUDGES, Metric, metrics_for
 from evaluation.models import OPEN, Aggregate, CaseRun, Run, RunSpec, Score, of_split
-from evaluation.services.run.changes import SAID_BY_VERSION
+from evaluation.services.run.changes import changed
 from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
@@ -465,17 +465,3 @@ def cases_of(run: Run, split: str = "") -> dict[CaseKey, int]:
         )
     rows = cases.values_list("item_id", "part", "item__conversation_id")
     return {(item, part): conversation for item, part, conversation in rows}
-
-
-def changed(before: Run, after: Run) -> dict[str, tuple[Any, Any]]:
-    """What differs between the runs apart from their results, with both values."""
-    old, new = _settings(before), _settings(after)
-    names = [*old, *(name for name in new if name not in old)]
-    return {
-        name: (old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)
-    }
-
-
-def _settings(run: Run) -> dict[str, Any]:
-    settings = {name: value for name, value in run.config.items() if name != SAID_BY_VERSION}
-    return {"pipeline": run.pipeline, "version": run.pipeline_version, **settings}

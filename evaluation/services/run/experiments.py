@@ -16,7 +16,7 @@ from evaluation.metrics.registry import METRICS
 from evaluation.models import OPEN, Aggregate, Run, Score
 from evaluation.models.runs import RunQuerySet
 from evaluation.services.run import exposures, lists
-from evaluation.services.run.comparisons import changed
+from evaluation.services.run.changes import changed
 from evaluation.services.run.exposures import Exposures
 from labeling.domain.csv_cells import csv_line
 from pipelines.types import Config

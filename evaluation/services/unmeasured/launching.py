@@ -6,7 +6,7 @@ run goes with its results when it expires.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, BinaryIO
@@ -21,7 +21,7 @@ from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.budgets import Estimate
 from evaluation.services.launch import launch, spec
 from evaluation.services.unmeasured.files import Prediction
-from evaluation.services.unmeasured.predicting import Task, TrialRefused
+from evaluation.services.unmeasured.predicting import Question, Task, TrialRefused
 from evaluation.services.work import steering
 from labeling.conversations import near_duplicates
 from labeling.conversations.formats import conversations as formats
@@ -91,19 +91,28 @@ def on_records(wish: Wish, records: Sequence[Record]) -> Run:
     if twice is not None:
         raise TrialRefused("trial.id_twice", id=twice)
     _refuse_copies(wish.by, records)
-    return _begin(
-        wish,
-        [
-            RunConversation(
-                position=position,
-                external_id=record.id,
-                domain=record.domain,
-                n_messages=len(record.turns),
-                text=transcripts.written(record.turns),
-            )
-            for position, record in enumerate(records)
-        ],
-    )
+    _check_open(wish.by)
+    return _begin(wish, _own(records))
+
+
+def on_files(wish: Wish, records: Sequence[Record]) -> Run:
+    """The same of a command, however many: it works on the run, and nobody else waits for it."""
+    if not records:
+        raise TrialRefused("trial.no_conversation")
+    return _begin(wish, _own(records), queue=False)
+
+
+def _own(records: Iterable[Record]) -> list[RunConversation]:
+    return [
+        RunConversation(
+            position=position,
+            external_id=record.id,
+            domain=record.domain,
+            n_messages=len(record.turns),
+            text=transcripts.written(record.turns),
+        )
+        for position, record in enumerate(records)
+    ]
 
 
 def on_conversations(wish: Wish, conversations: Sequence[Conversation]) -> Run:
@@ -119,6 +128,7 @@ def on_all(wish: Wish, conversations: Sequence[Conversation]) -> Run:
     kept = next((each for each in conversations if each.pk not in may), None)
     if kept is not None:
         raise TrialRefused("trial.test_or_blind", id=kept.external_id)
+    _check_open(wish.by)
     return _begin(
         wish,
         [
@@ -172,14 +182,17 @@ def _refuse_copies(by: Any, records: Sequence[Record]) -> None:
             raise TrialRefused("trial.copy_of_test_or_blind", id=record.id)
 
 
+def _check_open(by: Any) -> None:
+    going_on = Run.objects.filter(release__isnull=True, requested_by=by, scored_at=None)
+    if going_on.filter(failure=None, cancelled=False).count() >= MOST_OPEN:
+        raise TrialRefused("trial.too_many_open", most=MOST_OPEN)
+
+
 @transaction.atomic
-def _begin(wish: Wish, talks: list[RunConversation]) -> Run:
+def _begin(wish: Wish, talks: list[RunConversation], *, queue: bool = True) -> Run:
     task = wish.task
     budget = wish.budget_cost, wish.budget_tokens
     launch.check_budget(task.entry, *budget, asks_model=task.asks_model, model=task.model)
-    going_on = Run.objects.filter(release__isnull=True, requested_by=wish.by, scored_at=None)
-    if going_on.filter(failure=None, cancelled=False).count() >= MOST_OPEN:
-        raise TrialRefused("trial.too_many_open", most=MOST_OPEN)
     run = Run(
         project=wish.project,
         pipeline=task.entry.name,
@@ -191,11 +204,12 @@ def _begin(wish: Wish, talks: list[RunConversation]) -> Run:
         requested_by=wish.by,
         expires_at=timezone.now() + timedelta(days=KEPT_DAYS),
     )
+    asked = _by_key(task.questions)
     run.spec = spec.describe_unmeasured(
         run,
         task.layer,
         {
-            "questions": {question.id: question.text for question in task.questions},
+            "questions": {key: question.text for key, question in asked.items()},
             "event_schema": task.event_schema,
             "model": endpoints.describe(task.model) if task.asks_model else None,
         },
@@ -205,17 +219,31 @@ def _begin(wish: Wish, talks: list[RunConversation]) -> Run:
     for talk in talks:
         talk.run = run
     RunConversation.objects.bulk_create(talks, batch_size=50)
-    CaseRun.objects.bulk_create(
-        [
-            CaseRun(run=run, talk=talk, part=question, part_id=question)
-            for talk in talks
-            for question in run.spec.questions or [""]
-        ],
-        batch_size=200,
-    )
+    cases = (case for talk in talks for case in _cases_about(talk, asked))
+    CaseRun.objects.bulk_create(cases, batch_size=200)
     steering.record("run.launched", run, wish.by, pipeline=run.pipeline, gold=run.name)
-    transaction.on_commit(lambda: steering.wake(run.pk))
+    if queue:
+        transaction.on_commit(lambda: steering.wake(run.pk))
     return run
+
+
+def _by_key(questions: Sequence[Question]) -> dict[str, Question]:
+    """By their ids; by their numbers where conversations have questions of the same id."""
+    ids = {question.id for question in questions}
+    by_id = len(ids) == len(questions)
+    return {
+        question.id if by_id else str(number): question
+        for number, question in enumerate(questions, start=1)
+    }
+
+
+def _cases_about(talk: RunConversation, asked: Mapping[str, Question]) -> Iterator[CaseRun]:
+    """One, or one for each question that is asked of all conversations or of this one."""
+    if not asked:
+        yield CaseRun(run=talk.run, talk=talk)
+    for key, question in asked.items():
+        if question.conversation in ("", talk.external_id):
+            yield CaseRun(run=talk.run, talk=talk, part=key, part_id=question.id)
 
 
 def estimate(task: Task, talks: Iterable[int]) -> Estimate | None:

@@ -1,7 +1,4 @@
-"""A pipeline on conversations without gold: what it is asked, what it returns, why it failed.
-
-Nothing here needs a row: the command works without a database, the page with one.
-"""
+"""A pipeline on conversations without gold: what it is asked, and what it returns."""
 
 from __future__ import annotations
 
@@ -12,11 +9,10 @@ from typing import Any, NamedTuple
 from evaluation import adapters
 from evaluation.adapters import EventSchema
 from evaluation.services.launch import launch
-from labeling.conversations.rules.importing import Record
 from labeling.domain.errors import RuleError
 from pipelines.chat.endpoint import DEFAULT
 from pipelines.registry import MEMORY, PIPELINES, Entry
-from pipelines.types import Case, Config, Message, Output, Pipeline, Preparing
+from pipelines.types import Config
 
 WHOLE = "end_to_end"
 """Of the layers of requirements the one whose output has everything, the document too."""
@@ -29,19 +25,6 @@ class TrialRefused(RuleError):
     """Such a pipeline cannot be run without gold, or not on this."""
 
     code = "trial_refused"
-
-
-@dataclass(frozen=True, slots=True)
-class Talk:
-    """A conversation as a pipeline reads it, wherever it came from."""
-
-    id: str
-    domain: str
-    messages: tuple[Message, ...]
-
-    @property
-    def characters(self) -> int:
-        return sum(len(message.content) for message in self.messages)
 
 
 class Question(NamedTuple):
@@ -130,50 +113,6 @@ def questions_in(text: str) -> tuple[Question, ...]:
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return tuple(Question(f"Q-{number:03d}", line) for number, line in enumerate(lines, start=1))
-
-
-def talk_of(record: Record) -> Talk:
-    """Of a conversation that was read from a file: what its gold item would show a pipeline."""
-    return Talk(
-        record.id,
-        record.domain,
-        tuple(
-            Message(
-                index=index,
-                role=turn.role,
-                speaker=turn.speaker or turn.role,
-                content=turn.content,
-                time=turn.time.isoformat() if turn.time else None,
-            )
-            for index, turn in enumerate(record.turns)
-        ),
-    )
-
-
-def cases_of(talk: Talk, task: Task) -> Iterator[Case]:
-    """One, or one for each question: under the ids that gold of this conversation would have."""
-    asked = [question for question in task.questions if question.conversation in ("", talk.id)]
-    for question in asked if task.layer in MEMORY else [None]:
-        yield Case(
-            case_id=f"{talk.id}:{question.id}" if question else talk.id,
-            domain=talk.domain,
-            messages=talk.messages,
-            question=question.text if question else None,
-            conversation_id=talk.id,
-            task=task.layer,
-            event_schema=task.event_schema,
-        )
-
-
-def prepare(pipeline: Pipeline, case: Case) -> None:
-    """What is expensive, once for each conversation."""
-    if isinstance(pipeline, Preparing):
-        pipeline.prepare(case)
-
-
-def predict(pipeline: Pipeline, case: Case) -> Output:
-    """The output of one case as a run would store it; whatever a pipeline raises, this raises."""
-    return adapters.checked_output(pipeline.run(case), case.task, message_count=len(case.messages))
 
 
 # --- what an output holds -------------------------------------------------------------------------
