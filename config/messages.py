@@ -59,7 +59,7 @@ def _of_tables() -> Iterator[str]:
     from labeling.conversations.published.faults import KINDS
     from labeling.schema import LAYERS, form_layers
     from labeling.work.rules import keys
-    from pipelines.registry import PIPELINES, describe
+    from pipelines.registry import PIPELINES
 
     yield from _of_choices()
     yield from (kind.title for kind in KINDS.values())
@@ -82,12 +82,11 @@ def _of_tables() -> Iterator[str]:
     for entry in LAYERS.values():
         yield from (entry.words.units, entry.words.marked, entry.words.unmarked)
         yield entry.words.content
-    pipelines = describe(PIPELINES.own.values())
-    yield from _shown(pipelines)
-    settings = [setting for row in pipelines for setting in row["config"]]
-    yield from (
-        choice for setting in settings for choice in setting["choices"] or () if " " in choice
-    )
+    for pipeline in PIPELINES.own.values():
+        yield from (pipeline.title, pipeline.summary)
+        yield from _shown(pipeline.settings)
+        choices = (choice for each in pipeline.settings for choice in each["choices"] or ())
+        yield from (choice for choice in choices if " " in choice)
 
 
 def _shown(value: Any) -> Iterator[str]:

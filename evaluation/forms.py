@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from io import BytesIO
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
@@ -47,7 +47,7 @@ from labeling.models import Conversation, GoldItem, GoldRelease, Membership, Pro
 from labeling.translation import lazy
 from labeling.words import words
 from pipelines.chat.endpoint import DEFAULT, JUDGE
-from pipelines.registry import MEMORY, Entry, PipelineRow, SettingRow, describe
+from pipelines.registry import MEMORY, PIPELINES, Entry, Setting
 from pipelines.types import Config
 
 
@@ -64,9 +64,10 @@ SPLITS = [
 ]
 
 
-class PipelineFields(PipelineRow):
+class PipelineFields(NamedTuple):
     """A pipeline with the bound fields of its settings."""
 
+    entry: Entry
     fields: list[forms.BoundField]
     chosen: bool
     """Not, where another pipeline is."""
@@ -93,21 +94,21 @@ class PipelineSelect(forms.Select):
     All pipelines are in the page, so that a script can offer others for other gold.
     """
 
-    def __init__(self, pipelines: Sequence[PipelineRow], **kwargs: Any) -> None:
+    def __init__(self, pipelines: Sequence[Entry], **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.rows = {row["name"]: row for row in pipelines}
+        self.entries = {entry.name: entry for entry in pipelines}
         self.layers: set[str] = set()
         self.has_model = bool(endpoints.choices())
 
     def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
         option = super().create_option(name, value, *args, **kwargs)
-        row, attrs = self.rows.get(value), option["attrs"]
-        if row is None:
+        entry, attrs = self.entries.get(value), option["attrs"]
+        if entry is None:
             return option
-        attrs["data-layers"] = " ".join(row["layers"])
-        if not self.layers <= {*row["layers"]}:
+        attrs["data-layers"] = " ".join(entry.layers)
+        if not self.layers <= {*entry.layers}:
             attrs |= {"hidden": True, "disabled": True}
-        if row["needs_model"] and not self.has_model:
+        if entry.needs_model and not self.has_model:
             attrs |= {"disabled": True, "data-without-model": ""}
             option["label"] = _("%(pipeline)s (no language model is set up)") % {
                 "pipeline": option["label"]
@@ -192,15 +193,15 @@ class PipelineForm(BudgetForm, StartingForm):
         self.fields["model"].choices = [(name, name) for name in declared]  # type: ignore[attr-defined]
         if len(declared) < 2:
             self.more_names = tuple(name for name in self.more_names if name != "model")
-        self.pipelines = describe(entries)
+        self.pipelines = list(PIPELINES.values() if entries is None else entries)
         self.fields["pipeline"] = forms.ChoiceField(
             label=_("Pipeline"),
             choices=_grouped(self.pipelines),
             widget=PipelineSelect(self.pipelines),
         )
-        for row in self.pipelines:
-            for setting in row["config"]:
-                self.fields[setting_name(row["name"], setting["name"])] = setting_field(setting)
+        for entry in self.pipelines:
+            for setting in entry.settings:
+                self.fields[setting_name(entry.name, setting["name"])] = setting_field(setting)
 
     def of_layers(self, layers: Iterable[str]) -> None:
         self.layers = frozenset(layers)
@@ -212,11 +213,11 @@ class PipelineForm(BudgetForm, StartingForm):
         """Each pipeline with the bound fields of its settings, for the template."""
         chosen = self["pipeline"].value()
         rows: list[PipelineFields] = []
-        for row in self.pipelines:
-            fields = [self[setting_name(row["name"], each["name"])] for each in row["config"]]
-            is_chosen = row["name"] == chosen if chosen else self.layers <= {*row["layers"]}
+        for entry in self.pipelines:
+            fields = [self[setting_name(entry.name, each["name"])] for each in entry.settings]
+            is_chosen = entry.name == chosen if chosen else self.layers <= {*entry.layers}
             unfold = any(map(self.differs, fields))
-            rows.append({**row, "fields": fields, "chosen": is_chosen, "unfold": unfold})
+            rows.append(PipelineFields(entry, fields, is_chosen, unfold))
         return rows
 
     def config(self) -> Config:
@@ -470,10 +471,10 @@ class JudgeForm(BudgetForm):
         return None
 
 
-def _grouped(pipelines: Sequence[PipelineRow]) -> list[Any]:
+def _grouped(pipelines: Sequence[Entry]) -> list[Any]:
     """Those that are tried, then the floors that show what a score is worth."""
     choices = [
-        [(row["name"], lazy(row["title"])) for row in pipelines if row["floor"] == floor]
+        [(entry.name, lazy(entry.title)) for entry in pipelines if entry.floor == floor]
         for floor in (False, True)
     ]
     floors = [(_("Floors"), choices[1])] if choices[1] else []
@@ -485,7 +486,7 @@ def setting_name(pipeline: str, setting: str) -> str:
     return f"{pipeline}.{setting}"
 
 
-def setting_field(setting: SettingRow) -> forms.Field:
+def setting_field(setting: Setting) -> forms.Field:
     """By its own description: a number, a choice, a line of text or JSON."""
     label, about = setting["label"], setting["help"]
     common: dict[str, Any] = {
@@ -630,7 +631,7 @@ class ConversationsForm(PipelineForm):
     @property
     def asking(self) -> list[str]:
         """The pipelines that answer questions."""
-        return [row["name"] for row in self.pipelines if {*row["layers"]} & {*MEMORY}]
+        return [entry.name for entry in self.pipelines if {*entry.layers} & {*MEMORY}]
 
     @property
     def of_project(self) -> Project | None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypedDict
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticUndefined
 
-from labeling.domain.plugins import PluginRefused, Registry, said
+from labeling.domain.plugins import PluginRefused, Registry
 from pipelines import events, memory, requirements, trained_on
 from pipelines.baselines import Everything, EverythingConfig, Nothing, NothingConfig
 from pipelines.encoder import MiniLM
@@ -41,6 +41,19 @@ from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.requirements.model.analyst import ModelAnalyst
 from pipelines.trained_on import Exposure
 from pipelines.types import Config, Encoder, Message, Pipeline, Store
+
+
+class Setting(TypedDict):
+    """A setting of a pipeline, for forms and documents, from its JSON Schema."""
+
+    name: str
+    label: str
+    type: str | None
+    default: Any
+    minimum: float | None
+    maximum: float | None
+    choices: list[str] | None
+    help: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +105,24 @@ class Entry:
 
     def asks_model(self, config: Mapping[str, Any]) -> bool:
         return self.needs_model or self.may_ask(config)
+
+    @property
+    def settings(self) -> list[Setting]:
+        fields = self.config.model_fields
+        schema = self.config.model_json_schema()["properties"] if fields else {}
+        return [
+            {
+                "name": name,
+                "label": name.replace("_", " ").capitalize(),
+                "type": schema[name].get("type"),
+                "default": field.get_default(call_default_factory=True),
+                "minimum": schema[name].get("minimum"),
+                "maximum": schema[name].get("maximum"),
+                "choices": schema[name].get("enum"),
+                "help": field.description,
+            }
+            for name, field in fields.items()
+        ]
 
 
 def _requirements_agent(config: AgentConfig, tools: Tools) -> Pipeline:
@@ -272,31 +303,24 @@ def _check_installed(name: str, candidate: object) -> Entry:
         raise PluginRefused("plugin.wrong_type", wanted="Entry", type=type(candidate).__name__)
     if candidate.name != name or not NAME.fullmatch(name) or name == PREDICTIONS:
         raise PluginRefused("plugin.wrong_name", name=str(candidate.name))
-    if not (isinstance(candidate.title, str) and candidate.title.strip()):
-        raise PluginRefused("plugin.no_title")
-    if not (isinstance(candidate.summary, str) and candidate.summary.strip()):
-        raise PluginRefused("plugin.no_summary")
+    for field in ("title", "summary"):
+        text = getattr(candidate, field)
+        if not (isinstance(text, str) and text.strip()):
+            raise PluginRefused(f"plugin.no_{field}")
     layers = candidate.layers if isinstance(candidate.layers, tuple) else ()
     if not layers or not LAYERS.issuperset(layers):
         raise PluginRefused("plugin.layers", layers=repr(candidate.layers))
     if not callable(candidate.make):
         raise PluginRefused("plugin.not_callable", field="make")
-    _check_settings(candidate.config)
-    return candidate
-
-
-def _check_settings(config: object) -> None:
-    """The launch form shows each setting with its default, before anything is chosen."""
+    config: object = candidate.config
     if not (isinstance(config, type) and issubclass(config, BaseModel)):
         raise PluginRefused("plugin.config", config=repr(config))
-    for name, field in config.model_fields.items():
-        if field.get_default(call_default_factory=True) is PydanticUndefined:
-            raise PluginRefused("plugin.no_default", setting=name)
-    try:
-        _settings(config)
-        json.dumps(config().model_dump(mode="json"))
-    except Exception as error:  # of pydantic, or of other people's validators
-        raise PluginRefused("plugin.config", config=said(error)) from error
+    # the launch form shows each setting with its default, before anything is chosen
+    for each in candidate.settings:
+        if each["default"] is PydanticUndefined:
+            raise PluginRefused("plugin.no_default", setting=each["name"])
+    json.dumps(config().model_dump(mode="json"))
+    return candidate
 
 
 PIPELINES: Registry[Entry] = Registry(
@@ -344,64 +368,6 @@ def check_config(entry: Entry, config: Config) -> BaseModel:
         raise InvalidSetting(
             "pipeline.invalid_setting", pipeline=entry.name, setting=setting, said=first["msg"]
         ) from error
-
-
-class SettingRow(TypedDict):
-    """A setting of a pipeline, from its JSON Schema."""
-
-    name: str
-    label: str
-    type: str | None
-    default: Any
-    minimum: float | None
-    maximum: float | None
-    choices: list[str] | None
-    help: str | None
-
-
-class PipelineRow(TypedDict):
-    """A pipeline, for forms and documents."""
-
-    name: str
-    title: str
-    summary: str
-    layers: list[str]
-    needs_model: bool
-    floor: bool
-    config: list[SettingRow]
-
-
-def describe(entries: Iterable[Entry] | None = None) -> list[PipelineRow]:
-    """One row for each pipeline, or for each of ``entries``."""
-    return [
-        {
-            "name": entry.name,
-            "title": entry.title,
-            "summary": entry.summary,
-            "layers": list(entry.layers),
-            "needs_model": entry.needs_model,
-            "floor": entry.floor,
-            "config": _settings(entry.config),
-        }
-        for entry in (PIPELINES.values() if entries is None else entries)
-    ]
-
-
-def _settings(config: type[BaseModel]) -> list[SettingRow]:
-    schema = config.model_json_schema()["properties"] if config.model_fields else {}
-    return [
-        {
-            "name": name,
-            "label": name.replace("_", " ").capitalize(),
-            "type": schema[name].get("type"),
-            "default": field.get_default(call_default_factory=True),
-            "minimum": schema[name].get("minimum"),
-            "maximum": schema[name].get("maximum"),
-            "choices": schema[name].get("enum"),
-            "help": field.description,
-        }
-        for name, field in config.model_fields.items()
-    ]
 
 
 def _refuse_unknown(entry: Entry, config: Config) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from labeling.operation.views.docs import LIVE
-from pipelines.registry import PIPELINES, describe
+from pipelines.registry import PIPELINES
 
 
 def register() -> None:
@@ -16,11 +16,11 @@ def pipelines() -> str:
         ("name", "what it does", "language model"),
         (
             (
-                f"`{one['name']}`",
-                ("A floor. " if one["floor"] else "") + one["summary"],
-                "needed" if one["needs_model"] else "",
+                f"`{one.name}`",
+                ("A floor. " if one.floor else "") + one.summary,
+                "needed" if one.needs_model else "",
             )
-            for one in describe(PIPELINES.own.values())
+            for one in PIPELINES.own.values()
         ),
     )
 
@@ -30,14 +30,14 @@ def settings() -> str:
         ("pipeline", "setting", "default", "range", "what it does"),
         (
             (
-                f"`{one['name']}`",
+                f"`{one.name}`",
                 f"`{each['name']}`",
                 str(each["default"]).lower(),
                 _range(each["choices"], each["minimum"], each["maximum"]),
                 each["help"] or "",
             )
-            for one in describe(PIPELINES.own.values())
-            for each in one["config"]
+            for one in PIPELINES.own.values()
+            for each in one.settings
         ),
     )
 

@@ -11,7 +11,7 @@ import pytest
 from pipelines import prompting
 from pipelines.baselines import Everything
 from pipelines.errors import InvalidSetting, UnknownPipeline, UnknownSetting, fact
-from pipelines.registry import PIPELINES, build, describe
+from pipelines.registry import PIPELINES, build
 from pipelines.types import Case, Message, Preparing
 from tests.fakes import Scripted
 
@@ -33,10 +33,9 @@ SILENCE = Case(case_id="silence", domain="shop", messages=(), question="Who was 
 def test_a_pipeline_is_built_under_its_name_with_its_defaults(name: str) -> None:
     pipeline = build(name, {}, model=Scripted("[]") if PIPELINES[name].needs_model else None)
 
-    described = next(row for row in describe() if row["name"] == name)
     assert pipeline.name == name
     assert pipeline.version
-    assert pipeline.config == {field["name"]: field["default"] for field in described["config"]}
+    assert pipeline.config == {each["name"]: each["default"] for each in PIPELINES[name].settings}
 
 
 @every_pipeline
@@ -61,10 +60,9 @@ def test_the_version_of_a_pipeline_with_prompts_tells_how_they_are_filled(
 
 @pytest.mark.parametrize("name", sorted(set(PIPELINES) - WITH_MODEL))
 def test_an_output_is_json_and_says_that_no_model_was_used(name: str) -> None:
-    row = next(row for row in describe() if row["name"] == name)
     pipeline = build(name, {})
 
-    for layer in row["layers"]:
+    for layer in PIPELINES[name].layers:
         output = pipeline.run(replace(SILENCE, task=layer))
 
         assert json.loads(json.dumps(output)) == output
@@ -74,12 +72,12 @@ def test_an_output_is_json_and_says_that_no_model_was_used(name: str) -> None:
 
 @every_pipeline
 def test_every_setting_explains_itself(name: str) -> None:
-    row = next(row for row in describe() if row["name"] == name)
+    entry = PIPELINES[name]
 
-    assert row["title"]
-    assert row["summary"]
-    assert set(row["layers"]) <= set(KEYS)
-    assert all(field["help"] for field in row["config"])
+    assert entry.title
+    assert entry.summary
+    assert set(entry.layers) <= set(KEYS)
+    assert all(each["help"] for each in entry.settings)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +109,8 @@ def test_a_value_out_of_range_is_refused_with_the_name_of_the_setting() -> None:
 
 def test_listing_pipelines_loads_no_heavy_library() -> None:
     code = (
-        "import sys; from pipelines.registry import describe; describe();"
+        "import sys; from pipelines.registry import PIPELINES;"
+        "settings = [entry.settings for entry in PIPELINES.values()];"
         "print([name for name in ('torch', 'sentence_transformers', 'sklearn', 'scipy')"
         " if name in sys.modules])"
     )

@@ -26,7 +26,7 @@ from labeling.operation.views.docs import FOLDER, PAGES, address, read, text_of
 from labeling.schema import PRIORITIES, TYPES, Requirement
 from labeling.words import EVENTS
 from labeling.work.rules.keys import CASE_KEYS, KEYS
-from pipelines.registry import PIPELINES, describe
+from pipelines.registry import PIPELINES
 from tests.factories import make_release
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -200,11 +200,11 @@ def test_every_shortcut_is_documented(page, keys):
 
 
 def test_every_pipeline_is_listed_with_its_settings():
-    for row in describe(PIPELINES.own.values()):
-        listed, *rows = table_rows("pipelines", row["name"])
-        assert row["summary"] in listed[1]
+    for entry in PIPELINES.own.values():
+        listed, *rows = table_rows("pipelines", entry.name)
+        assert entry.summary in listed[1]
         settings = [cells[1] for cells in rows if len(cells) == 5]
-        assert settings == [f"`{each['name']}`" for each in row["config"]]
+        assert settings == [f"`{each['name']}`" for each in entry.settings]
 
 
 # --- settings -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from labeling.words import in_english
 from pipelines.chat.endpoint import DEFAULT
 
 WHAT = ("conversations", "questions")
-ONLY_WITH = {
+ONLY_WITH: dict[str, dict[str, Any]] = {
     "conversations": {"domain": ALL, "difficulty": MIXED, "without_gold": False},
     "questions": {"model": DEFAULT, "budget": None, "budget_tokens": None},
 }
