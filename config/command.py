@@ -200,10 +200,8 @@ def become(program: list[str]) -> NoReturn:
 
 def manage(program: str, name: str, options: list[str]) -> None:
     """Run a command of Django; its problems end in a line that says what to do."""
-    from config.logs import ASIDE
-
-    if name != "runserver":
-        os.environ[ASIDE] = "1"
+    if name != "runserver":  # a command prints what it found out
+        os.environ.setdefault("ASSAY_LOG_LEVEL", "WARNING")
     load()
     if program != "manage.py":  # which knows no other commands than Django does
         require_known(name)

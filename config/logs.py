@@ -5,9 +5,7 @@ message. What a message quotes cannot begin a line by itself.
 """
 
 import logging
-import os
 import re
-import sys
 from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config import language_models, private_files
+from config import language_models
 from config.env import env_str
 from pipelines.chat.redaction import HIDDEN, redacted
 
@@ -28,8 +26,6 @@ OF_OURS = re.compile(
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 LINE = "%(asctime)s %(levelname)s %(name)s %(process)d%(request)s: %(message)s"
 LOG_BYTES = 10 * 1024 * 1024
-ASIDE = "ASSAY_LOG_ASIDE"
-"""Set by a command for itself and the processes that it starts."""
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 """Of the request that this thread is at."""
@@ -58,38 +54,6 @@ class KeylessFormatter(logging.Formatter):
 
     def _keyless(self, text: str) -> str:
         return OF_OURS.sub(HIDDEN, redacted(text, self._secrets))
-
-
-class Log(logging.StreamHandler[Any]):
-    """To the standard error of servers; to a file where commands print what they found out."""
-
-    def __init__(self, file: Path) -> None:
-        super().__init__()
-        self._file, self._is_aside = file, False
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if os.environ.get(ASIDE) and not self._is_aside:
-            self._turn_aside()
-        super().emit(record)
-
-    def close(self) -> None:
-        if self._is_aside:
-            self.stream.close()
-        super().close()
-
-    def handleError(self, record: logging.LogRecord) -> None:
-        """A disk that is full: the command itself says so."""
-        if not isinstance(sys.exc_info()[1], OSError):
-            super().handleError(record)
-
-    def _turn_aside(self) -> None:
-        try:
-            private_files.make_folder(self._file.parent)
-            rotate(self._file)
-            self.setStream(self._file.open("a", encoding="utf-8", buffering=1))
-            self._is_aside = True
-        except OSError:  # better among the results than nowhere
-            del os.environ[ASIDE]
 
 
 def rotate(log: Path) -> None:

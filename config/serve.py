@@ -8,6 +8,7 @@ if this process is killed without a chance to do so.
 import ctypes
 import gc
 import json
+import logging
 import multiprocessing
 import os
 import runpy
@@ -30,7 +31,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import private_files, weak_secrets
 from config.env import FILES, INSTALLED, ROOT, env_bool, env_int, env_path, env_str
-from config.logs import ASIDE, rotate
+from config.logs import rotate
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SECONDS_TO_START = 60
@@ -191,14 +192,13 @@ def serve() -> None:
 
 def prepare(*, demo: bool) -> None:
     """The database and the static files; what children need is loaded before they are forked."""
-    os.environ[ASIDE] = "1"
+    logging.disable(logging.INFO)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
 
     django.setup()
     from django.conf import settings
     from django.db import connections
-    from django.utils.log import configure_logging
 
     from config.assets import is_current
     from config.newer_tables import require_known_migrations
@@ -211,8 +211,7 @@ def prepare(*, demo: bool) -> None:
         step("Loading the demo project", "seed_demo")
     import_module("config.wsgi")
     connections.close_all()
-    del os.environ[ASIDE]
-    configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
+    logging.disable(logging.NOTSET)
     gc.collect()
     gc.freeze()  # children share what nobody looks at any more
 

@@ -370,8 +370,7 @@ LOGGING = {
     "filters": {"brief": {"()": "config.logs.BriefOutages"}},
     "handlers": {
         "console": {
-            "class": "config.logs.Log",
-            "file": DATA_DIR / "logs" / "commands.log",
+            "class": "logging.StreamHandler",
             "formatter": "line",
             "filters": ["brief"],
         }

@@ -5,7 +5,6 @@ from django.views.i18n import set_language
 from labeling.accounts.views.account import account, password_change
 from labeling.accounts.views.invitations import (
     invitation,
-    invitation_new,
     invitation_revoke,
     people_invite,
 )
@@ -102,7 +101,6 @@ of_a_project = [
     path("webhooks/<int:pk>/test/", webhook_test, name="webhook-test"),
     path("webhooks/<int:pk>/resume/", webhook_resume, name="webhook-resume"),
     path("webhooks/<int:pk>/remove/", webhook_remove, name="webhook-remove"),
-    path("invitations/new/", invitation_new, name="invitation-new"),
     path("invitations/people/", people_invite, name="people-invite"),
     path("invitations/<int:pk>/revoke/", invitation_revoke, name="invitation-revoke"),
     path("start/", project_start, name="project-start"),

@@ -827,9 +827,7 @@ EVENTS: dict[str, Text] = {
         "checked {conversation} by {annotator} against version {version}: {found}"
     ),
     "invitation.accepted": _("joined as {role} by an invitation"),
-    "invitation.created": _(
-        "created an invitation as {role} (people: {uses}, valid for {days} days)"
-    ),
+    "invitation.created": _("created an invitation as {role}"),
     "invitation.revoked": _("revoked an invitation as {role}"),
     "layer.stated_empty": _("stated for round {round} that nothing was to be found on {layer}"),
     "layer.statement_withdrawn": _("took back that nothing was to be found on {layer}"),

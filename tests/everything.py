@@ -114,7 +114,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("api-round api-round-conversations api-round-close", [*of_project, 2]),
         ("api-disagreements", [*of_project, 2]),
         ("api-disagreement api-remarks api-outcome", [*of_project, 2, f"{mine.conversation_id}-0"]),
-        ("progress members audit project-settings invitation-new", of_project),
+        ("progress members audit project-settings", of_project),
         ("project-status", of_project),
         ("people-invite project-start guideline-start", of_project),
         ("imports webhooks", of_project),

@@ -11,7 +11,7 @@ from evaluation.access import require_reader
 from evaluation.layers import GOLD_LAYERS
 from labeling.core.api.base import READING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import OLDEST_FIRST, listed, page_of
+from labeling.core.api.paging import PAGING, listed, page_of
 from labeling.core.api.records import computed
 from labeling.translation import translated
 from pipelines.registry import PIPELINES, Entry
@@ -48,7 +48,7 @@ class PipelinesView(ApiView):
     scopes = READING
 
     @extend_schema(
-        parameters=[*OLDEST_FIRST, OpenApiParameter("layer", str, enum=list(GOLD_LAYERS))],
+        parameters=[*PAGING, OpenApiParameter("layer", str, enum=list(GOLD_LAYERS))],
         responses=page_of(PipelineOut),
     )
     def get(self, request: Request) -> Response:

@@ -27,7 +27,7 @@ from evaluation.services.work import steering
 from labeling.core import access
 from labeling.core.api.base import ASKING, READING, RUNNING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import NEWEST_FIRST, OLDEST_FIRST, page, page_of
+from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.parsing import ShallowJSONParser
 from labeling.core.api.records import FactField, body_of, computed, row_of, serializer_of, username
 from labeling.core.api.requests import asked, checked_by, sent
@@ -202,7 +202,7 @@ class RunListView(ApiView):
 
     @extend_schema(
         parameters=[
-            *NEWEST_FIRST,
+            *PAGING,
             OpenApiParameter("pipeline", str),
             OpenApiParameter("gold", str, description="name@version"),
             OpenApiParameter("split", str, description="all: on every split"),
@@ -217,7 +217,7 @@ class RunListView(ApiView):
         require_reader(request.user)
         rows = lists.filtered(_runs(request), _wanted(request), request.user)
         rows = rows.defer("spec", "config")
-        return page(request, rows, RunOut, newest_first=True)
+        return page(request, rows, RunOut, by=["-pk"])
 
     @extend_schema(request=RunIn, responses={201: RunDetailOut})
     def post(self, request: Request) -> Response:
@@ -268,7 +268,7 @@ class RunView(ApiView):
 class RunCasesView(ApiView):
     scopes = READING
 
-    @extend_schema(parameters=OLDEST_FIRST, responses=page_of(CaseOut))
+    @extend_schema(parameters=PAGING, responses=page_of(CaseOut))
     def get(self, request: Request, pk: int) -> Response:
         """The cases of a run with their scores, 100 at a time."""
         run = _opened(request, pk)

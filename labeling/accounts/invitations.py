@@ -1,4 +1,4 @@
-"""Invitations by link: anyone who opens one becomes a member, with an old or a new account."""
+"""Invitations by link: who opens one becomes a member, with an old or a new account."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from labeling.models import Invitation, Membership, Project
 
 logger = logging.getLogger(__name__)
 
-DAYS, MOST_DAYS = 7, 90
-MOST_USES = 100
+DAYS = 7
 MOST_ASKED = 3
 MOST_MAILS = 200
 ADDRESS = re.compile(r"(?<![^\s<>,;@])[^\s<>,;@]++@[^\s<>,;@]+")
@@ -73,34 +72,18 @@ def of_project(project: Project) -> QuerySet[Invitation]:
 
 
 @transaction.atomic
-def invite(
-    *,
-    project: Project,
-    role: str,
-    by: User,
-    uses: int = 1,
-    days: int = DAYS,
-    invitee: str = "",
-) -> Invited:
+def invite(*, project: Project, role: str, by: User, invitee: str = "") -> Invited:
+    """A link for one person."""
     secret = make_secret()
     invitation = Invitation.objects.create(
         project=project,
         role=role,
         invitee=invitee,
         digest=digest_of(secret),
-        uses_left=uses,
         created_by=by,
-        expires_at=timezone.now() + timedelta(days=days),
+        expires_at=timezone.now() + timedelta(days=DAYS),
     )
-    events.record(
-        "invitation.created",
-        invitation,
-        project=project,
-        actor=by,
-        role=role,
-        uses=uses,
-        days=days,
-    )
+    events.record("invitation.created", invitation, project=project, actor=by, role=role)
     return Invited(invitation, secret)
 
 
@@ -113,9 +96,7 @@ class InvitedPeople(NamedTuple):
 
 
 @transaction.atomic
-def invite_people(
-    *, project: Project, role: str, by: User, people: Sequence[str], days: int = DAYS
-) -> InvitedPeople:
+def invite_people(*, project: Project, role: str, by: User, people: Sequence[str]) -> InvitedPeople:
     """Let several people in, each by a user name, or by a link that works once.
 
     Inviting somebody again makes a new link, and the old one opens nothing any more.
@@ -126,7 +107,7 @@ def invite_people(
         if user is None:
             for earlier in of_project(project).filter(invitee=person, role=role):
                 revoke(earlier, by=by)
-            invited = invite(project=project, role=role, by=by, days=days, invitee=person)
+            invited = invite(project=project, role=role, by=by, invitee=person)
             result.invited.append(invited)
             continue
         name = user.get_username()

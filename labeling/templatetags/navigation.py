@@ -96,7 +96,7 @@ GROUPS = (
             Entry(
                 "members",
                 _("Members"),
-                ("member-remove", "invitation-new", "invitation-revoke"),
+                ("member-remove", "invitation-revoke"),
             ),
             Entry("project-settings", _("Project settings"), only_leads=True),
             Entry("gate-thresholds", _("Run thresholds")),

@@ -109,7 +109,7 @@ def test_links_are_whole_where_the_address_of_the_server_is_known(project, made,
 
     body = json.loads(sending.body_of(WebhookDelivery.objects.get()))
 
-    about = f"object_type=project&object_id={project.pk}"
+    about = f"about=project+{project.pk}"
     assert body["object"]["url"] == f"https://assay.example.org/projects/orders/audit/?{about}"
 
 

@@ -193,7 +193,6 @@ EXPECTED = {
     "guideline-new": Row(302, 404, 404, 403, 200),
     "member-remove": Row(302, 404, 404, 403, 200),
     "project-settings": Row(302, 404, 404, 403, 200),
-    "invitation-new": Row(302, 404, 404, 403, 400, post=True),
     "people-invite": Row(302, 404, 404, 403, 302, post=True),
     "project-start": READERS,
     "guideline-start": Row(302, 404, 404, 403, 302, post=True),

@@ -6,7 +6,6 @@ import io
 import logging
 import sys
 from datetime import datetime, timedelta
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -119,30 +118,3 @@ def test_the_line_of_a_request_has_the_form_of_all_others() -> None:
     assert " INFO gunicorn.access " in line
     assert " abcdefgh: 192.0.2.1 " in line
     assert line.endswith(' 200 5 0.25 s "Browser\\x0b\\" 500"\n')
-
-
-def test_a_command_logs_to_a_file_and_a_server_to_its_error_output(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
-) -> None:
-    file = tmp_path / "logs" / "commands.log"
-    monkeypatch.delenv(logs.ASIDE, raising=False)
-    log = logs.Log(file)
-    log.emit(record("of a server"))
-    assert "of a server" in capsys.readouterr().err
-
-    monkeypatch.setenv(logs.ASIDE, "1")
-    log.emit(record("of a command"))
-    log.close()
-
-    assert capsys.readouterr().err == ""
-    assert file.read_text() == "of a command\n"
-
-
-def test_what_cannot_be_logged_to_a_file_is_said(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
-) -> None:
-    (tmp_path / "logs").write_text("no folder")
-    monkeypatch.setenv(logs.ASIDE, "1")
-    logs.Log(tmp_path / "logs" / "commands.log").emit(record("of a command"))
-
-    assert "of a command" in capsys.readouterr().err

@@ -18,11 +18,10 @@ from labeling.accounts import accounts
 from labeling.accounts import invitations as service
 from labeling.accounts.views.signing_in import enter
 from labeling.core import access
-from labeling.core.forms.members import InvitationForm, NewAccountForm, PeopleForm
+from labeling.core.forms.members import NewAccountForm, PeopleForm
 from labeling.core.links import absolute
 from labeling.core.views import once
 from labeling.core.views.access import form_page, person, said_by
-from labeling.core.views.members import members_context
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.models import Invitation
@@ -30,21 +29,6 @@ from labeling.translation import lazy, translated
 from labeling.words import words
 
 WELCOME = lazy("Welcome: you are {role} of {name}.")
-
-
-@require_POST
-@never_cache
-def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """The link is shown by the page after the form, once: only its digest is stored."""
-    project = access.led(request.user, slug)
-    form = InvitationForm(request.POST, auto_id="invitation_%s")
-    if not form.is_valid():
-        context = members_context(request, project) | {"invitation_form": form}
-        return render(request, "labeling/members.html", context, status=400)
-    invitation, secret = service.invite(project=project, by=person(request), **form.cleaned_data)
-    link = absolute(request, reverse("invitation", args=[secret]))
-    once.keep(request, f"invitation-{project.pk}", link=link, invitation=invitation.pk)
-    return redirect("members", slug)
 
 
 @require_POST

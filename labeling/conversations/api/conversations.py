@@ -21,7 +21,7 @@ from labeling.conversations.rules.transcripts import Message
 from labeling.core import access
 from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import ORDERED, ordered_page, page_of
+from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.parsing import ShallowJSONParser
 from labeling.core.api.records import row_of, serializer_of, serializer_with
 from labeling.core.api.requests import asked, checked_by
@@ -136,13 +136,13 @@ class ConversationsView(ApiView):
     # a JSON body gets an error that says what is missing
     parser_classes = [MultiPartParser, ShallowJSONParser]
 
-    @extend_schema(parameters=[FilterIn, *ORDERED], responses=page_of(ConversationOut))
+    @extend_schema(parameters=[FilterIn, *PAGING], responses=page_of(ConversationOut))
     def get(self, request: Request, slug: str) -> Response:
         """The conversations of a project, by id (leads and researchers)."""
         project = access.readable(request.user, slug)
         rows = narrowed(project.conversations.all(), **asked(request, FilterIn))
         order = ["external_id", "pk"]
-        return ordered_page(request, with_stage(with_answers(rows)), ConversationOut, by=order)
+        return page(request, with_stage(with_answers(rows)), ConversationOut, by=order)
 
     @extend_schema(
         request={"multipart/form-data": ConversationsIn},

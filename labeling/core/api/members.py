@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from labeling.core import access, members
 from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import ORDERED, ordered_page, page_of
+from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.records import row_of, serializer_of
 from labeling.core.api.requests import asked, person, sent, user_of
 from labeling.models import Membership, Project
@@ -49,12 +49,12 @@ HandedOnOut = serializer_of(handovers.HandedOn)
 class MembersView(ApiView):
     scopes = LEADING
 
-    @extend_schema(parameters=ORDERED, responses=page_of(MemberOut))
+    @extend_schema(parameters=PAGING, responses=page_of(MemberOut))
     def get(self, request: Request, slug: str) -> Response:
         """The members of a project, by user name; several roles are several rows."""
         project = access.readable(request.user, slug)
         rows = project.memberships.select_related("user")
-        return ordered_page(request, rows, MemberOut, by=["user__username", "role", "pk"])
+        return page(request, rows, MemberOut, by=["user__username", "role", "pk"])
 
     @extend_schema(
         request=MemberIn,

@@ -1,7 +1,7 @@
 """Pages of a list, all in one shape: ``results``, and in ``next`` the address of the next page.
 
-The address goes on behind the last row (by its key, or by the values that the list is ordered by),
-so a list that grows meanwhile neither repeats nor leaves out a row.
+The address goes on behind the last row, by the values that the list is ordered by: a list that
+grows meanwhile neither repeats nor leaves out a row.
 """
 
 from __future__ import annotations
@@ -23,13 +23,9 @@ from labeling.core.keysets import following_rows
 
 PAGE_SIZE = 100
 MOST = 500
-AFTER = OpenApiParameter("after", int, description="Go on after this id, as `next` does")
-BEFORE = OpenApiParameter("before", int, description="Older than this id, as `next` asks for")
 LIMIT = OpenApiParameter("limit", int, description=f"Rows on a page: {PAGE_SIZE}, at most {MOST}")
 CURSOR = OpenApiParameter("cursor", str, description="From `next`; it means nothing by itself")
-OLDEST_FIRST = [AFTER, LIMIT]
-NEWEST_FIRST = [BEFORE, LIMIT]
-ORDERED = [CURSOR, LIMIT]
+PAGING = [CURSOR, LIMIT]
 Shape = type[serializers.BaseSerializer[Any]]
 
 
@@ -57,49 +53,31 @@ def page(
     rows: QuerySet[Any],
     shape: Shape,
     *,
-    key: str = "pk",
-    newest_first: bool = False,
-    **extra: Any,
-) -> Response:
-    """A page of rows by their key, which is a whole number: ``before`` or ``after`` goes on."""
-    shown, following = part(request, rows, key=key, newest_first=newest_first)
-    return Response({"next": following, "results": shape(shown, many=True).data, **extra})
-
-
-def part(
-    request: Request, rows: QuerySet[Any], *, key: str = "pk", newest_first: bool = False
-) -> tuple[list[Any], str | None]:
-    """The rows of such a page, and the address of the next one."""
-    name = "before" if newest_first else "after"
-    if (position_ := position(request, name)) is not None:
-        rows = rows.filter(**{f"{key}__{'lt' if newest_first else 'gt'}": position_})
-    shown, has_more = _cut(request, rows.order_by(f"-{key}" if newest_first else key))
-    return shown, address(request, name, str(getattr(shown[-1], key))) if has_more else None
-
-
-def ordered_page(
-    request: Request,
-    rows: QuerySet[Any],
-    shape: Shape,
-    *,
-    by: Sequence[str],
+    by: Sequence[str] = ("pk",),
     prepared: Callable[[list[Any]], Sequence[Any]] = list,
     **extra: Any,
 ) -> Response:
-    """A page of rows in another order, of fields that are never null; the last one is unique.
+    """A page of rows in the order of fields that are never null, of which the last is unique.
 
     ``prepared`` adds to the rows of the page what else is shown of them.
     """
-    start = _start(request, by)
-    if start is not None:
+    shown, following = part(request, rows, by=by)
+    return Response({"next": following, "results": shape(prepared(shown), many=True).data, **extra})
+
+
+def part(
+    request: Request, rows: QuerySet[Any], *, by: Sequence[str]
+) -> tuple[list[Any], str | None]:
+    """The rows of such a page, and the address of the next one."""
+    if (start := _start(request, by)) is not None:
         rows = rows.filter(following_rows(by, start))
-    shown, has_more = _cut(request, rows.order_by(*by))
-    following = None
-    if has_more:
-        last = [_plain(_value(shown[-1], name.lstrip("-"))) for name in by]
-        following = address(request, "cursor", signing.dumps(last, salt=_salt(by)))
-    results = shape(prepared(shown), many=True).data
-    return Response({"next": following, "results": results, **extra})
+    number = limit(request)
+    loaded = list(rows.order_by(*by)[: number + 1])
+    shown = loaded[:number]
+    if len(loaded) <= number:
+        return shown, None
+    last = [_plain(_value(shown[-1], name.lstrip("-"))) for name in by]
+    return shown, _following(request, by, last)
 
 
 def listed(
@@ -110,42 +88,28 @@ def listed(
     prepared: Callable[[Sequence[Any]], Sequence[Any]] = list,
     **extra: Any,
 ) -> Response:
-    """A page of what is not in the database, or is computed as a whole; ``after`` counts rows."""
-    start = position(request, "after") or 0
+    """A page of what is not in the database, or is computed as a whole."""
+    (start,) = _start(request, []) or [0]
     end = start + limit(request)
-    following = address(request, "after", str(end)) if end < len(rows) else None
+    following = _following(request, [], [end]) if end < len(rows) else None
     shown = shape(prepared(rows[start:end]), many=True).data
     return Response({"next": following, "results": shown, **extra})
 
 
 def limit(request: Request) -> int:
-    number = _whole(request, "limit", least=1, most=MOST)
-    return PAGE_SIZE if number is None else number
-
-
-def position(request: Request, name: str) -> int | None:
-    return _whole(request, name, least=0, most=2**63 - 1)
-
-
-def _whole(request: Request, name: str, *, least: int, most: int) -> int | None:
-    field = serializers.IntegerField(min_value=least, max_value=most, required=False)
-    text = request.query_params.get(name)
-    if text is None:
-        return None
+    field = serializers.IntegerField(min_value=1, max_value=MOST)
     try:
-        return int(field.run_validation(text))
+        return int(field.run_validation(request.query_params.get("limit", PAGE_SIZE)))
     except serializers.ValidationError as error:
-        raise serializers.ValidationError({name: error.detail}) from error
-
-
-def _cut(request: Request, rows: QuerySet[Any]) -> tuple[list[Any], bool]:
-    number = limit(request)
-    loaded = list(rows[: number + 1])
-    return loaded[:number], len(loaded) > number
+        raise serializers.ValidationError({"limit": error.detail}) from error
 
 
 def address(request: Request, name: str, value: str) -> str:
     return replace_query_param(request.build_absolute_uri(), name, value)
+
+
+def _following(request: Request, by: Sequence[str], last: list[Any]) -> str:
+    return address(request, "cursor", signing.dumps(last, salt=_salt(by)))
 
 
 def _start(request: Request, by: Sequence[str]) -> list[Any] | None:

@@ -8,14 +8,13 @@ from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
-from labeling.accounts.invitations import DAYS, MOST_DAYS, MOST_USES
 from labeling.core import tokens
 from labeling.core.forms.choices import offer
 from labeling.core.rules.scopes import Scope
 from labeling.models import Membership, Project
 from labeling.work import assignments
 
-LONGEST_NAME = 200
+LONGEST_NAME, MOST_PEOPLE = 200, 100
 
 
 class MoveForm(forms.Form):
@@ -47,22 +46,6 @@ class TakerForm(MoveForm):
         super().__init__(membership.project, membership.user, *args, **kwargs)
 
 
-class InvitationForm(forms.Form):
-    role = forms.ChoiceField(label=_("As"), choices=Membership.Role.choices)
-    uses = forms.IntegerField(
-        label=_("For how many people"),
-        initial=1,
-        min_value=1,
-        max_value=MOST_USES,
-    )
-    days = forms.IntegerField(
-        label=_("Valid for days"),
-        initial=DAYS,
-        min_value=1,
-        max_value=MOST_DAYS,
-    )
-
-
 class PeopleForm(forms.Form):
     """Several people at once, as a lead has them in a list or a mail."""
 
@@ -82,9 +65,9 @@ class PeopleForm(forms.Form):
         people = [name for name in map(_tidy, written) if name]
         if not people:
             raise forms.ValidationError(_("Give at least one name."))
-        if len(people) > MOST_USES:
+        if len(people) > MOST_PEOPLE:
             raise forms.ValidationError(
-                _("Invite at most {most} people at once.").format(most=MOST_USES)
+                _("Invite at most {most} people at once.").format(most=MOST_PEOPLE)
             )
         for name in people:
             if len(name) > LONGEST_NAME or not name.isprintable():

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from labeling.accounts import invitations
 from labeling.core import access
 from labeling.core import members as service
-from labeling.core.forms.members import InvitationForm, PeopleForm, TakerForm
+from labeling.core.forms.members import PeopleForm, TakerForm
 from labeling.core.views import once
 from labeling.core.views.access import form_page, person, refusals_told, sent
 from labeling.models import Membership, Project, Round
@@ -35,26 +35,17 @@ class OpenWork(NamedTuple):
 @never_cache
 def members(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
-    context = members_context(request, project)
-    if kept := once.take(request, f"invitation-{project.pk}"):
-        new_invitation = project.invitations.get(pk=kept["invitation"])
-        context |= {"link": kept["link"], "new_invitation": new_invitation}
-    if kept := once.take(request, f"people-{project.pk}"):
-        context |= {"links": kept["links"], "mailed": kept.get("mailed")}
-    return render(request, "labeling/members.html", context)
-
-
-def members_context(request: HttpRequest, project: Project) -> dict[str, Any]:
     may_write = access.leads(request.user, project)
-    return {
+    context = {
         "project": project,
         "members": members_of(project),
         "still_held": handovers.still_held(project) if may_write else {},
         "may_write": may_write,
-        "invitation_form": InvitationForm(auto_id="invitation_%s"),
         "people_form": PeopleForm(auto_id="people_%s"),
         "invitations": invitations.of_project(project) if may_write else [],
+        **(once.take(request, f"people-{project.pk}") or {}),
     }
+    return render(request, "labeling/members.html", context)
 
 
 def members_of(project: Project) -> list[Membership]:

@@ -14,13 +14,13 @@ KEY = "shown_once"
 
 
 def keep(request: HttpRequest, kind: str, **shown: Any) -> None:
-    request.session[KEY] = {"kind": kind, **shown}
+    request.session[KEY] = {"kind": kind, "shown": shown}
 
 
 def take(request: HttpRequest, kind: str) -> dict[str, Any] | None:
     """What was kept for this page, which forgets it."""
-    kept: dict[str, Any] | None = request.session.get(KEY)
+    kept = request.session.get(KEY)
     if kept is None or kept["kind"] != kind:
         return None
-    del request.session[KEY]
-    return kept
+    shown: dict[str, Any] = request.session.pop(KEY)["shown"]
+    return shown

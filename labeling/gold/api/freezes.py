@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from labeling.core import access
 from labeling.core.api.base import RELEASING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import NEWEST_FIRST, OLDEST_FIRST, PageOut, listed, page_of, part
+from labeling.core.api.paging import PAGING, PageOut, listed, page_of, part
 from labeling.core.api.records import FactField
 from labeling.core.api.requests import asked, sent, user_of
 from labeling.gold import gold_requests, lint
@@ -58,11 +58,11 @@ class FreezeOut(serializers.Serializer[Any]):
 class FreezesView(ApiView):
     scopes = RELEASING
 
-    @extend_schema(parameters=NEWEST_FIRST, responses=page_of(FreezeOut))
+    @extend_schema(parameters=PAGING, responses=page_of(FreezeOut))
     def get(self, request: Request, slug: str) -> Response:
         """Who asked for gold and what came of it, newest first."""
         project = access.readable(request.user, slug)
-        asked, following = part(request, _freezes(project), newest_first=True)
+        asked, following = part(request, _freezes(project), by=["-pk"])
         return Response(page_of(FreezeOut)({"next": following, "results": _states(asked)}).data)
 
     @extend_schema(
@@ -161,7 +161,7 @@ class LintIn(serializers.Serializer[Any]):
 class LintView(ApiView):
     scopes = RELEASING
 
-    @extend_schema(parameters=[*OLDEST_FIRST, LintIn], responses=LintOut)
+    @extend_schema(parameters=[*PAGING, LintIn], responses=LintOut)
     def get(self, request: Request, slug: str) -> Response:
         """What the last freeze was refused for: the findings of lint."""
         project = access.readable(request.user, slug)

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from labeling.core.api.base import READING, RELEASING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import NEWEST_FIRST, OLDEST_FIRST, page, page_of
+from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.records import computed, row_of, username
 from labeling.exchange.export import download, formats_for
 from labeling.gold import looks, pseudonyms, verification
@@ -77,7 +77,7 @@ class GoldListView(ApiView):
 
     @extend_schema(
         parameters=[
-            *NEWEST_FIRST,
+            *PAGING,
             OpenApiParameter("project", str, description="Only of this project"),
             OpenApiParameter("name", str, description="Only of this name"),
         ],
@@ -90,7 +90,7 @@ class GoldListView(ApiView):
             visible = visible.filter(project__slug=slug)
         if name := request.query_params.get("name"):
             visible = visible.filter(name=name)
-        return page(request, visible, GoldOut, newest_first=True)
+        return page(request, visible, GoldOut, by=["-pk"])
 
 
 class GoldView(ApiView):
@@ -107,7 +107,7 @@ class GoldItemsView(ApiView):
 
     @extend_schema(
         parameters=[
-            *OLDEST_FIRST,
+            *PAGING,
             OpenApiParameter("split", str, description="Only of this split"),
         ],
         responses=page_of(ListedItemOut),
@@ -117,7 +117,7 @@ class GoldItemsView(ApiView):
         items = _release(request, name, version).items.select_related("conversation")
         if split := request.query_params.get("split"):
             items = items.filter(split=split)
-        return page(request, items.defer("canonical"), ListedItemOut, key="position")
+        return page(request, items.defer("canonical"), ListedItemOut, by=["position"])
 
 
 class GoldItemView(ApiView):

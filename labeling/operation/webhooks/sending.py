@@ -189,5 +189,5 @@ def _path(event: Event, project: Project, conversation: str | None) -> str:
         return reverse("run", args=[event.object_id])
     if conversation and (row := project.conversations.filter(external_id=conversation).first()):
         return reverse("conversation", args=[project.slug, row.pk])
-    about = urlencode({"object_type": event.object_type, "object_id": event.object_id})
+    about = urlencode({"about": f"{event.object_type} {event.object_id}"})
     return f"{reverse('audit', args=[project.slug])}?{about}"

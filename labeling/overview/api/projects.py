@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from labeling.core import access, projects
 from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import ORDERED, ordered_page, page_of
+from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.records import row_of
 from labeling.core.api.requests import checked_by, sent, user_of
 from labeling.core.forms.projects import with_what_they_refer_to
@@ -91,10 +91,10 @@ ProjectDetailOut = row_of(
 class ProjectListView(ApiView):
     scopes = LEADING
 
-    @extend_schema(parameters=ORDERED, responses=page_of(ProjectOut))
+    @extend_schema(parameters=PAGING, responses=page_of(ProjectOut))
     def get(self, request: Request) -> Response:
         """The projects I have a role in, by name."""
-        return ordered_page(
+        return page(
             request,
             Project.objects.visible_to(request.user),
             ProjectOut,

@@ -74,9 +74,8 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         "guideline": project.guidelines.only("version", "created_at").first(),
         "events": activity.lines(project.events.select_related("actor")[:RECENT_EVENTS]),
         **start_context(project, rounds),
+        **(once.take(request, f"people-{project.pk}") or {}),
     }
-    if kept := once.take(request, f"people-{project.pk}"):
-        context |= {"links": kept["links"], "mailed": kept.get("mailed")}
     if "start" not in context:
         (standing,) = needs.standings([project])
         context |= _next(standing) if context["may_write"] else {}

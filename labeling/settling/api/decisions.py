@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from labeling.core import access
 from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import OLDEST_FIRST, PageOut, listed
+from labeling.core.api.paging import PAGING, PageOut, listed
 from labeling.core.api.requests import asked
 from labeling.jobs import pending
 from labeling.models import Project
@@ -60,7 +60,7 @@ class AdjudicationPageOut(PageOut):
 class CasesView(ApiView):
     scopes = LEADING
 
-    @extend_schema(parameters=[*OLDEST_FIRST, CasesIn], responses=AdjudicationPageOut)
+    @extend_schema(parameters=[*PAGING, CasesIn], responses=AdjudicationPageOut)
     def get(self, request: Request, slug: str) -> Response:
         """What is disputed, agreed or decided, lowest agreement first (leads and researchers)."""
         project = access.readable(request.user, slug)

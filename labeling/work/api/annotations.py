@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from labeling.core.api.base import OWN_WORK, ApiViewSet
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import NEWEST_FIRST, page, page_of
+from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.records import computed, row_of, serializer_of
 from labeling.core.api.requests import sent, user_of
 from labeling.domain.facts import Fact
@@ -217,11 +217,11 @@ class AnnotationViewSet(ApiViewSet):
         save = annotations.Save(**fields, payload={})
         return Response(AnnotationOut(annotations.restore(assignment, version, save)).data)
 
-    @extend_schema(parameters=NEWEST_FIRST, responses=page_of(RevisionOut))
+    @extend_schema(parameters=PAGING, responses=page_of(RevisionOut))
     def revisions(self, request: Request, pk: int) -> Response:
         """Every accepted save, newest first, 100 at a time, without its labels."""
         revisions = history.revisions(self._assignment(request, pk))
-        return page(request, revisions, RevisionOut, key="version", newest_first=True)
+        return page(request, revisions, RevisionOut, by=["-version"])
 
     @extend_schema(responses=RevisionDetailOut)
     def revision(self, request: Request, pk: int, version: int) -> Response:

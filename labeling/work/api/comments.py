@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from labeling.core.api.base import OWN_WORK, ApiView, Scopes
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import OLDEST_FIRST, PageOut, page
+from labeling.core.api.paging import PAGING, PageOut, page
 from labeling.core.api.records import row_of, username
 from labeling.core.api.requests import sent, user_of
 from labeling.core.rules.scopes import Scope
@@ -57,7 +57,7 @@ class CommentsView(ApiView):
 
     scopes = OWN_WORK
 
-    @extend_schema(parameters=OLDEST_FIRST, responses=CommentPageOut)
+    @extend_schema(parameters=PAGING, responses=CommentPageOut)
     def get(self, request: Request, pk: int) -> Response:
         """What I may read about this conversation, oldest first, 100 at a time."""
         assignment = _assignment(request, pk)

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from labeling.core import access
 from labeling.core.api.base import ApiView, reading_and
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import ORDERED, ordered_page, page_of
+from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.records import row_of, username
 from labeling.core.api.requests import sent, user_of
 from labeling.core.rules.scopes import Scope
@@ -55,12 +55,12 @@ GuidelineDetailOut = row_of(
 class GuidelinesView(ApiView):
     scopes = READ_BY_MEMBERS
 
-    @extend_schema(parameters=ORDERED, responses=page_of(GuidelineOut))
+    @extend_schema(parameters=PAGING, responses=page_of(GuidelineOut))
     def get(self, request: Request, slug: str) -> Response:
         """The versions of the guidelines, newest first, without their text (members)."""
         project = access.any_role(request.user, slug)
         rows = project.guidelines.select_related("created_by").defer("body")
-        return ordered_page(request, rows, GuidelineOut, by=["-version"])
+        return page(request, rows, GuidelineOut, by=["-version"])
 
     @extend_schema(
         request=GuidelineIn,

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from labeling.core.api.base import OWN_WORK, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import ORDERED, ordered_page, page_of
+from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.records import row_of
 from labeling.core.api.requests import user_of
 from labeling.models import Assignment
@@ -39,7 +39,7 @@ class NextOut(serializers.Serializer[Any]):
 class QueueView(ApiView):
     scopes = OWN_WORK
 
-    @extend_schema(parameters=ORDERED, responses=page_of(AssignmentOut))
+    @extend_schema(parameters=PAGING, responses=page_of(AssignmentOut))
     def get(self, request: Request) -> Response:
         """My work, in the order to work through; closed rounds last."""
         rows = assignments.queue(user_of(request))
@@ -47,7 +47,7 @@ class QueueView(ApiView):
             closed_at=Coalesce("round__closed_at", STILL_OPEN),
             status=Coalesce("annotation__status", Value("pending")),
         )
-        return ordered_page(request, rows, AssignmentOut, by=IN_ORDER)
+        return page(request, rows, AssignmentOut, by=IN_ORDER)
 
 
 class NextView(ApiView):

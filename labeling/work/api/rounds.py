@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from labeling.core import access
 from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import ORDERED, ordered_page, page_of
+from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.requests import people, sent, user_of
 from labeling.models import Project, Round
 from labeling.work import assignments, batches, rounds
@@ -23,13 +23,11 @@ from labeling.work.round_counts import counted
 class RoundsView(ApiView):
     scopes = LEADING
 
-    @extend_schema(parameters=ORDERED, responses=page_of(RoundOut))
+    @extend_schema(parameters=PAGING, responses=page_of(RoundOut))
     def get(self, request: Request, slug: str) -> Response:
         """The rounds of a project, newest first (leads and researchers)."""
         project = access.readable(request.user, slug)
-        return ordered_page(
-            request, rounds_of(project), RoundOut, by=["-number"], prepared=counted_rows
-        )
+        return page(request, rounds_of(project), RoundOut, by=["-number"], prepared=counted_rows)
 
     @extend_schema(request=RoundIn, responses={201: RoundOut})
     def post(self, request: Request, slug: str) -> Response:
