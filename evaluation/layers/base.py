@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
-from typing import Any, TypedDict
+from typing import Any
 
 from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import Summary
@@ -92,17 +92,6 @@ class Scored:
 
 AggregateDetails = dict[str, Mapping[str, object]]
 """What is stored with the aggregates, by metric; each layer types its own."""
-
-
-class CheckpointTrace(TypedDict):
-    """The messages of retrieval at one checkpoint; the columns of a ``StageTrace``."""
-
-    checkpoint: str
-    set_size: int
-    corpus_size: int
-    present: list[int]
-    ids: list[int] | None
-    scores: list[float] | None
 
 
 class GoldLayer(ABC):
@@ -220,10 +209,6 @@ class GoldLayer(ABC):
 
     def returned_ids(self, example: Example) -> list[int]:
         return cited(self.predicted(example.output))
-
-    def traces(self, example: Example) -> list[CheckpointTrace]:
-        """What a run stores (``StageTrace``) for every checkpoint in the output."""
-        return []
 
 
 def given_requirements(content: GoldContent) -> list[Label]:

@@ -13,7 +13,6 @@ from typing import Any, TypedDict
 from evaluation.layers import checks
 from evaluation.layers.base import (
     AggregateDetails,
-    CheckpointTrace,
     Context,
     Example,
     GoldLayer,
@@ -154,26 +153,11 @@ class Memory(GoldLayer):
     def expected_phases(self, example: Example) -> list[list[int]]:
         """The localIds of each expected phase; of a question, of its one."""
 
-    def traces(self, example: Example) -> list[CheckpointTrace]:
-        trace = (example.output or {}).get("trace") or {}
-        expected = set(self.expected_ids(example))
-        return [
-            {
-                "checkpoint": name,
-                "set_size": len(trace[name]["ids"]),
-                "corpus_size": len(example.messages),
-                "present": sorted(expected & set(trace[name]["ids"])),
-                "ids": trace[name]["ids"] if trace[name].get("scores") else None,
-                "scores": trace[name].get("scores"),
-            }
-            for name in _checkpoints(example)
-        ]
-
     def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         able = [case for case in scored if not self.unscorable(case.example)]
         fates = [self.fates(case.example) for case in able]
         traced = [
-            TracedCase(self.expected_ids(case.example), _checkpoints(case.example))
+            TracedCase(self.expected_ids(case.example), self.checkpoints(case.example))
             for case, fate in zip(able, fates, strict=True)
             if fate
         ]
@@ -192,14 +176,19 @@ class Memory(GoldLayer):
 
     def fates(self, example: Example) -> dict[int, Loss]:
         """Where each expected message was lost; empty if the output names no checkpoints."""
-        checkpoints = _checkpoints(example)
+        checkpoints = self.checkpoints(example)
         if not {"candidates", "selected"} <= set(checkpoints):
             return {}
         return losses(self.expected_ids(example), checkpoints)
 
+    def checkpoints(self, example: Example) -> Checkpoints:
+        """The ids at each one that the output names, in the order of the way through them."""
+        trace = (example.output or {}).get("trace") or {}
+        return effective({name: trace[name]["ids"] for name in CHECKPOINTS if trace.get(name)})
+
     def ranks(self, example: Example) -> dict[int, Rank]:
         """The rank of each expected message among the candidates and after re-ranking."""
-        return ranks(self.expected_ids(example), _checkpoints(example))
+        return ranks(self.expected_ids(example), self.checkpoints(example))
 
     def slices(self, example: Example) -> dict[str, str]:
         return {"Expected messages": self._size(example), "Category": _category(example)}
@@ -334,12 +323,6 @@ def _corpus(example: Example) -> Corpus:
         if (time := message.get("time"))
     }
     return Corpus(len(example.messages), times)
-
-
-def _checkpoints(example: Example) -> Checkpoints:
-    """The ids at each checkpoint that the output names, in the order of the way through them."""
-    trace = (example.output or {}).get("trace") or {}
-    return effective({name: trace[name]["ids"] for name in CHECKPOINTS if trace.get(name)})
 
 
 def _check_trace(trace: Any) -> None:

@@ -27,7 +27,6 @@ from evaluation.models.slots import Slot
 from evaluation.models.spec import RunSpec
 from evaluation.models.spending import RunSpending
 from evaluation.models.talks import RunConversation
-from evaluation.models.traces import StageTrace
 from evaluation.models.work import Work, WorkQuerySet
 from evaluation.models.yardsticks import Yardstick, YardstickCase
 
@@ -59,7 +58,6 @@ __all__ = [
     "RunSpending",
     "Score",
     "Slot",
-    "StageTrace",
     "Work",
     "WorkQuerySet",
     "Yardstick",

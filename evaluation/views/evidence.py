@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.utils.dateparse import parse_datetime
@@ -12,7 +12,7 @@ from evaluation import adapters
 from evaluation.layers import Example
 from evaluation.layers.memory import Memory
 from evaluation.metrics.evidence import FUZZY_DISTANCE
-from evaluation.models import CaseRun, StageTrace
+from evaluation.models import CaseRun
 from evaluation.templatetags.present import steps_of
 from labeling.gold.rules.content import GoldMessage
 from labeling.translation import lazy as _
@@ -22,6 +22,12 @@ FATES = {
     "not_selected": (_("Not selected"), _("ranked, but left out of the answer")),
     "lost_in_reranking": (_("Lost in re-ranking"), _("a candidate that the ranking dropped")),
     "never_retrieved": (_("Never retrieved"), _("no candidate at any point")),
+}
+
+CHECKPOINTS = {
+    "candidates": _("Candidate generation"),
+    "reranked": _("Re-ranking"),
+    "selected": _("Final selection"),
 }
 
 CONTEXT = 2  # messages shown on either side of an expected or returned one
@@ -45,7 +51,7 @@ def evidence_of(case: CaseRun, layer: Memory) -> dict[str, Any]:
         ],
         "phases": _phases(layer, example),
         "answer": (example.output or {}).get("answer"),
-        "checkpoints": _checkpoints(case, len(expected)),
+        "checkpoints": _checkpoints(example, layer),
         "steps": steps_of(example.output),
         "messages": list(
             excerpt(example.messages, expected, set(returned), first=1, around=CONTEXT)
@@ -94,9 +100,18 @@ def _phases(layer: Memory, example: Example) -> dict[str, Any] | None:
     }
 
 
-def _checkpoints(case: CaseRun, n_expected: int) -> list[dict[str, Any]]:
-    traces: Iterable[StageTrace] = case.traces.defer("ids", "scores")
-    return [{"trace": trace, "found": len(trace.present), "of": n_expected} for trace in traces]
+def _checkpoints(example: Example, layer: Memory) -> list[dict[str, Any]]:
+    expected = set(layer.expected_ids(example))
+    return [
+        {
+            "title": CHECKPOINTS[name],
+            "held": len(ids),
+            "of_all": len(example.messages),
+            "found": len(expected.intersection(ids)),
+            "of": len(expected),
+        }
+        for name, ids in layer.checkpoints(example).items()
+    ]
 
 
 class ShownMessage(NamedTuple):

@@ -24,7 +24,7 @@ from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import FIGURES, Summary, contribution, summarize
 from evaluation.metrics.yardsticks import ByPerson, Yardsticks
-from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
+from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.judging import answers, certificates
 from evaluation.services.launch import spec
 from evaluation.services.run import answer_scoring, yardsticks
@@ -39,7 +39,6 @@ from labeling.gold.rules.content import GoldContent
 
 SCORE_FIELDS = ["value", "numerator", "weight", "chance", "reason", "detail", "by_person"]
 AGGREGATE_FIELDS = [*FIGURES, "chance", "reason", "detail", "yardsticks"]
-TRACE_FIELDS = ["set_size", "corpus_size", "present", "ids", "scores"]
 
 OF_VALUE = (
     *("case_id", "metric", "by_person"),
@@ -58,7 +57,6 @@ class _Part:
 
     n_cases: int
     scores: list[Score]
-    traces: list[StageTrace]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +149,6 @@ class _Scorer:
             yield _Part(
                 len(pks),
                 [row for case, scored in scored_cases for row in self._score_rows(case, scored)],
-                [row for case, scored in scored_cases for row in self._trace_rows(case, scored)],
             )
 
     def aggregates(self) -> list[Aggregate]:
@@ -199,11 +196,6 @@ class _Scorer:
                     reason=value.reason,
                     detail=value.detail or {},
                 )
-
-    def _trace_rows(self, case: CaseRun, scored: Scored) -> Iterator[StageTrace]:
-        if not scored.failed:
-            for fields in self._layer.traces(scored.example):
-                yield StageTrace(case=case, **fields)
 
     def _current_scores(self) -> Any:
         current = Q()
@@ -261,7 +253,6 @@ def _without_texts(content: GoldContent) -> GoldContent:
 def _store(part: _Part) -> None:
     """Scores of the same metric version are replaced; those of other versions stay."""
     _replace(part.scores, ["case", "metric", "metric_version"], SCORE_FIELDS)
-    _replace(part.traces, ["case", "checkpoint"], TRACE_FIELDS)
 
 
 def _replace(rows: Sequence[Any], same: list[str], fields: list[str]) -> None:
