@@ -32,7 +32,6 @@ from labeling.conversations.views.conversation_files import (
     conversations_preview,
     conversations_store,
 )
-from labeling.conversations.views.imports import import_report, imports
 from labeling.core.views.members import member_remove, members
 from labeling.exchange.views import label_files, labels_export, labels_import, labels_preview
 from labeling.gold.views.gold import (
@@ -138,8 +137,6 @@ of_a_project = [
     path("conversations/import/store/", conversations_store, name="conversations-store"),
     path("conversations/<int:pk>/", conversation, name="conversation"),
     path("conversations/<int:pk>/comments/", comment_add, name="comment-add"),
-    path("imports/", imports, name="imports"),
-    path("imports/<int:pk>/", import_report, name="import-report"),
     path("labels/", label_files, name="labels"),
     path("labels/preview/", labels_preview, name="labels-preview"),
     path("labels/import/", labels_import, name="labels-import"),

@@ -25,7 +25,6 @@ from labeling.models import (
     Annotation,
     Assignment,
     GoldItem,
-    ImportReport,
     Membership,
     Project,
 )
@@ -47,7 +46,6 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     of_release = [release.name, release.version]
     case = CaseRun.objects.filter(run=run)[0]
     member = Membership.objects.get(user=people["ben"])
-    report = ImportReport.objects.create(project=project, format="realtalk")
     of_item = [*of_project, *of_release, release.items.all()[0].item_id]
     said = comments.post(comments.place_of(mine), body="Which one?", author=people["ana"])
     answered = Annotation.objects.filter(assignment__round__project=project)[0].pk
@@ -89,7 +87,6 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "api-freeze": [*of_project, 0],
         "gold-item": of_item,
         "reopening-new": of_item,
-        "import-report": [*of_project, report.pk],
         "run-case": [run.pk, case.pk],
         "api-run-case": [run.pk, case.pk],
         "run-case-answer": [run.pk, case.pk],
@@ -117,7 +114,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("progress members audit project-settings", of_project),
         ("project-status", of_project),
         ("people-invite project-start guideline-start", of_project),
-        ("imports webhooks", of_project),
+        ("webhooks", of_project),
         ("webhook webhook-test webhook-resume", [*of_project, hook.pk]),
         ("webhook-remove", [*of_project, hook.pk]),
         ("layers", [*of_project, mine.conversation_id]),

@@ -50,7 +50,6 @@ class Outcome:
     counts: list[dict[str, Any]] = field(default_factory=list)
     faults: list[dict[str, str]] = field(default_factory=list)
     release: GoldRelease | None = None
-    report: ImportReport | None = None
 
 
 def import_chats(
@@ -117,11 +116,12 @@ def store_report(
     faults: list[dict[str, str]],
     dia_ids: dict[str, list[str]],
     actor: Any,
-) -> ImportReport:
+) -> None:
     """Store an import's report; the same files are reported once."""
     files = [source._asdict() for source in sources]
-    known = project.import_reports.filter(format=format, files=files, counts=counts).first()
-    return known or ImportReport.objects.create(
+    if project.import_reports.filter(format=format, files=files, counts=counts).exists():
+        return
+    ImportReport.objects.create(
         project=project,
         format=format,
         files=files,
@@ -188,7 +188,7 @@ def _with_gold(
         outcome.release = freeze_imported(
             project=project, layer=layer, imported=imported, waive=waive, by=actor
         )
-    outcome.report = store_report(
+    store_report(
         project=project,
         format=format,
         sources=[file.source for file in chat_files],

@@ -44,7 +44,7 @@ from labeling.gold.exported import Folder
 from labeling.gold.releases import AnswersChanged
 from labeling.gold.rules.normal import is_normal
 from labeling.gold.rules.statement import ITEMS_FILE
-from labeling.models import Conversation, GoldRelease, ImportReport, Project
+from labeling.models import Conversation, GoldRelease, Project
 from labeling.schema import LAYERS
 from labeling.schema.layers import published_as
 from labeling.schema.targets import stages_of
@@ -77,7 +77,6 @@ class GoldOutcome:
     release: GoldRelease | None = None
     counts: list[GoldFileCounts] = field(default_factory=list)
     faults: list[dict[str, str]] = field(default_factory=list)
-    report: ImportReport | None = None
     new: int = 0
     project_created: bool = False
     notes: list[Fact] = field(default_factory=list)
@@ -168,7 +167,7 @@ class _GoldImport:
                 waive=waive,
                 by=actor,
             )
-            self.outcome.report = chats.store_report(
+            chats.store_report(
                 project=project,
                 format=self.layer,
                 sources=list(self.sources),

@@ -14,7 +14,7 @@ from rich.table import Table
 from labeling.conversations.published.faults import KINDS
 
 COUNTED_ONLY = {"gap", "picture_gap", "made_time", "no_answer"}
-"""Kinds with hundreds of entries that lose nothing; the report's page lists them."""
+"""Kinds with hundreds of entries that lose nothing."""
 MEMBERS = (
     "An administrator sees it, adds people on its page Members, and chooses what is labeled on "
     "its page Settings."

@@ -44,8 +44,6 @@ GROUPS = (
                     "conversations-import",
                     "conversations-preview",
                     "conversations-store",
-                    "imports",
-                    "import-report",
                     "layers",
                 ),
             ),

@@ -184,7 +184,7 @@ def test_a_file_that_is_too_large_is_left_to_the_command(lead, monkeypatch):
     assert "import it with assay import_conversations" in text_of(answer)
 
 
-@pytest.mark.parametrize("path", ["", "conversations/", "imports/"])
+@pytest.mark.parametrize("path", ["", "conversations/"])
 def test_a_lead_finds_it_where_conversations_are_looked_for(lead, path):
     assert f'href="{URL}"' in lead.get(f"/projects/orders/{path}").content.decode()
 

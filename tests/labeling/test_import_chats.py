@@ -16,7 +16,7 @@ from tests import factories
 from tests.chat_files import locomo, message, question, realtalk
 from tests.labeling import imports
 from tests.labeling.imports import stored
-from tests.pages import page, queries
+from tests.pages import page
 from tests.talks import copies, talk
 
 pytestmark = pytest.mark.django_db
@@ -68,8 +68,6 @@ def test_published_chats_need_no_name_for_their_project(write):
 
     assert "Project realtalk was created." in said
     assert str(GoldRelease.objects.get()) == "realtalk-qa@1"
-    report = ImportReport.objects.get()
-    assert f"The report is the page /projects/realtalk/imports/{report.pk}/." in said
 
 
 def test_gold_says_which_file_it_comes_from_and_names_nobody(write):
@@ -202,50 +200,12 @@ def test_overlapping_ranges_are_refused_before_any_file_is_read(tmp_path, settin
         run(path)
 
 
-# --- the report's page --------------------------------------------------------------------------
-
-
-@pytest.fixture
-def imported(write, people):
+def test_an_imported_item_shows_its_file_and_what_is_never_scored(write, signed_in, people):
     factories.make_project("talks")
-    run(write("Chat_2_A_B.json", chat()), write("Chat_3_A_B.json", chat()))
-    return ImportReport.objects.get()
-
-
-def test_the_report_shows_each_fault_with_file_and_place(imported, signed_in, noor):
-    text = page(signed_in(noor), reverse("import-report", args=["talks", imported.pk]))
-
-    assert "Chat_2_A_B.json qa[1] Cites a message that was only a picture" in text
-    assert "Several ids in one text" in text
-
-
-def test_imports_are_linked_from_the_conversations(imported, signed_in, rita):
-    html = signed_in(rita).get(reverse("conversations", args=["talks"])).content.decode()
-
-    assert reverse("imports", args=["talks"]) in html
-    assert "Import" in page(signed_in(rita), reverse("imports", args=["talks"]))
-
-
-def test_a_project_without_imports_says_how_to_begin(project, signed_in, rita):
-    text = page(signed_in(rita), reverse("imports", args=[project.slug]))
-
-    assert "import_conversations Chat_*.json --project orders --format realtalk" in text
-
-
-def test_the_list_of_imports_loads_no_payload_and_no_query_a_row(
-    imported, write, signed_in, noor, rita
-):
-    url = reverse("imports", args=["talks"])
-    first = queries(signed_in(noor), url)
-    run(write("Chat_4_A_B.json", chat()))
-    second = queries(signed_in(noor), url)
-
-    assert len(first) == len(second)
-    assert not any('"dia_ids"' in sql for sql in second)
-
-
-def test_an_imported_item_shows_its_file_and_what_is_never_scored(imported, signed_in, noor):
-    text = page(signed_in(noor), reverse("gold-item", args=["talks", "talks-qa", 1, "Chat_2_A_B"]))
+    run(write("Chat_2_A_B.json", chat()))
+    text = page(
+        signed_in(people["noor"]), reverse("gold-item", args=["talks", "talks-qa", 1, "Chat_2_A_B"])
+    )
 
     assert "Imported from Chat_2_A_B.json sha256" in text
     assert "Never scored: it was published without evidence" in text

@@ -122,8 +122,6 @@ EXPECTED = {
     "reviews": READERS,
     "review-next": Row(302, 404, 404, 302, 302),
     "review": READERS,
-    "imports": READERS,
-    "import-report": READERS,
     "gold": READERS,
     "gold-release": READERS,
     "gold-compare": READERS,

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.urls import reverse
 
 from labeling.core.models.projects import Project
 
@@ -30,6 +29,3 @@ class ImportReport(models.Model):
 
     def __str__(self) -> str:
         return f"{self.project}: {self.format} import {self.pk}"
-
-    def get_absolute_url(self) -> str:
-        return reverse("import-report", args=[self.project.slug, self.pk])

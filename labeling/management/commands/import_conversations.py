@@ -184,8 +184,6 @@ class Command(AssayCommand):
                 self.stdout.write(waiver_line(waiver))
         else:
             self.stdout.write("Gold: unchanged")
-        if outcome.report and not options["dry_run"]:
-            self.stdout.write(f"The report is the page {outcome.report.get_absolute_url()}.")
 
 
 def _project_of(format: str) -> str:

@@ -86,8 +86,6 @@ class Command(AssayCommand):
             self.stdout.write(waiver_line(waiver))
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
-        elif outcome.report:
-            self.stdout.write(f"The report is the page {outcome.report.get_absolute_url()}.")
 
     def _import(self, options: dict[str, Any]) -> gold_files.GoldOutcome:
         arguments = {key: options[key] for key in ("layer", "format", "name", "message", "dry_run")}
