@@ -10,9 +10,9 @@ export class Caret {
   /**
    * `take` gets what was chosen; `say` tells what is selected.
    *
-   * @param {{ take: (span: Span, element: HTMLElement) => void, say: (text: string) => void, signal?: AbortSignal }} parts
+   * @param {{ take: (span: Span, element: HTMLElement) => void, say: (text: string) => void }} parts
    */
-  constructor({ take, say, signal }) {
+  constructor({ take, say }) {
     this.take = take;
     this.say = say;
     this.element = null;
@@ -23,8 +23,8 @@ export class Caret {
     this.anchor = 0; // the words at both ends of what is selected
     this.focus = 0;
     this.nudge = 0; // letters more or less at the end
-    window.addEventListener("keydown", (event) => this.pressed(event), { capture: true, signal });
-    document.addEventListener("pointerdown", () => this.leave(), { signal });
+    window.addEventListener("keydown", (event) => this.pressed(event), { capture: true });
+    document.addEventListener("pointerdown", () => this.leave());
   }
 
   get isOn() {

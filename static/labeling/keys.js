@@ -15,16 +15,15 @@ export class Keys {
    * @param {KeyRow[]} table
    * @param {Actions} actions
    * @param {string | number} user who may have turned single keys off
-   * @param {AbortSignal} [signal] ends the listening
    */
-  constructor(table, actions, user, signal) {
+  constructor(table, actions, user) {
     this.table = table;
     this.actions = actions;
     this.storedSingle = `assay:single-keys:${user}`;
     this.bindings = new Map(table.flatMap(expanded));
     for (const hint of all("kbd[data-key]")) hint.textContent = shortName(this.keyOf(hint.dataset.key));
     this.offerSingleKeys(byId("single-keys"));
-    document.addEventListener("keydown", (event) => this.pressed(event), { signal });
+    document.addEventListener("keydown", (event) => this.pressed(event));
   }
 
   keyOf(action) {
@@ -43,7 +42,7 @@ export class Keys {
 
   pressed(event) {
     if (event.isComposing || event.keyCode === 229 || event.defaultPrevented) return;
-    if (document.querySelector("dialog[open]")) return;
+    if (document.querySelector("dialog[open], main[inert]")) return;
     const name = keyName(event).toLowerCase();
     const row = this.bindings.get(name) ?? this.zero(name);
     if (!row || !this.applies(row, event)) return;

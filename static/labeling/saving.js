@@ -14,16 +14,15 @@ import { askWhichVersion } from "./versions.js";
 const LOOK_AGAIN_MS = [0, 500, 1_500, 0];
 
 export class Saving {
-  /** @param {Pick<Parts, "annotation" | "store" | "status" | "showHints" | "showProblems" | "goOn" | "signal">} parts */
-  constructor({ annotation, store, status, showHints, showProblems, goOn, signal }) {
+  /** @param {Pick<Parts, "annotation" | "store" | "status" | "showHints" | "showProblems" | "goOn">} parts */
+  constructor({ annotation, store, status, showHints, showProblems, goOn }) {
     this.annotation = annotation;
     this.store = store;
     this.status = status;
     this.showHints = showHints;
     this.showProblems = showProblems;
     this.goOn = goOn;
-    this.signal = signal;
-    this.activeTime = new ActiveTime(annotation.active_seconds, signal);
+    this.activeTime = new ActiveTime(annotation.active_seconds);
     this.unsent = new Unsent({
       user: annotation.user,
       assignment: annotation.assignment,
@@ -50,14 +49,12 @@ export class Saving {
 
   listen() {
     this.store.onChange(() => this.autosave.changed());
-    const on = (target, type, act) => target.addEventListener(type, act, { signal: this.signal });
-    on(window, "pagehide", () => this.autosave.leave());
-    on(window, "online", () => this.autosave.now());
-    on(window, "focus", () => this.autosave.now());
-    on(document, "visibilitychange", () => {
+    addEventListener("pagehide", () => this.autosave.leave());
+    for (const type of ["online", "focus"]) addEventListener(type, () => this.autosave.now());
+    document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "hidden") this.autosave.leave();
     });
-    on(window, "beforeunload", (event) => {
+    addEventListener("beforeunload", (event) => {
       if (this.mayLose) event.preventDefault();
     });
   }
@@ -67,9 +64,7 @@ export class Saving {
     return this.autosave.isDirty && !this.unsent.works;
   }
 
-  // What is still on its way when another conversation is shown is sent, and else kept in the browser.
   report(state, details) {
-    if (this.signal.aborted) return undefined;
     if (state === "taken") return this.sayTaken(details);
     this.status.show(state, details);
     if (state === "saved") {

@@ -19,10 +19,9 @@ export class Words {
    *   messages: import("./messages.js").MessageList,
    *   status: Speaker,
    *   start: (values: Record<string, Span>) => void,
-   *   signal?: AbortSignal,
    * }} parts
    */
-  constructor({ view, messages, status, start, signal }) {
+  constructor({ view, messages, status, start }) {
     this.view = view;
     this.messages = messages;
     this.status = status;
@@ -31,11 +30,10 @@ export class Words {
     this.caret = new Caret({
       take: (span, element) => this.take(span, element),
       say: (text) => status.say(text),
-      signal,
     });
     this.button = byId("take-words");
     if (view.readOnly) return;
-    document.addEventListener("selectionchange", () => this.offer(), { signal });
+    document.addEventListener("selectionchange", () => this.offer());
     this.button.addEventListener("pointerdown", (event) => event.preventDefault()); // keeps the selection
     this.button.addEventListener("click", () => this.takeSelected());
   }

@@ -16,7 +16,6 @@ import { LabelList } from "./labels.js";
 import { LayerTabs } from "./layertabs.js";
 import { citedMessages, linkFieldOf, spansOf, wordsWithin } from "./layers.js";
 import { MessageList } from "./messages.js";
-import { askForNext, exchange } from "./next.js";
 import { Panels } from "./panels.js";
 import { Problems } from "./problems.js";
 import { Saving } from "./saving.js";
@@ -43,8 +42,6 @@ class Workspace {
     this.pointed = { index: null, uid: null };
     const { annotation, store } = this;
     const view = this;
-    this.life = new AbortController(); // ends what listens to the window or to the document
-    const { signal } = this.life;
     const goOn = () => this.goOn();
     const keyOf = (action) => this.keys.keyOf(action);
     const sayAtEmpty = (text) => this.labeling.sayAtEmpty(text);
@@ -54,17 +51,17 @@ class Workspace {
     const messages = (this.messages = this.makeMessages());
     const labels = (this.labels = this.makeLabels());
     this.labeling = new Labeling({ view, store, status, messages, labels, problems, keyOf });
-    this.words = new Words({ view, messages, status, start: (values) => this.labeling.begin(values), signal });
+    this.words = new Words({ view, messages, status, start: (values) => this.labeling.begin(values) });
     this.tabs = new LayerTabs(this.layers, (layer) => this.showLayer(layer));
     const showProblems = (refused) => this.ending.listProblems(refused);
     const showHints = (sent) => {
       hints.replace(sent);
       this.render();
     };
-    const saving = (this.saving = new Saving({ annotation, store, status, showHints, showProblems, goOn, signal }));
+    const saving = (this.saving = new Saving({ annotation, store, status, showHints, showProblems, goOn }));
     this.ending = new Ending({ view, store, status, saving, problems, sayAtEmpty });
     this.submitted = new Submitted(status);
-    this.keys = new Keys(readJson("keys"), this.actions(), annotation.user, signal);
+    this.keys = new Keys(readJson("keys"), this.actions(), annotation.user);
     const { autosave } = saving;
     this.suggestions = new Suggestions({ annotation, view, store, status, messages, autosave, keyOf, sayAtEmpty });
     this.store.onChange(() => problems.forgetMissing());
@@ -89,7 +86,6 @@ class Workspace {
     return new MessageList({
       root: byId("conversation"),
       readOnly: this.readOnly,
-      signal: this.life.signal,
       handlers: {
         link: (index) => this.labeling.linkTapped(index),
         point: (index) => this.pointAt({ index }),
@@ -217,7 +213,7 @@ class Workspace {
   }
 
   render() {
-    if (this.isHeld || this.life.signal.aborted) return;
+    if (this.isHeld) return;
     const { store, problems } = this;
     if (!this.isHere(this.currentUid)) this.currentUid = this.inLayer.at(-1)?.uid ?? null;
     if (!this.isHere(this.openUid)) this.openUid = null;
@@ -347,28 +343,12 @@ class Workspace {
     return this.status.say(direction === "undo" ? t("Undone") : t("Done again"));
   }
 
-  // The next conversation takes the place of this one. What may be lost by it is asked by the browser.
-  async goOn() {
+  // What is pressed until the next page is there is meant for neither.
+  goOn() {
     const form = byId("next-form");
     form.elements.csrfmiddlewaretoken.value = csrfToken();
-    if (this.saving.mayLose) return form.submit();
-    this.end();
-    const page = await askForNext(form, this.annotation);
-    if (page) begin(page);
-    return undefined;
-  }
-
-  end() {
-    this.saving.autosave.leave();
-    this.status.end();
-    this.life.abort();
-  }
-
-  // What the title of a new page says to those who listen.
-  sayWhere() {
-    const submitted = byId("notice-submitted")?.firstChild.textContent;
-    const place = byId("position").labels[0].textContent;
-    this.status.announce([submitted, `${this.annotation.conversation},`, place].filter(Boolean).join(" "));
+    byId("main").inert = !this.saving.mayLose; // the browser may ask, and somebody stay
+    form.submit();
   }
 
   // What was undone in a layer out of sight comes into view.
@@ -380,25 +360,8 @@ class Workspace {
   }
 }
 
-let workspace = new Workspace();
-if (focused() === document.body) byId("main").focus({ preventScroll: true }); // as with each conversation that follows
+new Workspace();
+if (focused() === document.body) byId("main").focus({ preventScroll: true });
 
-function begin(page) {
-  try {
-    exchange(page);
-    workspace = new Workspace();
-    workspace.sayWhere();
-  } catch (error) {
-    location.reload();
-    throw error;
-  }
-}
-
-// Going back in the browser's history is a new page, with what is stored by then; so is what somebody went on to while
-// this one was loading.
-function follow() {
-  if (location.pathname !== workspace.annotation.urls.workspace) location.reload();
-}
-
-addEventListener("popstate", follow);
-follow();
+// Going back in the browser's history is a new page, with what is stored by then.
+addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
