@@ -80,7 +80,12 @@ from labeling.settling.views.adjudication import (
     adjudication_next,
 )
 from labeling.settling.views.reviews import review, review_next, reviews
-from labeling.work.views.comments import comment_add, comment_reply, comment_resolve
+from labeling.work.views.comments import (
+    comment_add,
+    comment_reply,
+    comment_resolve,
+    work_comments,
+)
 from labeling.work.views.guideline_worklist import guideline_check, guideline_worklist
 from labeling.work.views.guidelines import guideline_new, guideline_start, guidelines
 from labeling.work.views.rounds import round_batch, round_close, round_new, work_move
@@ -181,6 +186,7 @@ urlpatterns = [
     path("status/", status, name="status"),
     path("label/next/", next_sample, name="next-sample"),
     path("label/<int:pk>/", workspace, name="workspace"),
+    path("label/<int:pk>/comments/", work_comments, name="work-comments"),
     path("label/<int:pk>/give-back/", lease_give_back, name="lease-give-back"),
     path("adjudicate/<int:pk>/", adjudicate, name="adjudicate"),
     path("review/<int:pk>/", review, name="review"),

@@ -155,7 +155,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
             [mine.pk],
         ),
         ("api-annotation-reopen api-annotation-restore api-annotation-revisions", [mine.pk]),
-        ("api-annotation-comments api-annotation-conversation", [mine.pk]),
+        ("work-comments api-annotation-comments api-annotation-conversation", [mine.pk]),
         ("api-annotation-suggestions api-annotation-first-pass", [mine.pk]),
         ("api-annotation-revision", [mine.pk, 1]),
     ]:

@@ -60,6 +60,25 @@ async function attempt(url, request) {
   }
 }
 
+/**
+ * @param {string} url
+ * @param {FormData} [body] of a form; without one the page is asked for
+ * @returns {Promise<string>} the part of a page that the server answers; anything else is thrown
+ */
+export async function sendForm(url, body) {
+  const headers = { "HX-Request": "true", "X-CSRFToken": csrfToken() };
+  const request = { method: body ? "POST" : "GET", body, headers, signal: AbortSignal.timeout(10_000) };
+  const { response, text } = await fetch(url, request).then(
+    async (response) => ({ response, text: await response.text() }),
+    (error) => {
+      throw new RequestFailed({ kind: "unreachable", message: String(error) });
+    },
+  );
+  const isSignedOut = new URL(response.url).pathname === "/sign-in/";
+  if (response.ok && !isSignedOut) return text;
+  throw new RequestFailed({ kind: isSignedOut ? "signed-out" : kindOf(response, ""), status: response.status, message: text });
+}
+
 function answer({ response, reply }) {
   if (response.ok && reply) return reply;
   const { code, message, details } = reply ?? {};

@@ -1,14 +1,11 @@
-// The comments panel: threads about the conversation, a message or a label, and how many there are.
+// The comments panel: threads about the conversation, a message or a label, drawn by the server, and how many there are.
 
-import { RequestFailed, send } from "./api.js";
-import { byId, clockTime, dayOf, el, setAttribute, setText } from "./dom.js";
-import { smallButton } from "./rows.js";
+import { RequestFailed, sendForm } from "./api.js";
+import { all, byId, el } from "./dom.js";
 import { t } from "./texts.js";
 
-/** @import { Annotation, Parts } from "./types.d.ts" */
+/** @import { Parts } from "./types.d.ts" */
 
-const WHOLE = t("the whole conversation");
-const BLIND = t("This round is blind: until it is closed only leads read your comments, and nobody reads those about a label.");
 const NOT_SENT = {
   "signed-out": t("Not sent: you are signed out. Sign in again in another tab, then send again."),
   unreachable: t("Not sent: the server cannot be reached. Your text is kept; try again."),
@@ -16,16 +13,14 @@ const NOT_SENT = {
 
 export class Comments {
   /**
-   * `show()` brings the panel into view, `close()` hides it.
+   * `show()` brings the panel into view.
    *
    * @param {Pick<Parts, "store" | "status" | "autosave" | "messages" | "labels" | "view"> & {
-   *   root: HTMLElement, annotation: Annotation, show: () => void, close: () => void
+   *   root: HTMLElement, show: () => void
    * }} parts
    */
-  constructor({ root, annotation, store, status, autosave, messages, labels, view, show, close }) {
+  constructor({ root, store, status, autosave, messages, labels, view, show }) {
     this.root = root;
-    this.url = annotation.urls.comments;
-    this.blind = annotation.blind;
     this.store = store;
     this.status = status;
     this.autosave = autosave;
@@ -33,262 +28,124 @@ export class Comments {
     this.labels = labels;
     this.view = view;
     this.show = show;
-    this.close = close;
-    this.comments = annotation.comments ?? [];
-    this.openThreads = [];
-    this.answering = null; // the thread that is being answered
-    this.counts = new Map(); // place of a count -> its button
-    this.about = el("select", { id: "comment-about" });
-    this.text = el("textarea", {
-      id: "comment-text",
-      rows: 3,
-      maxlength: 4000,
-      "aria-describedby": "comment-error",
-    });
-    this.error = el("p", { class: "error", id: "comment-error", role: "alert" });
-    this.people = el("p", { class: "people small" });
-    this.readers = el("p", { class: "muted small", hidden: !this.blind }, BLIND);
-    this.answer = el("p", { class: "answering small", hidden: true });
-    this.aboutField = el("p", { class: "field" }, el("label", { for: "comment-about" }, t("About")), this.about);
-    const post = el("button", { type: "submit", class: "button small primary" }, t("Send"), " ", el("kbd", {}, `${t("Ctrl")} ⏎`));
-    this.form = el(
-      "form",
-      { class: "comment-form", novalidate: true },
-      this.aboutField,
-      this.answer,
-      el("p", { class: "field" }, el("label", { for: "comment-text" }, t("Comment")), this.text),
-      this.error,
-      this.people,
-      this.readers,
-      post,
-    );
-    this.form.addEventListener("submit", (event) => this.post(event));
+    this.form = byId("comment-form");
+    this.about = byId("comment-about");
+    this.text = byId("comment-text");
+    this.error = byId("comment-error");
+    this.threads = byId("threads");
+    root.addEventListener("submit", (event) => this.submitted(event));
     this.form.addEventListener("focusin", (event) => this.entered(event));
-    this.text.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.post(event);
+    this.threads.addEventListener("click", (event) => this.follow(event));
+    root.addEventListener("keydown", (/** @type {any} */ event) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      event.target.form?.requestSubmit();
     });
-    this.threads = el("div", { class: "threads" });
-    const head = el("div", { class: "row spread panel-head" }, el("h2", {}, t("Comments")), smallButton(t("Close"), this.close));
-    this.root.append(head, this.form, this.threads);
     new MutationObserver(() => this.mark()).observe(byId("labels"), { childList: true });
-    if (annotation.comments) this.draw();
-    else this.load();
+    this.mark();
   }
 
   open() {
     this.offerPins();
-    this.load();
+    if (!all("textarea", this.threads).some((/** @type {any} */ answer) => answer.value)) this.load();
     setTimeout(() => this.text.focus()); // after the panel itself got the focus
   }
 
   // Coming back from the conversation with nothing written: about what is current now.
   entered({ relatedTarget }) {
-    if (!this.text.value && !this.answering && !this.root.contains(relatedTarget)) this.offerPins();
+    if (!this.text.value && !this.root.contains(relatedTarget)) this.offerPins();
   }
 
   offerPins() {
     const { messages, store } = this;
     const { openUid, currentUid } = this.view;
     const uid = openUid ?? currentUid ?? "";
-    const options = [
-      [`message:${messages.currentIndex}`, t("message {index}", { index: messages.currentIndex })],
-      ...(store.label(uid) ? [[`label:${uid}`, this.nameOf({ label_uid: uid })]] : []),
-      ["", WHOLE],
+    const places = [
+      { about: messages.currentIndex },
+      ...(store.label(uid) ? [{ label: uid }] : []),
+      {},
     ];
-    this.about.replaceChildren(...options.map(([value, name]) => el("option", { value }, name)));
-    this.about.value = openUid ? `label:${openUid}` : `message:${messages.currentIndex}`;
+    this.about.replaceChildren(...places.map((place) => el("option", { value: JSON.stringify(place) }, this.nameOf(place))));
+    this.about.selectedIndex = openUid ? 1 : 0;
   }
 
   async load() {
-    const comments = [];
-    let page = this.url;
     try {
-      while (page !== null) {
-        const { results, next, people } = await send("GET", page);
-        comments.push(...results);
-        page = next && this.url + new URL(next).search;
-        this.drawPeople(people);
-      }
+      this.draw(await sendForm(this.form.action));
     } catch (error) {
       if (!(error instanceof RequestFailed)) throw error;
       this.error.textContent = t("The comments cannot be loaded now.");
-      return;
     }
-    this.comments = comments;
-    this.draw();
   }
 
-  drawPeople(names) {
-    const buttons = names.map((name) => {
-      const button = el("button", { type: "button", class: "label-chip", "aria-label": t("Mention {name}", { name }) }, `@${name}`);
-      button.addEventListener("click", () => this.mention(name));
-      return button;
-    });
-    this.people.replaceChildren(t("Mention:"), " ", ...buttons);
-  }
-
-  mention(name) {
-    const { value } = this.text;
-    this.text.value = `${value}${value && !/\s$/.test(value) ? " " : ""}@${name} `;
-    this.text.focus();
-  }
-
-  // Sending
-
-  async post(event) {
+  // A new thread, an answer, or that a thread is settled.
+  async submitted(event) {
     event.preventDefault();
-    const body = this.text.value.trim();
-    this.error.textContent = body ? "" : t("Write something first.");
-    if (!body) return this.text.focus();
+    const { target: form, submitter } = event;
+    const fields = new FormData(form, submitter);
+    const place = form === this.form ? JSON.parse(this.about.value) : {};
+    for (const [name, value] of Object.entries(place)) fields.set(name, value);
     try {
-      await this.send({ body, ...this.pin() });
+      if (place.label) await this.autosave.flush(); // a new label has to be known
+      this.draw(await sendForm(form.action, fields));
     } catch (error) {
       if (!(error instanceof RequestFailed)) throw error;
       this.error.textContent = NOT_SENT[error.kind] ?? error.message;
-      return this.text.focus();
+      return form.querySelector("textarea")?.focus();
     }
-    this.text.value = "";
-    this.answerTo(null);
-    this.status.announce(t("Comment sent"));
-    return this.load();
+    if (form === this.form) form.reset();
+    this.status.announce(fields.has("body") ? t("Comment sent") : "");
+    return this.text.focus();
   }
 
-  async send(comment) {
-    if (comment.label_uid) await this.autosave.flush(); // a new label has to be known
-    await send("POST", this.url, comment);
-  }
-
-  pin() {
-    if (this.answering) return { reply_to: this.answering.id };
-    const [kind, value] = this.about.value.split(/:(.*)/s);
-    if (kind === "message") return { message_index: Number(value) };
-    return kind === "label" ? { label_uid: value } : {};
-  }
-
-  answerTo(thread) {
-    this.answering = thread;
-    this.aboutField.hidden = Boolean(thread);
-    this.answer.hidden = !thread;
-    if (!thread) return;
-    const cancel = el("button", { type: "button", class: "button small quiet" }, t("Cancel"));
-    cancel.addEventListener("click", () => {
-      this.answerTo(null);
-      this.offerPins();
-    });
-    this.answer.replaceChildren(t("Answer to {author}, about {place} ", { author: thread.author, place: this.nameOf(thread) }), cancel);
-    this.text.focus();
-  }
-
-  async resolve(thread, resolved) {
-    try {
-      await send("POST", `/api/comments/${thread.id}/resolve/`, { resolved });
-    } catch (error) {
-      if (!(error instanceof RequestFailed)) throw error;
-      this.error.textContent = t("This could not be stored. Try again.");
-    }
-    return this.load();
-  }
-
-  // Drawing
-
-  draw() {
-    /** @type {Set<number | null>} */
-    const ids = new Set(this.comments.map((comment) => comment.id));
-    const threads = this.comments.filter(({ parent }) => !ids.has(parent));
-    const open = threads.filter((thread) => !thread.resolved_at);
-    const settled = threads.filter((thread) => thread.resolved_at);
-    const drawn = open.map((thread) => this.drawThread(thread));
-    if (!threads.length) drawn.push(el("p", { class: "muted" }, t("No comments yet.")));
-    if (settled.length) {
-      const list = settled.map((thread) => this.drawThread(thread));
-      drawn.push(el("details", {}, el("summary", {}, t("{n} resolved", { n: settled.length })), ...list));
-    }
-    this.threads.replaceChildren(...drawn);
-    this.openThreads = open;
+  draw(html) {
+    this.error.textContent = "";
+    this.threads.replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
     this.mark();
   }
 
-  drawThread(thread) {
-    const place = el("button", { type: "button", class: "thread-place" }, this.nameOf(thread));
-    place.addEventListener("click", () => this.goTo(thread));
-    const said = this.comments.filter(({ id, parent }) => id === thread.id || parent === thread.id);
-    const answer = el("button", { type: "button", class: "button small quiet" }, t("Answer"));
-    answer.addEventListener("click", () => this.answerTo(thread));
-    const isSettled = Boolean(thread.resolved_at);
-    const resolve = el("button", { type: "button", class: "button small quiet" }, isSettled ? t("Take up again") : t("Resolve"));
-    resolve.addEventListener("click", () => this.resolve(thread, !isSettled));
-    return el(
-      "article",
-      { class: "thread", "aria-label": t("About {place}", { place: this.nameOf(thread) }) },
-      place,
-      ...said.map(drawComment),
-      isSettled ? el("p", { class: "muted small" }, t("Resolved by {name}", { name: thread.resolved_by })) : null,
-      el("p", { class: "row" }, answer, resolve),
-    );
+  nameOf({ about, label }) {
+    if (label) return this.store.label(label) ? t("label {name}", { name: this.store.name(label) }) : t("a label that is not here any more");
+    return about === undefined ? t("the whole conversation") : t("message {index}", { index: about });
   }
 
-  nameOf({ message_index = null, label_uid = "" }) {
-    if (label_uid) {
-      const label = this.store.label(label_uid);
-      return label ? t("label {name}", { name: this.store.name(label_uid) }) : t("a label that is not here any more");
-    }
-    return message_index === null ? WHOLE : t("message {index}", { index: message_index });
+  follow(event) {
+    if (!event.target.closest("a")) return;
+    event.preventDefault();
+    this.goTo(placeOf(event.target.closest(".thread")));
   }
 
-  goTo({ message_index, label_uid }) {
-    if (label_uid && this.store.label(label_uid)) this.view.open(label_uid);
-    else if (message_index !== null) this.messages.goTo(message_index);
+  goTo({ about, label }) {
+    if (label && this.store.label(label)) this.view.open(label);
+    else if (about !== undefined) this.messages.goTo(Number(about));
   }
 
-  // How many open threads there are, at the message or label they are about.
+  // How many open threads there are, at the message or label they are about; labels may have been renumbered.
   mark() {
-    const places = new Map();
-    for (const thread of this.openThreads) {
-      const place = this.placeOf(thread);
-      if (place) places.set(place, [...(places.get(place) ?? []), thread]);
-    }
-    for (const [place, button] of this.counts) if (!places.has(place)) this.unmark(place, button);
-    for (const [place, threads] of places) this.count(place, threads);
+    for (const count of all(".comment-count")) count.remove();
+    for (const thread of all(".thread[data-label] a", this.threads)) thread.textContent = this.nameOf(placeOf(thread.closest(".thread")));
+    const open = Map.groupBy(all(".thread:not(.settled)", this.threads), (thread) => this.elementOf(placeOf(thread)));
+    for (const [element, threads] of open) element?.append(this.drawCount(threads));
   }
 
-  unmark(place, button) {
-    button.remove();
-    this.counts.delete(place);
+  elementOf({ about, label }) {
+    if (label) return this.labels.cards.get(label)?.head.parentElement;
+    return this.messages.items[about]?.querySelector(".message-head");
   }
 
-  placeOf({ message_index, label_uid }) {
-    if (label_uid) return this.labels.cards.get(label_uid)?.head.parentElement;
-    return this.messages.items[message_index]?.querySelector(".message-head");
-  }
-
-  // Other labels may have been renumbered by what was done to one.
-  count(place, threads) {
+  drawCount(threads) {
+    const place = placeOf(threads[0]);
     const text = threads.length === 1 ? t("1 comment") : t("{n} comments", { n: threads.length });
-    const button = this.counts.get(place) ?? this.drawCount(place, threads[0]);
-    setText(button, text);
-    setAttribute(button, "aria-label", t("{text} on {place}", { text, place: this.nameOf(threads[0]) }));
-  }
-
-  drawCount(place, thread) {
-    const button = el("button", { type: "button", class: "comment-count" });
-    this.counts.set(place, button);
-    place.append(button);
-    button.addEventListener("click", (event) => {
+    const name = t("{text} on {place}", { text, place: this.nameOf(place) });
+    const show = (event) => {
       event.stopPropagation();
-      this.goTo(thread);
+      this.goTo(place);
       if (this.root.hidden) this.show();
       else this.open();
-    });
-    return button;
+    };
+    return el("button", { type: "button", class: "comment-count", "aria-label": name, onclick: show }, text);
   }
 }
 
-function drawComment({ author, created_at, body }) {
-  const when = `${dayOf(created_at)} ${clockTime(created_at).slice(0, 5)}`;
-  return el(
-    "div",
-    { class: "comment" },
-    el("p", { class: "comment-head small" }, el("strong", {}, author), " ", el("time", { class: "muted", datetime: created_at }, when)),
-    el("p", { class: "comment-body" }, body),
-  );
-}
+/** @returns {{ about?: string, label?: string }} */
+const placeOf = ({ dataset: { about, label } }) => ({ about, label });

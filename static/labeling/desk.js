@@ -3,8 +3,7 @@
 
 import { byId, focused, newUid } from "./dom.js";
 import { ClusterCard } from "./clusters.js";
-import { citedMessages, fieldOf, spansOf, toggled } from "./layers.js";
-import { idOf } from "./merging.js";
+import { citedMessages, fieldOf, idOf, spansOf, toggled } from "./layers.js";
 import { MessageList } from "./messages.js";
 import { Store } from "./store.js";
 import { t } from "./texts.js";

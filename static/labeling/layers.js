@@ -1,8 +1,6 @@
 // What the fields of a label say about messages and other labels, whatever layer the label is of.
 // Layers and their fields come from the label schema; a span is {message, start, end, text}.
 
-import { idOf } from "./merging.js";
-
 /** @import { Field } from "./types.d.ts" */
 
 const inMessage = (span) => (span?.message === undefined ? [] : [span]);
@@ -40,6 +38,10 @@ export function wordsWithin(layer) {
 
 // The fields that take a digit while they have the focus.
 export const takesDigits = ({ widget, choices }) => widget === "confidence" || (widget === "choice" && choices.length > 0);
+
+export const numberOf = (id) => Number.parseInt(id?.split("-")[1], 10) || 0;
+
+export const idOf = (prefix, number) => `${prefix}-${String(number).padStart(3, "0")}`;
 
 // How a label is called: by its own number, or by its place among its like.
 export const nameOf = (layer, label, position) => label.id ?? idOf(layer.prefix, position + 1);

@@ -129,9 +129,8 @@ export class Saving {
     const theirs = { payload: details.payload, empty: details.empty, unanswered: details.unanswered };
     this.status.dismiss("conflict");
     if (sameWork(this.work(), theirs)) return this.takeTheirs(theirs, details.current_version);
-    const { choice, work } = await askWhichVersion({ store: this.store, mine: this.work(), theirs });
-    if (choice === "both") this.store.replace(work);
-    if (["mine", "both"].includes(choice)) await this.autosave.continueFrom(details.current_version);
+    const choice = await askWhichVersion(this.store.layers, this.work(), theirs);
+    if (choice === "mine") await this.autosave.continueFrom(details.current_version);
     else if (choice === "theirs") this.takeTheirs(theirs, details.current_version);
     else this.askAgain(details);
   }

@@ -2,8 +2,7 @@
 // {labels: {requirements: […], …}, nothing}; `nothing` names the layers of which “nothing here” is said.
 
 import { newUid } from "./dom.js";
-import { citedMessages, headingOf, nameOf, toggled } from "./layers.js";
-import { idOf, numberOf, withoutReferences } from "./merging.js";
+import { citedMessages, headingOf, idOf, nameOf, numberOf, toggled } from "./layers.js";
 
 /** @import { Label, Layer, Payload, Said } from "./types.d.ts" */
 
@@ -143,10 +142,11 @@ export class Store {
 
   // What pointed to a removed label points to nothing any more.
   remove(uid) {
-    const labels = withoutReferences(this.layers, this.state.labels, uid);
-    const { key } = this.placeIn(uid).layer;
-    const left = labels[key].filter((label) => label.uid !== uid);
-    this.become({ ...this.state, labels: { ...labels, [key]: left } });
+    const left = ({ key, fields }) => {
+      const pointing = fields.filter(({ widget }) => widget === "references");
+      return this.state.labels[key].filter((label) => label.uid !== uid).map((label) => withoutReference(pointing, label, uid));
+    };
+    this.become({ ...this.state, labels: Object.fromEntries(this.layers.map((layer) => [layer.key, left(layer)])) });
   }
 
   duplicate(uid) {
@@ -234,3 +234,12 @@ function citations(places) {
 
 // A label taken over from a suggestion no longer says what was suggested.
 const edited = (label) => (label.suggestion ? { ...label, origin: "edited" } : label);
+
+function withoutReference(fields, label, uid) {
+  const changed = { ...label };
+  for (const { name, many } of fields) {
+    if (many && label[name]?.includes(uid)) changed[name] = label[name].filter((target) => target !== uid);
+    else if (!many && label[name] === uid) changed[name] = null;
+  }
+  return fields.some(({ name }) => changed[name] !== label[name]) ? changed : label;
+}

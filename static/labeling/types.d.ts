@@ -129,11 +129,8 @@ export interface Annotation extends Work {
   locked: string;
   active_seconds: number;
   read_only: boolean;
-  blind: boolean;
   /** Whether saves are answered with notes on the wording. */
   hints: boolean;
-  /** What the panel starts from; null where there are too many to come with the page. */
-  comments: Comment[] | null;
   suggestions: { state: "off" | "waiting" | "shown" };
   urls: {
     save: string;
@@ -141,26 +138,12 @@ export interface Annotation extends Work {
     skip: string;
     restore: string;
     revisions: string;
-    comments: string;
     suggestions: string;
     first_pass: string;
     reopen: string;
     workspace: string;
     queue: string;
   };
-}
-
-/** One comment, as CommentOut in labeling/work/api/comments.py describes it. */
-export interface Comment {
-  id: number;
-  parent: number | null;
-  message_index: number | null;
-  label_uid: string;
-  body: string;
-  author: string;
-  created_at: string;
-  resolved_by: string | null;
-  resolved_at: string | null;
 }
 
 /** A note on the wording of a field, as HintOut in labeling/work/api/annotations.py describes it. */

@@ -114,8 +114,10 @@ function sameOpen({ unanswered: a }, { unanswered: b }) {
 // The server may store keys in another order; no label at all has two spellings.
 function canonical(payload) {
   const filled = Object.entries(payload ?? {}).filter(([, labels]) => labels.length);
-  return JSON.stringify(sorted(Object.fromEntries(filled)));
+  return written(Object.fromEntries(filled));
 }
+
+export const written = (value) => JSON.stringify(sorted(value));
 
 function sorted(value) {
   if (Array.isArray(value)) return value.map(sorted);

@@ -1,45 +1,49 @@
-// Two versions of one answer, side by side: keep one, or the labels of both.
+// Two versions of one answer, side by side: one is kept, and the other stays in the history.
 
 import { drawDetails } from "./details.js";
 import { byId, el } from "./dom.js";
-import { compared, unitedWork } from "./merging.js";
 import { Store } from "./store.js";
 import { t } from "./texts.js";
+import { written } from "./unsent.js";
 
-// Resolves with {choice: "mine" | "theirs" | "both" | undefined, work}, which has the labels of both.
-export function askWhichVersion({ store, mine, theirs }) {
-  const { layers } = store;
+/** @import { Work } from "./types.d.ts" */
+
+/**
+ * Resolves with "mine", "theirs" or nothing.
+ *
+ * @param {import("./types.d.ts").Layer[]} layers
+ * @param {Work} mine
+ * @param {Work} theirs
+ */
+export function askWhichVersion(layers, mine, theirs) {
   const dialog = byId("conflict-dialog");
-  const pairs = compared(layers, mine, theirs);
-  const stores = { mine: new Store(layers, mine.payload, mine), theirs: new Store(layers, theirs.payload, theirs) };
-  for (const side of ["mine", "theirs"]) byId(`version-${side}`).replaceChildren(...drawVersion(pairs, side, stores[side]));
-  const payload = unitedWork(layers, pairs);
-  const isOpen = (layer) => !payload[layer.key].length && !stores.mine.isNothing(layer) && !stores.theirs.isNothing(layer);
-  const work = { payload, unanswered: layers.filter(isOpen).map(({ name }) => name) };
+  byId("version-mine").replaceChildren(...drawVersion(layers, mine, theirs));
+  byId("version-theirs").replaceChildren(...drawVersion(layers, theirs, mine));
   dialog.returnValue = "";
   dialog.showModal();
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve({ choice: dialog.returnValue || undefined, work }), { once: true });
+    dialog.addEventListener("close", () => resolve(dialog.returnValue), { once: true });
   });
 }
 
-function drawVersion(pairs, side, store) {
-  const present = pairs.filter((pair) => pair[side]);
-  if (!present.length) return [el("p", { class: "muted" }, store.said.empty ? t("“Nothing here”") : t("No label"))];
-  return present.map((pair) => drawVersionLabel(pair, side, store));
+function drawVersion(layers, work, other) {
+  const store = new Store(layers, work.payload, work);
+  const others = new Store(layers, other.payload, other);
+  if (!store.labels.length) return [el("p", { class: "muted" }, work.empty ? t("“Nothing here”") : t("No label"))];
+  return store.labels.map((label) => drawLabel(label, others.label(label.uid), store));
 }
 
-function drawVersionLabel({ layer, uid, mine, theirs, isSame }, side, store) {
-  const mark = isSame ? null : mine && theirs ? t("changed") : t("only here");
+function drawLabel(label, other, store) {
+  const mark = !other ? t("only here") : written(label) === written(other) ? null : t("changed");
   return el(
     "details",
     { class: "card compact", open: Boolean(mark) },
     el(
       "summary",
       {},
-      el("strong", {}, `${store.name(uid)} ${store.heading(uid) || t("Untitled")}`),
+      el("strong", {}, `${store.name(label.uid)} ${store.heading(label.uid) || t("Untitled")}`),
       mark ? el("span", { class: "badge warn" }, mark) : null,
     ),
-    drawDetails(layer.fields, side === "mine" ? mine : theirs, store),
+    drawDetails(store.layerOf(label.uid)?.fields ?? [], label, store),
   );
 }

@@ -127,13 +127,11 @@ class Workspace {
       history: new History({ root: byId("panel-history"), urls, readOnly, store, status, autosave, close }),
       comments: new Comments({
         root: byId("panel-comments"),
-        annotation,
         store,
         status,
         autosave,
         messages,
         labels,
-        close,
         view: this,
         show: () => this.panels.show("comments"),
       }),

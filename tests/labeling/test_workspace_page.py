@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from datetime import UTC, datetime
 
 import pytest
 
@@ -23,10 +21,6 @@ MOST_QUERIES = (
 def queue(project, ana):
     round_ = factories.open_full(project, 2)
     return list(round_.assignments.filter(annotator=ana).order_by("position"))
-
-
-def annotation_in(html: str) -> dict:
-    return json.loads(re.search(r'<script id="annotation"[^>]*>(.*?)</script>', html)[1])
 
 
 def test_a_page_costs_few_queries_whatever_the_conversation_is_long(signed_in, ana, project):
@@ -50,12 +44,8 @@ def test_comments_that_one_may_read_come_with_the_page_and_no_others(signed_in, 
     theirs = comments.place_of(blind.get(annotator=ben))
     comments.post(theirs, body="Not for ana before the round is closed", author=ben)
 
-    shown = annotation_in(signed_in(ana).get(first.get_absolute_url()).content.decode())
-
-    assert [(c["body"], c["author"], c["message_index"]) for c in shown["comments"]] == [
-        ("Meant?", "ana", 1),
-        ("@ana: yes", "ben", 1),
-    ]
-    assert datetime.fromisoformat(shown["comments"][0]["created_at"]).tzinfo == UTC
+    html = signed_in(ana).get(first.get_absolute_url()).content.decode()
+    assert re.findall(r'"comment-body" dir="auto">(.*?)</p>', html) == ["Meant?", "@ana: yes"]
+    assert 'class="thread" data-about="1"' in html
     html = signed_in(ana).get(blind.get(annotator=ana).get_absolute_url()).content.decode()
-    assert annotation_in(html)["comments"] == []
+    assert "comment-body" not in html

@@ -77,6 +77,7 @@ EXPECTED = {
     "comment-add": Row(302, 404, 404, 403, 302, post=True),
     "comment-reply": Row(302, 404, 302, 403, 302, post=True),
     "comment-resolve": Row(302, 404, 302, 403, 302, post=True),
+    "work-comments": Row(302, 404, 200, 404, 404),
     "api-annotation-comments": Row(403, 404, 200, 404, 404),
     "api-annotation-suggestions": Row(403, 404, 200, 404, 404),
     "api-annotation-first-pass": Row(403, 404, 409, 404, 404, post=True),  # nothing is suggested

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from labeling.core.api.base import OWN_WORK, ApiView, Scopes
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import PAGING, PageOut, page
+from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.records import row_of, username
 from labeling.core.api.requests import sent, user_of
 from labeling.core.rules.scopes import Scope
@@ -45,25 +45,17 @@ CommentOut = row_of(
 )
 
 
-class CommentPageOut(PageOut):
-    results = CommentOut(many=True)
-    people = serializers.ListField(
-        child=serializers.CharField(), help_text="Who can be mentioned, as @username"
-    )
-
-
 class CommentsView(ApiView):
     """Comments on the conversation of one's own assignment."""
 
     scopes = OWN_WORK
 
-    @extend_schema(parameters=PAGING, responses=CommentPageOut)
+    @extend_schema(parameters=PAGING, responses=page_of(CommentOut))
     def get(self, request: Request, pk: int) -> Response:
         """What I may read about this conversation, oldest first, 100 at a time."""
         assignment = _assignment(request, pk)
         readable = _visible(request).filter(conversation=assignment.conversation)
-        named = comments.people(assignment.round.project)
-        return page(request, readable, CommentOut, people=[user.get_username() for user in named])
+        return page(request, readable, CommentOut)
 
     @extend_schema(request=CommentIn, responses={201: CommentOut})
     def post(self, request: Request, pk: int) -> Response:

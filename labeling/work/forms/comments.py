@@ -1,4 +1,4 @@
-"""What a lead says on a conversation's page."""
+"""What somebody says about a conversation."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ class ReplyForm(forms.Form):
 
 
 class CommentForm(ReplyForm):
-    """``about``: a message by its number, or empty for the whole conversation."""
+    """``about``: a message by its number, ``label`` by its uid; neither: the whole conversation."""
 
     about = forms.IntegerField(
         required=False, min_value=0, error_messages={"invalid": UNKNOWN, "min_value": UNKNOWN}
     )
+    label = forms.CharField(required=False, max_length=64)

@@ -1,4 +1,4 @@
-"""Comments outside the workspace: on a conversation's page, and where somebody is mentioned."""
+"""Comments: on a conversation's page, beside one's own work, and where somebody is mentioned."""
 
 from __future__ import annotations
 
@@ -9,13 +9,22 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from labeling.core import access
-from labeling.core.views.access import own_address, person, refusals_told, said_by
+from labeling.core.views.access import (
+    own_address,
+    own_work,
+    person,
+    refusals_told,
+    refused,
+    said_by,
+    sent,
+)
+from labeling.domain.errors import RuleError
 from labeling.models import Assignment, Comment, Conversation
 from labeling.work import comments
 from labeling.work.forms.comments import CommentForm, ReplyForm
@@ -41,6 +50,9 @@ class Mention(NamedTuple):
 
 def threads_on(conversation: Conversation, user: Any) -> list[Thread]:
     """Open threads first, then the resolved ones, each in the order they were begun."""
+    here = Comment.objects.filter(conversation=conversation, disagreement=None)
+    if not here.exists():  # most conversations have none
+        return []
     visible = list(
         comments.visible_to(user)
         .filter(conversation=conversation)
@@ -91,6 +103,33 @@ def _page(comment: Comment, user: Any) -> str:
     if not access.reads(user, comment.project):
         return ""
     return reverse("conversation", args=[comment.project.slug, comment.conversation_id])
+
+
+def comments_panel(assignment: Assignment) -> dict[str, Any]:
+    """What the workspace shows of comments; its forms lead back to the threads alone."""
+    return {
+        "threads": threads_on(assignment.conversation, assignment.annotator),
+        "writes": True,
+        "is_own_work": True,
+        "back": reverse("work-comments", args=[assignment.pk]),
+    }
+
+
+@require_http_methods(["GET", "POST"])
+def work_comments(request: HttpRequest, pk: int) -> HttpResponse:
+    """The threads on one's own work, for the panel of the workspace; a POST begins one."""
+    mine = own_work(request.user, pk, "round__project", "conversation__project")
+    form = CommentForm(sent(request))
+    if form.is_bound and not form.is_valid():
+        return refused(request, said_by(form), "home")
+    if form.is_bound:
+        pin = comments.Pin(form.cleaned_data["about"], form.cleaned_data["label"])
+        place, body = comments.place_of(mine), form.cleaned_data["body"]
+        try:
+            comments.post(place, body=body, author=person(request), pin=pin)
+        except RuleError as error:
+            return refused(request, error, "home")
+    return render(request, "labeling/_threads.html", comments_panel(mine))
 
 
 @require_POST

@@ -18,14 +18,14 @@ from labeling.core.views.markdown import shown_guideline
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
-from labeling.models import Annotation, Assignment, Comment, Round
+from labeling.models import Annotation, Assignment, Round
 from labeling.translation import translated_keys, translated_layers
 from labeling.words import words, words_of
-from labeling.work import admission, assignments, comments, hints, locking, suggestions
+from labeling.work import admission, assignments, hints, locking, suggestions
 from labeling.work.annotations import why_skip_stands
 from labeling.work.rules.keys import KEYS
+from labeling.work.views.comments import comments_panel
 
-MOST_COMMENTS = 100  # come with the page
 STRETCH = 10  # messages; a stretch is laid out when it comes near the reader
 
 
@@ -66,6 +66,7 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
             project.layers, project.event_schema, assignment.round.open_fields
         ),
         "keys": translated_keys(KEYS),
+        **comments_panel(assignment),
         **_place_in_queue(assignment),
     }
     return render(request, "labeling/workspace.html", context)
@@ -142,9 +143,7 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
         "locked": words_of(locked),
         "active_seconds": annotation.active_seconds,
         "read_only": read_only,
-        "blind": assignment.round.is_blind,
         "hints": not read_only and hints.are_shown(assignment),  # or there is no room for them
-        "comments": _comments(assignment),
         # never what is suggested: the page asks for it after the annotator's own first pass
         "suggestions": {"state": "off" if read_only else suggestions.sight(assignment).state},
         "urls": {
@@ -153,7 +152,6 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
             "skip": reverse("api-annotation-skip", args=[assignment.pk]),
             "restore": reverse("api-annotation-restore", args=[assignment.pk]),
             "revisions": reverse("api-annotation-revisions", args=[assignment.pk]),
-            "comments": reverse("api-annotation-comments", args=[assignment.pk]),
             "suggestions": reverse("api-annotation-suggestions", args=[assignment.pk]),
             "first_pass": reverse("api-annotation-first-pass", args=[assignment.pk]),
             "reopen": "" if locked else reverse("api-annotation-reopen", args=[assignment.pk]),
@@ -161,33 +159,6 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
             "queue": reverse("home"),
         },
     }
-
-
-def _comments(assignment: Assignment) -> list[dict[str, Any]] | None:
-    """What the panel of comments starts from; None where it has to ask for them."""
-    here = Comment.objects.filter(conversation=assignment.conversation, disagreement=None)
-    if not here.exists():  # most conversations have none
-        return []
-    readable = comments.visible_to(assignment.annotator).filter(
-        conversation=assignment.conversation
-    )
-    rows = list(readable.select_related("author", "resolved_by")[: MOST_COMMENTS + 1])
-    if len(rows) > MOST_COMMENTS:
-        return None
-    return [
-        {
-            "id": comment.pk,
-            "parent": comment.parent_id,
-            "message_index": comment.message_index,
-            "label_uid": comment.label_uid,
-            "body": comment.body,
-            "author": comment.author.get_username(),
-            "created_at": comment.created_at,
-            "resolved_by": comment.resolved_by and comment.resolved_by.get_username(),
-            "resolved_at": comment.resolved_at,
-        }
-        for comment in rows
-    ]
 
 
 def _why_locked(assignment: Assignment, annotation: Annotation) -> Fact | None:
