@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markdown_it.tree import SyntaxTreeNode
 
-from pipelines.requirements.document.markdown import CONVERSATION, silent
-from pipelines.requirements.document.parsed import sections_of
+from pipelines.requirements.document.parsed import parsed
 from pipelines.requirements.labels import Document
 from pipelines.types import Message
 
@@ -18,10 +17,10 @@ if TYPE_CHECKING:
     from docx.document import Document as WordDocument
     from docx.text.paragraph import Paragraph
 
-LINK_COLOUR = "1F5BB5"
+LINK_COLOUR, MUTED_COLOUR = "1F5BB5", "5A6675"
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NAME = re.compile(r"\W")
-IN_TABLES = "Table Text"
+IN_TABLES, SAID = "Table Text", "Message"
 PAGE_WIDTH, PAGE_HEIGHT, MARGIN = 21.0, 29.7, 2.2  # centimetres
 
 
@@ -38,31 +37,14 @@ class Run(NamedTuple):
 
 
 def write(document: Document, messages: Sequence[Message]) -> bytes:
-    """A .docx. The conversation stands at its end, each message with a bookmark."""
+    """A .docx; what links lead to has a bookmark."""
     from docx import Document as new
 
     word = new()
     _lay_out(word, document["title"])
     writer = _Writer(word)
-    writer.paragraph([Run(" ".join(document["title"].split()), Look())], "Title")
-    if notice := document.get("notice", ""):
-        writer.paragraph([Run(notice, Look(bold=True))])
-    sections = sections_of(document, messages)
-    titles = [f"{number}. {section.title}" for number, section in enumerate(sections, start=1)]
-    for number, title in enumerate([*titles, CONVERSATION], start=1):
-        writer.paragraph([Run(title, Look(href=f"#section-{number}"))])
-    for number, (title, section) in enumerate(zip(titles, sections, strict=True), start=1):
-        writer.paragraph([Run(title, Look())], "Heading 1", anchor=f"section-{number}")
-        writer.blocks(SyntaxTreeNode(section.tokens).children)
-    if left_out := silent(document):
-        writer.paragraph([Run(left_out, Look(italic=True))])
-    writer.paragraph([Run(CONVERSATION, Look())], "Heading 1", anchor=f"section-{len(titles) + 1}")
-    for message in messages:
-        who = [Run(f"{message.index}  ", Look()), Run(message.speaker, Look(bold=True))]
-        head = writer.paragraph(who, anchor=f"message-{message.index}")
-        head.paragraph_format.keep_with_next = True
-        head.paragraph_format.space_after = 0
-        writer.paragraph([Run(message.content, Look())])
+    for _, tokens in parsed(document, messages):
+        writer.blocks(SyntaxTreeNode(tokens).children)
     file = io.BytesIO()
     word.save(file)
     return file.getvalue()
@@ -74,7 +56,7 @@ def _lay_out(word: WordDocument, title: str) -> None:
     from docx.enum.text import WD_ALIGN_PARAGRAPH
     from docx.oxml import OxmlElement
     from docx.oxml.ns import qn
-    from docx.shared import Cm, Pt
+    from docx.shared import Cm, Pt, RGBColor
 
     about = word.core_properties
     about.title, about.author, about.comments = clean(title)[:255], "", ""
@@ -87,6 +69,9 @@ def _lay_out(word: WordDocument, title: str) -> None:
     normal.paragraph_format.space_after = Pt(5)
     small = word.styles.add_style(IN_TABLES, WD_STYLE_TYPE.PARAGRAPH)
     small.base_style, small.font.size = normal, Pt(9)
+    said = word.styles.add_style(SAID, WD_STYLE_TYPE.PARAGRAPH)
+    said.base_style, said.font.color.rgb = normal, RGBColor.from_string(MUTED_COLOUR)
+    said.paragraph_format.keep_with_next, said.paragraph_format.space_after = True, Pt(0)
     page = section.footer.paragraphs[0]
     page.alignment = WD_ALIGN_PARAGRAPH.CENTER
     number = OxmlElement("w:fldSimple")
@@ -110,24 +95,20 @@ class _Writer:
         self._bookmarks = 0
         self._styles = {style.name: style.style_id for style in word.styles}
 
-    def paragraph(self, runs: Sequence[Run], style: str = "", *, anchor: str = "") -> Paragraph:
+    def _paragraph(self, runs: Sequence[Run], style: str = "") -> Paragraph:
         paragraph = self._word.add_paragraph()
         self._fill(paragraph, runs, style)
-        if anchor:
-            self._bookmark(paragraph, anchor)
         return paragraph
 
     def blocks(self, nodes: Sequence[SyntaxTreeNode], depth: int = 0, style: str = "") -> None:
         """Top to bottom; ``depth`` is how many lists are open."""
         for node in nodes:
             if node.type == "heading":
-                level = min(max(int(node.tag[1]) - 1, 2), 9)
-                anchor = str(node.attrs.get("id", ""))
-                self.paragraph(_runs(node.children[0]), f"Heading {level}", anchor=anchor)
+                self._heading(node)
             elif node.type == "paragraph":
                 self._text(_runs(node.children[0]), depth, style)
             elif node.type in ("fence", "code_block"):
-                self.paragraph([Run(node.content.rstrip("\n"), Look(code=True))])
+                self._paragraph([Run(node.content.rstrip("\n"), Look(code=True))])
             elif node.type == "table":
                 self._table([row.children for part in node.children for row in part.children])
             elif node.type == "ordered_list":
@@ -137,6 +118,14 @@ class _Writer:
                     self.blocks(item.children, depth + 1, f"List Bullet {min(depth + 1, 3)}")
             elif node.type == "blockquote":
                 self.blocks(node.children, depth, "Quote")
+
+    def _heading(self, node: SyntaxTreeNode) -> None:
+        anchor, level = str(node.attrs.get("id", "")), int(node.tag[1])
+        style = f"Heading {level - 1}" if level > 1 else "Title"
+        style = SAID if anchor.startswith("message-") else style
+        paragraph = self._paragraph(_runs(node.children[0]), style)
+        if anchor:
+            self._bookmark(paragraph, anchor)
 
     def _numbered(self, node: SyntaxTreeNode, depth: int) -> None:
         """With numbers of their own: Word's would go on from list to list."""
@@ -153,7 +142,7 @@ class _Writer:
         from docx.shared import Cm
 
         style = style.removesuffix(" 1")
-        paragraph = self.paragraph(runs, style)
+        paragraph = self._paragraph(runs, style)
         if depth and not style:
             paragraph.paragraph_format.left_indent = Cm(0.6 * depth)
 

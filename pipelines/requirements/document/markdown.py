@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from pipelines.requirements.labels import Document
 from pipelines.types import Message
@@ -62,26 +63,38 @@ def counted(count: int, singular: str, plural: str) -> str:
     return f"{count} {singular if count == 1 else plural}"
 
 
-def write(document: Document, messages: Sequence[Message]) -> str:
-    """The document as one text, with the conversation at its end, to which its links lead."""
-    parts = [f"# {plain(document['title'])}"]
+class Part(NamedTuple):
+    """A piece of a whole document, whose Markdown can change nothing of the next one."""
+
+    kind: str
+    """title, notice, contents, heading, body, silent or message."""
+    text: str
+    anchor: str = ""
+    """Of its first heading, where links lead to it."""
+
+
+def parts_of(document: Document, messages: Sequence[Message]) -> Iterator[Part]:
+    """The document with the conversation at its end, to which its links lead."""
+    yield Part("title", f"# {plain(document['title'])}")
     if notice := document.get("notice", ""):
-        parts.append(f"> **{plain(notice)}**")
-    shown = [section for section in document["sections"] if section["body"].strip()]
-    for number, section in enumerate(shown, start=1):
-        parts += [f"## {number}. {plain(section['title'])}", section["body"].strip()]
-    if left_out := silent(document):
-        parts.append(f"*{plain(left_out)}*")
-    parts.append(f"## {CONVERSATION}")
+        yield Part("notice", f"> **{plain(notice)}**")
+    said = [section for section in document["sections"] if section["body"].strip()]
+    titles = [f"{number}. {plain(section['title'])}" for number, section in enumerate(said, 1)]
+    contents = enumerate([*titles, CONVERSATION], 1)
+    yield Part("contents", bullets(f"[{title}](#section-{number})" for number, title in contents))
+    for number, (title, section) in enumerate(zip(titles, said, strict=True), 1):
+        yield Part("heading", f"## {title}", f"section-{number}")
+        yield Part("body", section["body"].strip())
+    if empty := [each["title"] for each in document["sections"] if not each["body"].strip()]:
+        yield Part("silent", f"*Left out, because they are empty: {plain(', '.join(empty))}.*")
+    yield Part("heading", f"## {CONVERSATION}", f"section-{len(titles) + 1}")
     for message in messages:
-        parts += [
-            f"### Message {message.index}",
-            f"**{plain(message.speaker)}:** {plain(message.content)}",
-        ]
+        words = "\\\n".join(plain(line) for line in message.content.splitlines() if line.strip())
+        text = f"### Message {message.index}\n\n**{plain(message.speaker)}:** {words}"
+        yield Part("message", text, f"message-{message.index}")
+
+
+def write(document: Document, messages: Sequence[Message]) -> str:
+    """As one text; whatever shows it makes the contents itself."""
+    parts = (part.text for part in parts_of(document, messages) if part.kind != "contents")
     return "\n\n".join(parts) + "\n"
-
-
-def silent(document: Document) -> str:
-    """One line for all sections that are empty; empty itself if there is none."""
-    titles = [section["title"] for section in document["sections"] if not section["body"].strip()]
-    return f"Left out, because they are empty: {', '.join(titles)}." if titles else ""

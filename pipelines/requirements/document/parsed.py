@@ -1,4 +1,4 @@
-"""The Markdown of a document's sections, parsed so that nothing in it can act.
+"""The Markdown of a document, parsed so that nothing in it can act.
 
 A document may come from anybody's pipeline. Raw HTML is shown as text, no image is fetched, and a
 link leads to a web page, to a mail address or into the document itself; any other one is only text.
@@ -9,43 +9,38 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from pipelines.requirements.document.markdown import NUMBER
+from pipelines.requirements.document.markdown import NUMBER, parts_of
 from pipelines.requirements.labels import Document
 from pipelines.types import Message
 
 _WEB = re.compile(r"(?:https?://|mailto:)", re.I)
 
 
-class ParsedSection(NamedTuple):
-    id: str
-    title: str
-    tokens: list[Token]
-
-
-def sections_of(document: Document, messages: Sequence[Message]) -> list[ParsedSection]:
-    """The sections that say something. Links into the document that lead nowhere are unlinked."""
-    parsed = [
-        ParsedSection(section["id"], section["title"], PARSER.parse(section["body"]))
-        for section in document["sections"]
-        if section["body"].strip()
-    ]
-    anchors = {f"message-{message.index}" for message in messages}
-    for section in parsed:
-        anchors |= _anchored(section.tokens, anchors)
-    for section in parsed:
-        for token in section.tokens:
+def parsed(document: Document, messages: Sequence[Message]) -> list[tuple[str, list[Token]]]:
+    """The parts by kind. Links into the document that lead nowhere are unlinked."""
+    parts = [(part, PARSER.parse(part.text)) for part in parts_of(document, messages)]
+    anchors = {part.anchor for part, _ in parts if part.anchor}
+    for part, tokens in parts:
+        if part.anchor:
+            tokens[0].attrs["id"] = part.anchor
+        if part.kind == "body":
+            anchors |= _below_its_title(tokens, anchors)
+    for _, tokens in parts:
+        for token in tokens:
             if token.children:
                 token.children = _linked(token.children, anchors)
-    return parsed
+    return [(part.kind, tokens) for part, tokens in parts]
 
 
-def _anchored(tokens: list[Token], taken: set[str]) -> set[str]:
+def _below_its_title(tokens: list[Token], taken: set[str]) -> set[str]:
     """Headings that are the number of a requirement get its anchor, the first of each number."""
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{max(int(token.tag[1]), 3)}"
     anchors: set[str] = set()
     for opening, inline in pairwise(tokens):
         anchor = inline.content.lower()

@@ -1,7 +1,7 @@
 """The sections of a requirements document. An empty body means that nothing was said.
 
 A stated requirement is in exactly one section, by its type. What is only assumed has a section of
-its own, and so has what was refused or taken back. Whatever is told leads to its messages.
+its own; what was refused or taken back is out of scope. Whatever is told leads to its messages.
 """
 
 from __future__ import annotations
@@ -192,15 +192,15 @@ def _scope(findings: Findings) -> str:
             links = findings.links([name_of(label) for label in labels])
             inside.append(f"**{upper_first(priority)}** ({len(labels)}): {links}")
     outside = [
-        f"“{_as_put(one.text, one.sentence)}”: {OUTCOMES[one.state]} "
-        f"({message_links([(one.ended_by or one.sentence).message])})"
+        (_as_put(one.text, one.sentence), message_links(one.messages), _ending(one))
         for one in findings.talk.ended
         if one.text.strip()
     ]
+    ruled_out = table(("Wish or proposal", "Messages", "What became of it"), outside)
     return _paragraphs(
         f"What it is for, in the client's words:\n\n{aims}" if aims else "",
         f"Within scope:\n\n{bullets(inside)}" if inside else "",
-        f"Out of scope:\n\n{bullets(outside)}" if outside else "",
+        f"Out of scope:\n\n{ruled_out}" if ruled_out else "",
     )
 
 
@@ -226,15 +226,6 @@ def _open_questions(findings: Findings) -> str:
 def _open_question(open_question: OpenQuestion) -> str:
     said = f"{_said(open_question.question)}: {LEFT_OPEN[open_question.reason]}"
     return f"{said}, {_said(open_question.reply)}" if open_question.reply else said
-
-
-def _withdrawn(findings: Findings) -> str:
-    rows = [
-        (_as_put(one.text, one.sentence), message_links(one.messages), _ending(one))
-        for one in findings.talk.ended
-        if one.text.strip()
-    ]
-    return table(("Wish or proposal", "Messages", "What became of it"), rows)
 
 
 def _ending(commitment: Commitment) -> str:
@@ -451,5 +442,4 @@ SECTIONS = (
     Section("assumptions", "Assumptions", _assumptions),
     Section("acceptance_tests", "Acceptance criteria and tests", _acceptance_tests),
     Section("traceability", "Traceability matrix", _traceability),
-    Section("withdrawn", "Appendix: refused and withdrawn", _withdrawn),
 )
