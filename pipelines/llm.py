@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
-from typing import Any, Literal, Protocol, TypedDict
+from typing import Any, Literal, Protocol
 
 from pipelines.errors import PipelineError
 from pipelines.types import JsonSchema
@@ -87,66 +86,6 @@ CONTEXT_TOKENS = 128_000
 def context_of(model: ChatModel) -> int:
     """The tokens that prompt and reply may have together."""
     return int(getattr(model, "context_tokens", CONTEXT_TOKENS))
-
-
-class Spending(TypedDict, total=False):
-    """A pipeline's use of a model in one part of its work, as stored in outputs and traces."""
-
-    calls: int
-    cached: int
-    retries: int
-    prompt_tokens: int
-    completion_tokens: int
-    cached_tokens: int
-    reasoning_tokens: int
-    cost: float | None
-    seconds: float
-    schema_by: list[str]
-
-
-class Metered:
-    """A model that counts its requests."""
-
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
-        self._replies: list[Reply] = []
-        self._seconds = 0.0
-
-    @property
-    def id(self) -> str:
-        return self._model.id
-
-    @property
-    def context_tokens(self) -> int:
-        return context_of(self._model)
-
-    def complete(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        schema: JsonSchema | None = None,
-        repetition: int = 0,
-    ) -> Reply:
-        started = perf_counter()
-        reply = self._model.complete(messages, schema=schema, repetition=repetition)
-        self._seconds += perf_counter() - started
-        self._replies.append(reply)
-        return reply
-
-    def as_json(self) -> Spending:
-        spent = sum((reply.usage for reply in self._replies), NO_USAGE)
-        return {
-            "calls": len(self._replies),
-            "cached": sum(reply.cached for reply in self._replies),
-            "retries": sum(reply.retries for reply in self._replies),
-            "prompt_tokens": spent.prompt_tokens,
-            "completion_tokens": spent.completion_tokens,
-            "cached_tokens": spent.cached_tokens,
-            "reasoning_tokens": spent.reasoning_tokens,
-            "cost": spent.cost,
-            "seconds": round(self._seconds, 3),
-            "schema_by": sorted({reply.schema_by for reply in self._replies} - {""}),
-        }
 
 
 class ModelError(PipelineError):

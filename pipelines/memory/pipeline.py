@@ -9,7 +9,7 @@ from labeling.domain.encoding import network
 from pipelines import prompting
 from pipelines.errors import NoModel, PipelineError
 from pipelines.fingerprint import fingerprint
-from pipelines.llm import ChatModel, Metered
+from pipelines.llm import ChatModel
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.query import reading, steps
 from pipelines.memory.query.phases import format_cards
@@ -52,14 +52,12 @@ class Memory:
     def run(self, case: Case) -> Output:
         if not (question := (case.question or "").strip()):
             raise NoQuestion("pipeline.no_question", case=case.case_id)
-        meter = Metered(self._model) if self._model else None
-        deps = Deps(self._open_talk(case), self._config, meter)
+        deps = Deps(self._open_talk(case), self._config, self._model)
         start: State = {"question": question, "task": case.task}
         way = _once if self._config.mode == "oneshot" else _by_agent
         state, told = way(start, deps)
         output = self._output(deps.talk, state, told)
-        output |= {"model": meter.id if meter else None}
-        return output | ({"usage": meter.as_json()} if meter else {})
+        return output | {"model": self._model.id if self._model else None}
 
     def _output(self, talk: Talk, state: State, told: Sequence[Mapping[str, object]]) -> Output:
         phases = state["phases"]

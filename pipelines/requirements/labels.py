@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
-from pipelines.llm import Spending
-
 FIELDS = ("title", "actor", "action", "condition", "acceptance_criteria", "rationale")
 """The fields that hold a writer's own words."""
 
@@ -84,7 +82,7 @@ class LeftOut(TypedDict):
 _From = TypedDict("_From", {"from": int}, total=False)
 
 
-class Notes(_From, Spending, total=False):
+class Notes(_From, total=False):
     """How a node came to its labels; each node notes what it knows."""
 
     sentences: int

@@ -6,7 +6,6 @@ import pytest
 
 from evaluation.layers.values import FAILED
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services.language_models import budgets
 from evaluation.services.work import steering, working
 from labeling.agreement import vectors
 from labeling.domain.facts import Fact
@@ -139,24 +138,6 @@ def test_text_that_a_database_refuses_is_stored_cleaned(launch: Any, script: Any
     output = CaseRun.objects.filter(run=run).values_list("output", flat=True).first()
     assert output is not None
     assert output["raw"] == "a\ufffdb?"
-
-
-@pytest.mark.parametrize(
-    ("told", "calls"),
-    [
-        ({"calls": 2, "cost": None, "models": ["m"], "retries": "none"}, 6),
-        ({"calls": "many"}, 0),
-        ({"calls": 1, "cost": {"sum": 3}}, 0),
-        ({"calls": 1, "models": [["m"], None]}, 0),
-    ],
-)
-def test_usage_that_cannot_be_added_up_is_not_kept(launch, script, told, calls):
-    script(lambda case: {"requirements": [], "model": None, "usage": told})
-
-    run = work(launch())
-
-    assert budgets.spent(run.pk).calls == calls
-    assert list(budgets.spent(run.pk).models) == (["m"] if calls else [])
 
 
 def test_a_pipeline_that_cannot_be_built_fails_the_run_with_a_sentence(launch, monkeypatch):

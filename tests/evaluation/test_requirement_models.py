@@ -129,7 +129,6 @@ def test_whatever_the_server_does_the_case_has_a_typed_end_and_the_run_is_finish
         assert case.output is not None
         assert case.output["model"] == SERVED
         assert case.output["requirements"][0]["source_messages"] == [0]
-        assert case.usage["cost"] == case.output["steps"][0]["cost"]
     assert all(row.mean is not None or row.reason for row in results.aggregates_of(run))
 
 
@@ -170,9 +169,6 @@ def test_so_it_is_at_every_node_of_the_agent(launch, whole, answering, way, node
     assert {step["prompt"] for step in good["steps"]} == {
         "extraction.v4" if node == "extraction" else f"{node}.v1" for node in nodes
     }
-    if not error_class:
-        assert first.output is not None
-        assert first.output["steps"][before]["retries"] == more
     assert all(row.mean is not None or row.reason for row in results.aggregates_of(run))
 
 

@@ -135,20 +135,6 @@ def check(run_id: int) -> None:
         hold(run.budget_cost, run.budget_tokens, spent(run_id), model)
 
 
-def is_usage(usage: Any) -> bool:
-    """Whether what a pipeline says it used can be added up: amounts, and the models' names."""
-    if not isinstance(usage, Mapping) or not usage:
-        return False
-    named = usage.get("models", [])
-    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
-        return False
-    return all(_is_amount(usage[name]) for name in SUMMED if usage.get(name) is not None)
-
-
-def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < 2**53
-
-
 def hold(money: float | None, tokens: int | None, used: Spent, model: str = DEFAULT) -> None:
     """Refuse the next request, by ``OverBudget``, if a budget is used up."""
     if tokens is not None and used.tokens >= tokens:

@@ -104,8 +104,6 @@ class PaidModel(_Counting):
         self._work: Any = None
         self._repetition = 1
         self._end = float("inf")
-        self.asked = False
-        """Whether the current work has called the model."""
         self.late: ModelError | None = None
         """Why this piece of work can no longer be done."""
 
@@ -123,7 +121,6 @@ class PaidModel(_Counting):
         self._work = work
         self._repetition = repetition
         self._model.begin()
-        self.asked = False
         self.stopped = self.late = None
         self._end = monotonic() + settings.CASE_TIMEOUT_SECONDS
 
@@ -147,7 +144,6 @@ class PaidModel(_Counting):
     @transaction.atomic
     def _count(self, call: Spent) -> None:
         """A pipeline may ask from several threads, and two workers may think they hold a case."""
-        self.asked = True
         row = type(self._work)._default_manager.filter(pk=self._work.pk)
         usage = row.order_by().select_for_update().values_list("usage", flat=True).first()
         if usage is not None:

@@ -132,13 +132,8 @@ def _fail(work: Work, error: Exception, context: WorkContext, started: float) ->
 
 def _store(work: Work, context: WorkContext, started: float, result: Columns) -> None:
     result = _without_unreadable(work, context, result)
-    usage = _reported_usage(work, context, result)
     timed = {"seconds": perf_counter() - started} if isinstance(work, CaseRun) else {}
-    with transaction.atomic():
-        is_stored = leases.finish(work, context.owner, **usage, **timed, **result)
-        if is_stored and usage:
-            budgets.note(work, work.usage, usage["usage"])
-    if not is_stored:
+    if not leases.finish(work, context.owner, **timed, **result):
         logger.warning("%s was taken over; this result is dropped.", work)
 
 
@@ -202,13 +197,6 @@ def _stop(work: Work, reason: Fact, context: WorkContext) -> None:
     steering.halt(context.run, reason)
     context.breaker.undo()
     leases.lease_of(work, context.owner).give_back()
-
-
-def _reported_usage(work: Work, context: WorkContext, result: Columns) -> Columns:
-    """The usage that a pipeline reports, if we counted none."""
-    stated = (result.get("output") or {}).get("usage")
-    counted = work.usage or (context.model and context.model.asked)
-    return {"usage": stated} if not counted and budgets.is_usage(stated) else {}
 
 
 def failure_fields(error: Exception, *, attempts: int) -> Columns:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypedDict, cast
 
 from pipelines.chat.counting import CHARACTERS_PER_TOKEN, tokens_in
-from pipelines.llm import ChatModel, Metered, context_of
+from pipelines.llm import ChatModel, context_of
 from pipelines.prompting import read
 from pipelines.requirements.analyst import Labeled, Written
 from pipelines.requirements.config import PartsConfig
@@ -61,7 +61,6 @@ class ModelAnalyst:
     def extract(self, case: Case) -> Labeled[Requirement]:
         if not case.messages:
             return Labeled([], {})
-        meter = Metered(self._model)
         parts = parts_of(case.messages, self._fitting(case))
         standing = Standing(case.messages)
         notes: Notes = {}
@@ -71,7 +70,6 @@ class ModelAnalyst:
             data, notes = self._ask(
                 "extraction.v4",
                 schema,
-                meter,
                 guideline=case.guideline,
                 examples=[_example(one) for one in case.examples],
                 domain=case.domain,
@@ -157,14 +155,9 @@ class ModelAnalyst:
         cited = {at for label in findings.requirements for at in label.get("source_messages", ())}
         return [message for message in messages if message.index in cited]
 
-    def _ask(
-        self, prompt: str, schema: Schema, meter: Metered | None = None, **values: Any
-    ) -> ModelReply:
-        """A meter that is passed counts the requests before too."""
-        meter = meter or Metered(self._model)
-        reply = meter.complete(read(PROMPTS, prompt).filled(**values), schema=schema)
-        asked: Notes = {"prompt": prompt, "model": reply.model or self._model.id}
-        return ModelReply(reply.data, {**asked, **meter.as_json()})
+    def _ask(self, prompt: str, schema: Schema, **values: Any) -> ModelReply:
+        reply = self._model.complete(read(PROMPTS, prompt).filled(**values), schema=schema)
+        return ModelReply(reply.data, {"prompt": prompt, "model": reply.model or self._model.id})
 
 
 def _lines(messages: Sequence[Message]) -> list[list[object]]:

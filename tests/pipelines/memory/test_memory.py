@@ -154,7 +154,6 @@ def test_one_call_shows_every_message_uncut_and_the_question_last(mode):
     assert '"6 B: Two hundred."' in prompt[1].content
     assert output["evidence"] == [6, 4]
     assert output["answer"] == "Yes."
-    assert output["usage"]["calls"] == 1
     assert output["trace"]["shown"] == list(range(1, 11))
     assert prompt[0] == other[0]  # what comes before the question can be cached
     before, same = (text[1].content.rpartition("Question:")[0] for text in (prompt, other))
@@ -238,7 +237,6 @@ def test_beyond_the_context_the_model_searches_and_reads(too_long):
     assert output["evidence"] == [4, 6, 7]
     assert output["trace"]["unknown_ids"] == 1  # 2 was never shown
     assert 2 not in output["trace"]["shown"]
-    assert output["usage"]["calls"] == 3
 
 
 def test_after_the_last_round_it_answers_with_what_there_is(too_long):
@@ -259,7 +257,7 @@ def test_oneshot_reads_the_best_that_fit_in_one_call(too_long, by):
 
     output = ask(BICYCLE, model=model, talk=too_long, mode="oneshot", **allowed)
 
-    assert output["usage"]["calls"] == 1
+    assert len(model.history) == 1
     assert 4 in output["trace"]["shown"]
     assert len(output["trace"]["shown"]) < 10
     for at, (_, _, text) in enumerate(SAID, start=1):

@@ -102,7 +102,7 @@ def run(model: Dictated, case: Case = CASE, **config: Any) -> Output:
     return build("requirements-agent", {"implementation": "model"} | config, model=model).run(case)
 
 
-def test_every_node_takes_what_the_model_says_and_counts_what_it_cost() -> None:
+def test_every_node_takes_what_the_model_says() -> None:
     model = Dictated()
 
     output = run(model)
@@ -121,9 +121,6 @@ def test_every_node_takes_what_the_model_says_and_counts_what_it_cost() -> None:
     for step in output["steps"]:
         version = 4 if step["node"] == "extraction" else 1
         assert step["prompt"] == f"{step['node']}.v{version}"
-        assert (step["calls"], step["retries"], step["cost"]) == (1, 1, 0.5)
-        assert (step["prompt_tokens"], step["completion_tokens"]) == (100, 10)
-        assert step["seconds"] >= 0
     gold_layer("end_to_end").check(output, message_count=2)
 
 
@@ -262,7 +259,6 @@ def test_the_extraction_alone_is_a_pipeline() -> None:
 
     assert output["requirements"] == run(Dictated())["requirements"]
     assert output["model"] == "dictated-1"
-    assert output["steps"][0]["prompt_tokens"] == 100
 
 
 @pytest.mark.parametrize(
