@@ -6,13 +6,11 @@ Django is loaded only when it is known what is wanted, so that help comes at onc
 from __future__ import annotations
 
 import ast
-import difflib
 import gc
 import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
 
@@ -61,8 +59,7 @@ DJANGO = {
 }
 CHECK = ["--deploy", "--database", "default"]
 """Of the command of that name: all that can be missing, also in the database."""
-ON_SERVERS = ("create_user", "create_token", "backup", "restore")
-GROUPS = {"labeling": "Labels and gold", "evaluation": "Pipelines and runs"}
+APPS = ("labeling", "evaluation")
 
 
 def main() -> None:
@@ -87,29 +84,17 @@ def run(arguments: list[str]) -> None:
 
 
 def overview() -> str:
-    """All commands by group, each with the first sentence of its help."""
+    """All commands, each with the first sentence of its help, read without loading them."""
     place = "the current folder" if (Path(__file__).parent / "files").is_dir() else "the project"
     packages = Path(__file__).resolve().parent.parent
-    groups = {title: described(packages / app) for app, title in GROUPS.items()}
-    moved = {
-        name: text
-        for each in groups.values()
-        for name in ON_SERVERS
-        if (text := each.pop(name, ""))
-    }
-    groups = {"Server": {**SERVERS, **DJANGO, **moved}, **groups}
-    lines = [USAGE.format(place=place)]
-    for title, commands in groups.items():
-        lines.append(f"{title}\n")
-        lines += [f"  {name.replace('_', '-'):<24}{text}\n" for name, text in commands.items()]
-        lines.append("\n")
-    return "".join([*lines, 'Django\'s own are there too: "assay shell", "assay dbshell", ...\n'])
-
-
-def described(app: Path) -> dict[str, str]:
-    """The management commands of an app, read without loading them."""
-    paths = sorted((app / "management" / "commands").glob("[!_]*.py"))
-    return {path.stem: first_sentence(path) for path in paths}
+    paths = sorted(
+        (path for app in APPS for path in packages.glob(f"{app}/management/commands/[!_]*.py")),
+        key=lambda path: path.name,
+    )
+    commands = {**SERVERS, **DJANGO, **{path.stem: first_sentence(path) for path in paths}}
+    lines = [f"  {name.replace('_', '-'):<24}{text}\n" for name, text in commands.items()]
+    more = '\nDjango\'s own are there too: "assay shell", "assay dbshell", ...\n'
+    return "".join([USAGE.format(place=place), *lines, more])
 
 
 def first_sentence(path: Path) -> str:
@@ -203,8 +188,6 @@ def manage(program: str, name: str, options: list[str]) -> None:
     if name != "runserver":  # a command prints what it found out
         os.environ.setdefault("ASSAY_LOG_LEVEL", "WARNING")
     load()
-    if program != "manage.py":  # which knows no other commands than Django does
-        require_known(name)
     from django.core.management import execute_from_command_line
     from django.db import DatabaseError
 
@@ -260,20 +243,6 @@ def load() -> None:
         sys.exit(f"assay: {error.filename or 'The data folder'} cannot be used ({error.strerror}).")
     gc.freeze()
     gc.enable()
-
-
-def require_known(name: str) -> None:
-    from django.core.management import get_commands
-
-    known = {*get_commands(), *SERVERS, "help", "version"}
-    if name not in known and not name.startswith("-"):
-        sys.exit(unknown(name, known))
-
-
-def unknown(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, sorted(known), n=1)
-    meant = "".join(f" Did you mean {each.replace('_', '-')}?" for each in near)
-    return f"assay: unknown command {name!r}.{meant} “assay --help” lists them all."
 
 
 def lacks_migrations() -> bool:

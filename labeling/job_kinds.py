@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, Min
 from django.urls import reverse
@@ -28,22 +29,23 @@ def register() -> None:
 
 
 def _answers(scope: Scope) -> Iterator[Job]:
+    rows = of_projects(PendingUpdate.objects.order_by(), scope)
+    return _of_each("answers", rows, "project", "asked_at", "progress")
+
+
+def _checks(scope: Scope) -> Iterator[Job]:
+    rows = of_projects(check_turns.unscored(), scope, "round__project")
+    return _of_each("checks", rows, "round__project", "annotation__updated_at", "checks")
+
+
+def _of_each(kind: str, rows: Any, path: str, asked_at: str, page: str) -> Iterator[Job]:
     """One job for each project: a worker takes all that is due in it."""
-    waiting = of_projects(PendingUpdate.objects.order_by(), scope).values("project")
-    rows = list(waiting.annotate(n=Count("pk"), since=Min("asked_at")))
-    projects = Project.objects.in_bulk([row["project"] for row in rows])
-    for row in rows:
-        project = projects.get(row["project"])
-        if project is not None:
-            yield Job(
-                "answers",
-                project.pk,
-                row["since"],
-                False,
-                project,
-                url=reverse("progress", args=[project.slug]),
-                total=row["n"],
-            )
+    counted = list(rows.values(path).annotate(n=Count("pk"), since=Min(asked_at)))
+    projects = Project.objects.in_bulk([row[path] for row in counted])
+    for row in counted:
+        project = projects[row[path]]
+        url = reverse(page, args=[project.slug])
+        yield Job(kind, project.pk, row["since"], False, project, url=url, total=row["n"])
 
 
 def _freezes(scope: Scope) -> Iterator[Job]:
@@ -55,26 +57,14 @@ def _freezes(scope: Scope) -> Iterator[Job]:
             continue
         held_as = 0 if each.project_id in seen else each.project_id
         seen.add(each.project_id)
-        named = _of_gold(each, "gold")
+        named = _of_gold(each)
         yield Job("freeze", each.pk, each.at, False, each.project, *named, held_as=held_as)
 
 
-def _of_gold(event: Event, page: str) -> tuple[str, str]:
+def _of_gold(event: Event) -> tuple[str, str]:
     """Title and address."""
     assert event.project is not None
-    return str(event.data.get("name") or ""), reverse(page, args=[event.project.slug])
-
-
-def _checks(scope: Scope) -> Iterator[Job]:
-    rows = of_projects(check_turns.unscored(), scope, "round__project")
-    counted = list(
-        rows.values("round__project").annotate(n=Count("pk"), since=Min("annotation__updated_at"))
-    )
-    projects = Project.objects.in_bulk([row["round__project"] for row in counted])
-    for row in counted:
-        project = projects[row["round__project"]]
-        page = reverse("checks", args=[project.slug])
-        yield Job("checks", project.pk, row["since"], False, project, url=page, total=row["n"])
+    return str(event.data.get("name") or ""), reverse("gold", args=[event.project.slug])
 
 
 def _webhooks(scope: Scope) -> Iterator[Job]:
@@ -97,15 +87,11 @@ def _webhooks(scope: Scope) -> Iterator[Job]:
 
 
 def _refused_freezes(scope: Scope, since: datetime) -> Iterator[Failure]:
-    yield from _refused("freeze", gold_requests.OUTCOMES[1], "gold", scope, since)
-
-
-def _refused(kind: str, verb: str, page: str, scope: Scope, since: datetime) -> Iterator[Failure]:
+    verb = gold_requests.OUTCOMES[1]
     refused = of_projects(Event.objects.filter(verb=verb, at__gt=since), scope)
     for event in refused.select_related("project").order_by("-pk")[: jobs.FAILURES]:
         why = Fact.from_json(event.data["message"])
-        if event.project is not None:
-            yield Failure(kind, event.pk, event.at, why, event.project, *_of_gold(event, page))
+        yield Failure("freeze", event.pk, event.at, why, event.project, *_of_gold(event))
 
 
 def _given_up(scope: Scope, since: datetime) -> Iterator[Failure]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -49,22 +49,18 @@ def of_user(user: User) -> QuerySet[ApiToken]:
     return ApiToken.objects.filter(user=user, revoked_at__isnull=True)
 
 
-class Described(NamedTuple):
-    token: ApiToken
-    projects: list[str] | None
-    """Names of those it is limited to; None: not limited."""
+def described(user: User) -> list[Any]:
+    """What works or has expired, newest first, for the page of its owner.
 
-
-def described(user: User) -> list[Described]:
-    """What works or has expired, newest first, for the page of its owner."""
-    rows = list(of_user(user))
+    ``projects`` are the names of those that each is limited to; None: not limited.
+    """
+    rows: list[Any] = list(of_user(user))
     keys = {key for token in rows for key in token.project_ids or ()}
-    names = dict(Project.objects.filter(pk__in=keys).values_list("pk", "name")) if keys else {}
-    return [Described(token, _names(token.project_ids, names)) for token in rows]
-
-
-def _names(keys: list[int] | None, names: dict[int, str]) -> list[str] | None:
-    return None if keys is None else sorted(names[key] for key in keys if key in names)
+    names = dict(Project.objects.filter(pk__in=keys).values_list("pk", "name"))
+    for token in rows:
+        own = token.project_ids
+        token.projects = own and sorted(names[key] for key in own if key in names)
+    return rows
 
 
 @transaction.atomic

@@ -39,7 +39,6 @@ FORGOTTEN_AFTER = timedelta(days=1)
 class Part(TypedDict):
     ok: bool
     says: str
-    ms: int
 
 
 class _Asking(Thread):
@@ -56,7 +55,7 @@ class _Asking(Thread):
         if self._answer is not None:
             return self._answer
         waited = monotonic() - self._begun
-        return {"ok": False, "says": f"no answer for {waited:.0f} s", "ms": round(waited * 1000)}
+        return {"ok": False, "says": f"no answer for {waited:.0f} s"}
 
     def run(self) -> None:
         ok = True
@@ -66,8 +65,7 @@ class _Asking(Thread):
             ok, says = False, shorten(str(error), 200) or type(error).__name__
         finally:
             connections.close_all()
-        took = round((monotonic() - self._begun) * 1000)
-        self._answer = {"ok": ok, "says": says, "ms": took}
+        self._answer = {"ok": ok, "says": says}
 
 
 class Missing(Exception):
@@ -95,21 +93,12 @@ def migrations_to_make() -> int:
 
 def _broker() -> str:
     url = str(current_app.conf.broker_url)
-    _COUNTED.clear()
     with current_app.connection_for_write(connect_timeout=SECONDS) as broker:
         broker.ensure_connection(max_retries=1, interval_start=0, timeout=SECONDS)
         with broker.SimpleQueue("celery") as queue:
             # not its own count: in Redis a queue without messages does not exist
-            waiting = _COUNTED["messages"] = int(queue.queue.queue_declare().message_count)
+            waiting = queue.queue.queue_declare().message_count
             return f"{url.partition(':')[0]}, {waiting} messages wait"
-
-
-def messages_waiting() -> int | None:
-    """In the broker when it was last asked; None: it did not answer."""
-    return _COUNTED.get("messages")
-
-
-_COUNTED: dict[str, int] = {}
 
 
 def free_bytes(folder: Path) -> int:

@@ -40,7 +40,6 @@ METRICS = {
     "assay_jobs_at_work": "Jobs that a worker is at, by kind.",
     "assay_job_age_seconds": "How long the oldest of them has waited, by kind.",
     "assay_jobs_failed": "Jobs that failed within seven days, 20 at most.",
-    "assay_broker_messages": "Wake-ups that no worker has taken.",
     "assay_runs": "Runs, by state.",
     "assay_cases": "Cases of runs, by state.",
     "assay_answers": "Answers of annotators, by state.",
@@ -102,9 +101,6 @@ def _stored() -> Iterator[Sample]:
         yield Sample("assay_jobs_failed", failed.count(name), {"kind": name})
     alive = WorkerPulse.objects.filter(seen_at__gt=now - health.SILENT_AFTER)
     yield Sample("assay_workers_alive", alive.count())
-    messages = health.messages_waiting()
-    if messages is not None:
-        yield Sample("assay_broker_messages", messages)
     states = Annotation.with_checks.order_by().values_list("status").annotate(n=Count("pk"))
     for state, number in states:
         yield Sample("assay_answers", number, {"state": state})

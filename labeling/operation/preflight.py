@@ -65,14 +65,6 @@ def debug() -> Found:
 def keys() -> Found:
     for fault in weak_secrets.faults():
         yield MISSING, fault
-    where = {"ASSAY_SECRET_KEY": "secret_key", "ASSAY_GOLD_KEY": "gold_key"}
-    for name, file in where.items():
-        if (settings.DATA_DIR / file).exists():
-            yield (
-                NOTE,
-                f"{file} is kept in {settings.DATA_DIR}: back it up; with several machines set "
-                f"{name}, the same on all.",
-            )
 
 
 @check
@@ -117,12 +109,6 @@ def demo() -> Found:
 def people() -> Found:
     if not User.objects.filter(is_superuser=True, is_active=True).exists():
         yield MISSING, "there is no administrator: run assay create-user NAME --admin."
-
-
-@check
-def mail() -> Found:
-    if not settings.MAIL_URL:
-        yield NOTE, "without ASSAY_MAIL_URL a forgotten password needs an administrator."
 
 
 @check
@@ -187,8 +173,3 @@ def files() -> Found:
     if left:
         names = ", ".join(path.name for path in left)
         yield MISSING, f"others of this machine can read {names}: chmod go-rwx as their owner."
-
-
-@check
-def backup() -> Found:
-    yield NOTE, "see that assay backup runs daily (nothing here can tell), and try restoring once."

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any
+
+from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from labeling.core import clock
 from labeling.jobs import jobs
 from labeling.jobs.jobs import Failure, Job, Scope
 from labeling.models import WorkerPulse
 from labeling.operation import health
-
-
-class Worker(NamedTuple):
-    name: str
-    started_at: datetime
-    seen_at: datetime
-    is_alive: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +22,7 @@ class Status:
     at: datetime
     jobs: list[Job]
     failures: list[Failure]
-    workers: list[Worker]
+    workers: list[Any]
 
     @property
     def alive(self) -> int:
@@ -55,15 +50,8 @@ def of(scope: Scope) -> Status:
     return Status(clock.now(), open_jobs, jobs.failures(scope), _workers())
 
 
-def _workers() -> list[Worker]:
-    """Those seen within a day."""
-    now = clock.now()
-    return [
-        Worker(
-            pulse.name,
-            pulse.started_at,
-            pulse.seen_at,
-            now - pulse.seen_at < health.SILENT_AFTER,
-        )
-        for pulse in WorkerPulse.objects.order_by("-seen_at")
-    ]
+def _workers() -> list[Any]:
+    """Those seen within a day; ``is_alive``: lately."""
+    alive = Q(seen_at__gt=clock.now() - health.SILENT_AFTER)
+    is_alive = ExpressionWrapper(alive, output_field=BooleanField())
+    return list(WorkerPulse.objects.annotate(is_alive=is_alive).order_by("-seen_at"))

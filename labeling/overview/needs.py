@@ -17,8 +17,6 @@ from labeling.models import (
     Assignment,
     Conversation,
     Disagreement,
-    GoldItem,
-    GoldRelease,
     Guideline,
     Measurement,
     Membership,
@@ -26,6 +24,7 @@ from labeling.models import (
     Reopening,
     Round,
 )
+from labeling.overview.progress import in_gold
 from labeling.work import assignments
 from labeling.work.round_counts import decision
 from labeling.work.stages import with_stage
@@ -217,15 +216,7 @@ def _stages(projects: Collection[int]) -> dict[int, dict[str, int]]:
 
 def _in_gold(projects: Collection[int]) -> dict[int, int]:
     """Settled conversations in the newest releases that people labeled."""
-    newest = (
-        GoldRelease.objects.filter(project__in=projects)
-        .labeled()
-        .order_by()
-        .values("project", "layer")
-        .annotate(newest=Max("pk"))
-        .values("newest")
-    )
-    frozen = GoldItem.objects.filter(release__in=newest).order_by().values("conversation")
+    frozen = in_gold(projects).values("conversation")
     conversations = Conversation.objects.filter(project__in=projects, pk__in=frozen)
     settled = with_stage(conversations).filter(stage__in=[Stage.LABELED, Stage.DECIDED])
     return _by_project(settled, "project")

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import accumulate
+from statistics import median
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Max, QuerySet
 
 from labeling.domain.msgids import msgid
-from labeling.models import (
-    AnnotationRevision,
-    Assignment,
-    GoldItem,
-    GoldRelease,
-    Project,
-)
+from labeling.models import AnnotationRevision, Assignment, GoldItem, GoldRelease, Project
 from labeling.screening import check_scores
 from labeling.work import assignments
 from labeling.work.stages import with_stage
@@ -73,14 +66,14 @@ def by_state(project: Project) -> list[StateShare]:
     """Every conversation is in one state: the last one that it has reached."""
     states = with_stage(project.conversations.all())
     counts = Counter(_by(states, "stage"))
-    in_gold = states.filter(pk__in=_in_gold(project).values("conversation"))
-    frozen = Counter(_by(in_gold, "stage"))
-    counts.subtract(frozen)
-    counts["gold"] = frozen.total()
+    frozen = states.filter(pk__in=in_gold([project]).values("conversation"))
+    as_gold = Counter(_by(frozen, "stage"))
+    counts.subtract(as_gold)
+    counts["gold"] = as_gold.total()
     return [StateShare(name, title, counts[name], counts.total()) for name, title in STATES.items()]
 
 
-def _by(rows: QuerySet[Any], column: str) -> dict[str, int]:
+def _by(rows: QuerySet[Any], column: str) -> dict[Any, int]:
     return dict(rows.order_by().values_list(column).annotate(n=Count("pk")))
 
 
@@ -91,15 +84,10 @@ def work_by_status(people: Sequence[Person]) -> list[StateShare]:
     return [StateShare(name, name.capitalize(), number, total) for name, number in counts.items()]
 
 
-def _in_gold(project: Project) -> QuerySet[GoldItem]:
-    newest = (
-        GoldRelease.objects.filter(project=project)
-        .labeled()
-        .order_by()
-        .values("layer")
-        .annotate(newest=Max("pk"))
-        .values("newest")
-    )
+def in_gold(projects: Iterable[Any]) -> QuerySet[GoldItem]:
+    """The items of the newest releases of these projects that people labeled."""
+    labeled = GoldRelease.objects.filter(project__in=projects).labeled().order_by()
+    newest = labeled.values("project", "layer").annotate(newest=Max("pk")).values("newest")
     return GoldItem.objects.filter(release__in=newest).order_by()
 
 
@@ -108,92 +96,35 @@ def _in_gold(project: Project) -> QuerySet[GoldItem]:
 
 def people(project: Project) -> list[Person]:
     """A row for everybody with assignments, and for annotators who wait for some."""
-    counts = _counts_of_work(project)
-    rows, minutes = _work_of_people(project, counts), _median_minutes(counts)
-    returned = _returned(project)
+    work = Assignment.objects.filter(round__project=project).order_by()
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    active: dict[int, list[datetime]] = defaultdict(list)
+    by_status = work.values_list("annotator", "annotation__status")
+    newest = Max("annotation__updated_at")
+    for pk, status, number, at in by_status.annotate(n=Count("pk"), newest=newest):
+        counts[pk][status or "pending"] = number
+        active[pk] += [at] if at else []
+    seconds: dict[int, list[int]] = defaultdict(list)
+    submitted = work.filter(annotation__status="submitted")
+    for pk, spent in submitted.values_list("annotator", "annotation__active_seconds"):
+        seconds[pk].append(spent)
+    sent_back = AnnotationRevision.objects.filter(
+        kind=AnnotationRevision.Kind.RETURNED, annotation__assignment__in=work
+    )
+    returned = _by(sent_back, "annotation__assignment__annotator")
     checked = check_scores.by_person(project)
+    waiting = set(assignments.annotators(project).values_list("pk", flat=True))
+    users = User.objects.filter(pk__in=waiting | counts.keys()).only("username")
     return [
         Person(
-            **row,
-            returned=returned.get(row["pk"], 0),
-            minutes=minutes.get(row["pk"]),
-            checked=checked.get(row["pk"]),
+            pk=user.pk,
+            username=user.username,
+            assigned=counts[user.pk].total(),
+            **{status: counts[user.pk][status] for status in STATUS},
+            returned=returned.get(user.pk, 0),
+            minutes=median(seconds[user.pk]) / 60 if seconds[user.pk] else None,
+            last_active=max(active[user.pk], default=None),
+            checked=checked.get(user.pk),
         )
-        for row in rows
+        for user in sorted(users, key=lambda user: user.username)
     ]
-
-
-class WorkCount(NamedTuple):
-    """How many assignments of a person have the same status and time spent."""
-
-    person: int
-    status: str
-    seconds: int
-    n: int
-    newest: datetime | None
-
-
-def _counts_of_work(project: Project) -> list[WorkCount]:
-    columns = ("annotator", "annotation__status", "annotation__active_seconds")
-    counts = (
-        _work(project)
-        .values_list(*columns)
-        .annotate(n=Count("pk"), newest=Max("annotation__updated_at"))
-    )
-    return [
-        WorkCount(person, status or "pending", seconds or 0, n, newest)
-        for person, status, seconds, n, newest in counts
-    ]
-
-
-def _work_of_people(project: Project, counts: Iterable[WorkCount]) -> list[dict[str, Any]]:
-    nothing: dict[str, Any] = {"assigned": 0, "last_active": None, **dict.fromkeys(STATUS, 0)}
-    rows: dict[int, dict[str, Any]] = {}
-    for count in counts:
-        row = rows.setdefault(count.person, {"pk": count.person, **nothing})
-        row["assigned"] += count.n
-        row[count.status] += count.n
-        row["last_active"] = _later(row["last_active"], count.newest)
-    names = dict(User.objects.filter(pk__in=rows).values_list("pk", "username"))
-    by_name = {names[person]: {"username": names[person], **row} for person, row in rows.items()}
-    for waiting in assignments.annotators(project).values("pk", "username"):
-        by_name.setdefault(waiting["username"], {**waiting, **nothing})
-    return [by_name[name] for name in sorted(by_name)]
-
-
-def _work(project: Project) -> QuerySet[Assignment]:
-    rounds = list(project.rounds.values_list("pk", flat=True))
-    return Assignment.objects.filter(round__in=rounds).order_by()
-
-
-def _later(a: datetime | None, b: datetime | None) -> datetime | None:
-    return max(filter(None, (a, b)), default=None)
-
-
-def _median_minutes(counts: Iterable[WorkCount]) -> dict[int, float]:
-    """Computed here, because SQLite has no median, from how often each time was taken."""
-    seconds: dict[int, Counter[int]] = defaultdict(Counter)
-    for count in counts:
-        if count.status == "submitted":
-            seconds[count.person][count.seconds] += count.n
-    return {person: _median(spent) / 60 for person, spent in seconds.items()}
-
-
-def _median(counts: Counter[int]) -> float:
-    """Of values by how often each occurs."""
-    values = sorted(counts)
-    upto = list(accumulate(counts[value] for value in values))
-    n = upto[-1]
-    low, high = (values[bisect_right(upto, at)] for at in ((n - 1) // 2, n // 2))
-    return (low + high) / 2
-
-
-def _returned(project: Project) -> dict[int, int]:
-    """An index holds the revisions of the few answers that were sent back."""
-    revisions = AnnotationRevision.objects.filter(kind=AnnotationRevision.Kind.RETURNED)
-    times = dict(revisions.order_by().values_list("annotation").annotate(n=Count("pk")))
-    sent_back = _work(project).filter(annotation__in=revisions.values("annotation"))
-    returned: Counter[int] = Counter()
-    for person, answer in sent_back.values_list("annotator", "annotation"):
-        returned[person] += times[answer]
-    return returned

@@ -62,24 +62,6 @@ def test_a_command_is_called_with_dashes_or_underscores(name: str, capsys: Any) 
     assert '"$schema"' in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("freze-gold", " Did you mean freeze-gold?"),
-        ("server", " Did you mean serve?"),
-        ("qqqqq", ""),
-    ],
-)
-def test_an_unknown_command_is_answered_with_the_nearest(name: str, meant: str) -> None:
-    with pytest.raises(SystemExit) as ended:
-        command.run([name])
-
-    known = name.replace("-", "_")
-    assert ended.value.code == (
-        f"assay: unknown command {known!r}.{meant} “assay --help” lists them all."
-    )
-
-
 @pytest.mark.django_db
 def test_web_and_worker_become_gunicorn_and_celery_with_further_options(
     started: Any, monkeypatch: pytest.MonkeyPatch

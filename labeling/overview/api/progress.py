@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict
 from typing import Any
 
 from rest_framework import serializers
@@ -49,12 +49,8 @@ class ProgressView(ApiView):
         shown = {
             "conversations": progress.by_state(project),
             "people": [
-                {**_plain(person), "still_held": held.get(person.pk, 0)}
+                {**asdict(person), "still_held": held.get(person.pk, 0)}
                 for person in progress.people(project)
             ],
         }
         return Response(ProjectProgressOut(shown).data)
-
-
-def _plain(person: progress.Person) -> dict[str, Any]:
-    return {field.name: getattr(person, field.name) for field in fields(person)}

@@ -21,26 +21,11 @@ from labeling.work.views.comments import threads_on
 class Answer(NamedTuple):
     """What one annotator answered in one round."""
 
-    annotation: int
-    username: str
-    guideline: int
-    empty: bool
-    skip_reason: str
+    given: Assignment
     labels: list[Label]
 
 
 SHOWN = ("pk", "external_id", "domain", "difficulty", "split", "origin")
-
-
-class RoundTab(NamedTuple):
-    pk: int
-    number: int
-    kind: str
-    state: str
-
-    @property
-    def is_blind(self) -> bool:
-        return self.kind == Round.Kind.CALIBRATION and self.state == Round.State.OPEN
 
 
 @require_GET
@@ -67,14 +52,18 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The text, and for one round the annotators' labels side by side."""
     project = access.readable(request.user, slug)
     conversation: Conversation = get_object_or_404(project.conversations, pk=pk)
-    rounds = _rounds(conversation)
+    rounds = list(conversation.rounds.order_by("-number").defer("agreement"))
     again = blindness.round_again(request.user, project.conversations.filter(pk=pk))
     visible = [] if again else [round_ for round_ in rounds if not round_.is_blind]
     shown = _chosen(visible, request.GET.get("round", ""))
-    answers = _answers(project, conversation, shown.pk) if shown else []
-    if answers:
+    given = list(answers_on(conversation, [shown.pk])) if shown else []
+    if given:
         looks.require_answers(request.user, conversation)
-    answered = [answer for answer in answers if not answer.skip_reason]
+    answered = [
+        Answer(each, labels_of(each.annotation.payload, project.layers, prefix=f"a{each.pk}"))
+        for each in given
+        if not each.annotation.skip_reason
+    ]
     messages = [message._asdict() for message in conversation.messages]
     context = {
         "project": project,
@@ -84,7 +73,7 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "blind": [round_ for round_ in rounds if round_.is_blind],
         "blind_again": again,
         "answers": answered,
-        "skipped": [answer for answer in answers if answer.skip_reason],
+        "skipped": [each for each in given if each.annotation.skip_reason],
         "turns": turns(messages, [answer.labels for answer in answered]),
         "threads": threads_on(conversation, request.user),
         "leads": access.leads(request.user, project),
@@ -99,32 +88,7 @@ def _rows(project: Project) -> QuerySet[Conversation, Any]:
     )
 
 
-def _rounds(conversation: Conversation) -> list[RoundTab]:
-    rounds = conversation.rounds.order_by("-number").values_list("pk", "number", "kind", "state")
-    return [RoundTab(*row) for row in rounds]
-
-
-def _chosen(rounds: list[RoundTab], asked: str) -> RoundTab | None:
+def _chosen(rounds: list[Round], asked: str) -> Round | None:
     """The round asked for, else the newest."""
     by_number = {str(round_.number): round_ for round_ in rounds}
     return by_number.get(asked) or (rounds[0] if rounds else None)
-
-
-def _answers(project: Project, conversation: Conversation, round_pk: int) -> list[Answer]:
-    rows = answers_on(conversation, [round_pk])
-    return [
-        Answer(
-            annotation=row.annotation.pk,
-            username=row.annotator.get_username(),
-            guideline=row.annotation.guideline.version,
-            empty=row.annotation.empty,
-            skip_reason=row.annotation.skip_reason,
-            labels=_labels(row, project),
-        )
-        for row in rows
-    ]
-
-
-def _labels(row: Assignment, project: Project) -> list[Label]:
-    prefix = f"a{row.pk}"
-    return labels_of(row.annotation.payload, project.layers, prefix=prefix)
