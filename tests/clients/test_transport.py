@@ -169,11 +169,7 @@ def test_what_is_no_assay_says_so() -> None:
 
 
 def test_pages_are_asked_for_as_they_are_read_and_never_elsewhere() -> None:
-    rows = [{"project": "p", "round": 1, "conversation": "c", "status": "draft"} for _ in range(4)]
-    rows = [
-        {**row, "id": n, "returned_reason": "", "lease_expires_at": None}
-        for n, row in enumerate(rows)
-    ]
+    rows = [{"id": number} for number in range(4)]
     server = Server(
         httpx.Response(
             200,
@@ -197,18 +193,9 @@ def test_pages_are_asked_for_as_they_are_read_and_never_elsewhere() -> None:
     ]
 
 
-def test_no_page_leads_to_another_address() -> None:
-    page = {"next": "https://evil.example.org/steal/?after=1", "results": []}
-    server = Server(httpx.Response(200, json=page), httpx.Response(200, json=NO_ROWS))
-    list(server.client().projects.list())
-    assert {request.url.host for request in server.asked} == {"assay.example.org"}
-    assert server.asked[1].url.path == "/api/projects/"
-
-
 def test_saves_at_the_same_time_are_numbered_apart() -> None:
     """The server takes two saves of one number for one that was sent twice."""
-    draft = {"status": "draft", "version": 1, "saved_at": None, "payload": {}, "empty": False}
-    draft |= {"skip_reason": "", "active_seconds": 0, "locked_at": None}
+    draft = {"version": 1, "payload": {}}
     barrier, numbers = Barrier(2), []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -266,26 +253,8 @@ def test_a_download_that_fails_leaves_the_older_file_and_nothing_else(tmp_path: 
         assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-RUN = {
-    "id": 3,
-    "gold": "demo@1",
-    "name": "",
-    "pipeline": "nothing",
-    "pipeline_version": "1",
-    "split": "dev",
-    "repetitions": 1,
-    "status": "running",
-    "n_cases": 2,
-    "n_done": 1,
-    "n_failed": 0,
-    "requested_by": None,
-    "created_at": "2026-01-01T00:00:00Z",
-    "scored_at": None,
-}
-
-
 def run_of(server: Server) -> Any:
-    return server.client().runs._read(Run)(RUN)
+    return server.client().runs._read(Run)({"id": 3})
 
 
 # --- waiting ------------------------------------------------------------------------------------
@@ -313,9 +282,8 @@ def test_a_round_with_a_pool_is_over_when_every_place_has_its_answer(
 ) -> None:
     """Work that nobody has taken yet is nobody's open work."""
     work = {"pending": 0, "draft": 0, "submitted": submitted, "skipped": skipped}
-    shown = {"number": 2, "kind": "full", "state": "open", "guideline": 1, "overlap": 2}
-    shown |= {"pool": True, "conversations": 2, "work": work}
-    shown |= {"opened_at": "2026-01-01T00:00:00Z", "closed_at": None}
+    shown = {"number": 2, "kind": "full", "state": "open", "overlap": 2, "conversations": 2}
+    shown |= {"pool": True, "work": work}
     rounds = Server(httpx.Response(200, json=shown)).client().project("p").rounds
     if is_over:
         assert rounds.wait(2, timeout=5).work.submitted == submitted

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import resource
 import shutil
 import stat
 import zipfile
@@ -180,18 +179,6 @@ def test_a_folder_gets_files_by_their_time_and_keeps_the_newest(project, place):
     assert (len(names), names[0], names[-1]) == (3, "assay-20200102-000000.zip", "mine.zip")
     with pytest.raises(CommandError, match="is there already"):
         call_command("backup", str(folder / "mine.zip"), stdout=StringIO())
-
-
-def test_a_disk_that_is_full_is_named(project, place):
-    """As far as a limit on the size of files is one."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
-    try:
-        with pytest.raises(CommandError, match=r"today.zip could not be written|pg_dump failed"):
-            call_command("backup", str(place / "today.zip"))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert list(place.glob(".*")) == []
 
 
 def test_a_program_that_is_missing_is_named(project, place, monkeypatch):

@@ -160,15 +160,6 @@ def test_a_reservation_is_given_back_from_the_queue(signed_in, ana, project):
     assert (taken.slot, taken.lease_expires_at) == (None, None)
 
 
-@pytest.mark.parametrize(("who", "label"), [("ana", "Queue"), ("noor", "Home"), ("olga", "Home")])
-def test_the_first_page_is_called_a_queue_only_where_it_is_one(
-    signed_in, project, people, who, label
-):
-    content = signed_in(people[who]).get("/docs/").content.decode()
-
-    assert f'<a href="/">{label}</a>' in content
-
-
 def test_a_newcomer_reads_the_guidelines_before_the_first_conversation(
     signed_in, project, ana, rita
 ):

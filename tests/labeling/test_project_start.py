@@ -94,14 +94,6 @@ def test_the_step_of_the_people_is_done_when_two_have_joined(signed_in, empty, r
     assert ("3 of 4 steps done" in after, 'id="step-people" class="done"' in after) == (True, True)
 
 
-def test_a_round_is_never_the_main_thing_where_nothing_can_be_handed_out(signed_in, project, rita):
-    factories.answer_all(factories.open_full(project, project.conversations.count() or 4))
-
-    html = signed_in(rita).get("/projects/orders/").content.decode()
-
-    assert not re.search(r'class="button primary" href="[^"]*rounds/new/"', html)
-
-
 def test_a_step_taken_in_place_leaves_the_focus_at_what_comes_next(signed_in, empty, rita, people):
     client = signed_in(rita)
     in_place = {"headers": {"HX-Request": "true"}, "follow": True}

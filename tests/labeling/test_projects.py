@@ -4,7 +4,6 @@ from django.core.exceptions import ValidationError
 
 from labeling.core.forms.projects import ProjectForm
 from labeling.models import Event, Project
-from labeling.work import rounds
 from tests import factories
 from tests.pages import page, text_of
 
@@ -23,12 +22,6 @@ NEW = {
 
 def verbs(project):
     return list(Event.objects.filter(project=project).values_list("verb", flat=True))
-
-
-def fail_calibration(project):
-    """Ana marks message 0, Ben and Cleo message 1, of 4 each: Ben and Cleo agree fully."""
-    opened = factories.open_calibration(project, 2)
-    return factories.answer_each(opened, lambda who: [0] if who == "ana" else [1])
 
 
 def test_staff_create_a_project_and_lead_it(signed_in, admin):
@@ -86,26 +79,6 @@ def test_a_short_name_that_is_taken_is_refused_in_words(signed_in, admin, projec
     assert "There is a project “orders” already" in text_of(response)
 
 
-def test_the_gate_says_that_nothing_was_measured_yet(signed_in, project, rita):
-    shown = page(signed_in(rita), f"{URL}calibration/")
-
-    assert "No calibration round has been held; κ of more than 0.75 is needed" in shown
-
-
-def test_figures_of_the_gate_are_written_as_the_language_does(signed_in, project, rita):
-    project.kappa_threshold = 0.755
-    project.save()
-    client = signed_in(rita)
-    client.cookies["django_language"] = "de"
-
-    shown = page(client, URL) + page(client, f"{URL}calibration/")
-
-    assert shown.count("0,755") == 3
-    assert "0.755" not in shown
-    fail_calibration(project)
-    assert "κ −0,33" in page(client, f"{URL}calibration/")
-
-
 def test_an_override_stays_visible_with_its_reason(signed_in, project, rita):
     factories.open_full(project, 2, override_reason="The pilot needs labels by Friday.")
 
@@ -113,22 +86,6 @@ def test_an_override_stays_visible_with_its_reason(signed_in, project, rita):
 
     assert "Overridden:" in shown
     assert "“The pilot needs labels by Friday.”" in shown
-
-
-def test_events_are_told_in_words(signed_in, project, rita):
-    rounds.close(factories.open_full(project, 2), by=rita)
-
-    shown = page(signed_in(rita), URL)
-
-    assert "rita closed a round of full labeling" in shown
-    assert "opened a round (full) of 2 conversations" in shown
-
-
-def test_the_rules_of_a_project_name_its_layers_as_its_form_does(signed_in, project, rita):
-    project.layers = ["extraction", "inference"]
-    project.save()
-
-    assert "Labels Requirements, Inferred requirements" in page(signed_in(rita), URL)
 
 
 def test_a_layer_is_labeled_with_what_its_labels_refer_to():

@@ -105,12 +105,6 @@ def test_a_test_shows_at_once_what_came_of_it(project, rita, lead, settings):
     assert "taken (204)" in page(lead, here)
 
 
-def test_what_no_private_network_was_told_names_the_setting(project, made, lead):
-    WebhookDelivery.objects.update(outcome="private", attempts=1)
-
-    assert "ASSAY_WEBHOOK_ALLOW_PRIVATE" in page(lead, f"{HERE}{made.pk}/")
-
-
 def test_it_is_removed_after_a_question(project, made, lead):
     here = f"{HERE}{made.pk}/"
 

@@ -15,7 +15,6 @@ from labeling.models import Event, Job, Round, Webhook, WebhookDelivery
 from labeling.operation.rules.webhooks import MAX_ATTEMPTS, WAITS
 from labeling.operation.views.docs import FOLDER
 from labeling.operation.webhooks import sending, webhooks
-from labeling.settling import merges
 from labeling.work import annotations
 from tests import factories
 from tests.webhook_receiver import signed_by
@@ -40,10 +39,6 @@ def work(made):
     Webhook.objects.update(resting_until=None)
     WebhookDelivery.objects.update(next_attempt_at=timezone.now())
     sending.work(made.pk, uuid4())
-
-
-def merge_answers(project):
-    merges.merge(project, ruler=factories.ruler)
 
 
 def test_a_receiver_is_told_what_happened_in_ids_and_signed(project, rita, ana, made, receiver):
@@ -124,26 +119,6 @@ def test_only_what_is_wanted_is_told(project, rita, receiver):
     assert [json.loads(one.body)["verb"] for one in receiver.received] == ["gold.frozen"]
 
 
-def test_it_is_told_once_when_everybody_has_answered_a_conversation(project, made, receiver):
-    round_ = factories.open_full(project, 1)
-    WebhookDelivery.objects.all().delete()
-    *others, last = round_.assignments.all()
-    for one in others:
-        factories.answer(one)
-    merge_answers(project)
-    assert not Event.objects.filter(verb="conversation.answered").exists()
-
-    factories.answer(last)
-    for _ in range(2):
-        merge_answers(project)
-    work(made)
-
-    told = [json.loads(one.body) for one in receiver.received]
-    (done,) = [one["object"] for one in told if one["verb"] == "conversation.answered"]
-    assert (done["type"], done["id"]) == ("conversation", str(last.conversation_id))
-    assert done["conversation"] == last.conversation.external_id
-
-
 @pytest.mark.parametrize(
     ("behaviour", "outcome", "status"),
     [
@@ -175,15 +150,6 @@ def test_what_fails_is_tried_again_under_the_same_id(
     first, second = receiver.received  # and nothing at the address of the redirect
     assert first.headers["webhook-id"] == second.headers["webhook-id"]
     assert first.body == second.body
-
-
-def test_an_answer_is_known_before_its_body_ends(project, made, receiver):
-    happen(project)
-    receiver.plan("endless_body")
-
-    work(made)
-
-    assert WebhookDelivery.objects.get().state == "delivered"
 
 
 def test_it_is_given_up_in_the_end_and_sent_again_when_a_lead_asks(project, rita, made, receiver):

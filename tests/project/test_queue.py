@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from kombu import Connection
 
-from config.celery import Sweeper, sweep_once
+from config.celery import Sweeper
 from config.celery import app as celery_app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,23 +97,6 @@ def test_the_sweep_comes_again_whatever_one_of_them_met(caplog):
         sweeper.stop(worker)
 
     assert len(calls) >= 3
-
-
-def test_a_sweep_that_fails_is_logged(caplog):
-    conf = SimpleNamespace(sweep_task="sweep", sweep_seconds=10)
-
-    sweep_once(SimpleNamespace(conf=conf, tasks={}))
-
-    assert "The sweep failed; it is tried again in 10 s." in caplog.text
-
-
-def test_messages_are_wake_ups_that_travel_as_json():
-    conf = celery_app.conf
-
-    assert conf.task_acks_late is False  # nothing is left to acknowledge when a broker went away
-    assert conf.accept_content == ["json"]
-    assert conf.task_serializer == "json"
-    assert conf.result_backend is None
 
 
 def test_a_lost_broker_is_asked_for_every_few_seconds_however_long_it_was_away(monkeypatch):
