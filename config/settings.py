@@ -286,7 +286,6 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 
-_on_postgres = _database["ENGINE"].endswith("postgresql")
 CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "filesystem://")
 if CELERY_BROKER_URL.startswith(("database:", "files:")):
     raise ImproperlyConfigured(

@@ -34,8 +34,6 @@ from labeling.gold.api.gold import (
 )
 from labeling.gold.api.looks import LooksView
 from labeling.operation.api import StatusView
-from labeling.overview.api.progress import ProgressView
-from labeling.overview.api.project_settings import SettingsView
 from labeling.overview.api.projects import ProjectListView, ProjectView
 from labeling.settling.api.adjudications import AdjudicationView
 from labeling.settling.api.decisions import CasesView
@@ -101,8 +99,6 @@ of_a_round: Addresses = [
 
 of_a_project: Addresses = [
     path("", ProjectView.as_view(), name="api-project"),
-    path("settings/", SettingsView.as_view(), name="api-settings"),
-    path("progress/", ProgressView.as_view(), name="api-progress"),
     path("members/", MembersView.as_view(), name="api-members"),
     path("members/<int:pk>/", MemberView.as_view(), name="api-member"),
     path("conversations/", ConversationsView.as_view(), name="api-conversations"),

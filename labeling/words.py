@@ -299,7 +299,6 @@ WORDS: dict[str, Text] = {
     "job.cases_failed": _("{n} cases failed, the last one so: {why}"),
     "job.no_reason": _("No reason was stored."),
     "invitation.name_in_use": _("Somebody is called “{username}” already: choose another."),
-    "invitation.revoked": _("This invitation was revoked."),
     "chat.bad_value": _('{place}: "{key}" is {value}, not like {example}'),
     "file.bad_cue_time": _(
         "line {line:d}: not the times of a cue, such as 00:01.000 --> 00:04.000"

@@ -105,7 +105,6 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ),
         ("round-new api-project api-conversations", of_project),
         ("api-members api-rounds api-guidelines", of_project),
-        ("api-settings api-progress", of_project),
         ("api-adjudications api-labels", of_project),
         ("api-agreement-ratings", [*of_project, 2]),
         ("api-round api-round-conversations api-round-close", [*of_project, 2]),

@@ -14,13 +14,11 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from labeling.accounts import accounts, mails
 from labeling.core import events, members
 from labeling.domain.errors import RuleError
-from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
 from labeling.domain.secrets import digest_of, make_secret
 from labeling.models import Invitation, Membership, Project
@@ -191,18 +189,8 @@ def find(secret: str) -> Invitation | None:
     return invitations.filter(digest=digest_of(secret)).first()
 
 
-def why_over(invitation: Invitation) -> Fact | None:
-    """Why a link opens nothing any more; None while it does."""
-    if invitation.revoked_at:
-        return Fact("invitation.revoked")
-    if invitation.expires_at <= timezone.now():
-        day = date_format(timezone.localtime(invitation.expires_at))
-        return Fact(msgid("This invitation expired on {day}."), day=day)
-    if not invitation.uses_left:
-        return Fact(msgid("This invitation has been used."))
-    if Invitation.objects.filter(usable(), pk=invitation.pk).exists():
-        return None
-    return Fact(msgid("The person who made this invitation no longer leads the project."))
+def opens(invitation: Invitation) -> bool:
+    return Invitation.objects.filter(usable(), pk=invitation.pk).exists()
 
 
 def is_in(invitation: Invitation, user: User) -> bool:

@@ -32,7 +32,8 @@ def print_faults(
     counts: Sequence[Mapping[str, Any]], faults: Sequence[Mapping[str, str]], *, out: Any
 ) -> None:
     console = Console(file=out, width=None if sys.stdout.isatty() else WIDTH, highlight=False)
-    console.print(_files(counts))
+    for row in counts:
+        console.print(escape(_counted(row)), soft_wrap=True)
     if not faults:
         console.print("Nothing is odd in these files.")
         return
@@ -44,35 +45,12 @@ def print_faults(
             console.print(escape(line.rstrip(": ")), soft_wrap=True)
 
 
-def _files(counts: Sequence[Mapping[str, Any]]) -> Table:
-    """A column for whatever any of the files has; evidence counts questions of which all, some,
-    or none of the evidence was found."""
-    categories = sorted({name for row in counts for name in row.get("categories", {})})
-    plain = [name for name in PLAIN if any(name in row for row in counts)]
-    has_evidence = any("tolerant" in row for row in counts)
-    table = Table()
-    table.add_column("file", no_wrap=True)
-    for name in plain:
-        table.add_column(name, justify="left" if name == "split" else "right")
-    for name in categories:
-        table.add_column(name, justify="right")
-    if has_evidence:
-        table.add_column(EVIDENCE, justify="right")
-    for row in counts:
-        table.add_row(
-            escape(row["file"]),
-            *(
-                str(row.get(name) or "–") if name == "split" else _number(row, name)
-                for name in plain
-            ),
-            *(_number(row.get("categories", {}), name) for name in categories),
-            *(["/".join(map(str, row.get("tolerant", {}).values()))] if has_evidence else []),
-        )
-    return table
-
-
-def _number(row: Mapping[str, Any], name: str) -> str:
-    return str(row.get(name, "–"))
+def _counted(row: Mapping[str, Any]) -> str:
+    """What a file has; ``evidence``: questions of which all, some, or none of it was found."""
+    counts = {name: row[name] for name in PLAIN if name in row} | row.get("categories", {})
+    if found := row.get("tolerant"):
+        counts[EVIDENCE] = "/".join(map(str, found.values()))
+    return f"{row['file']}: " + ", ".join(f"{name} {value}" for name, value in counts.items())
 
 
 def _kinds(faults: Sequence[Mapping[str, str]]) -> Table:

@@ -31,7 +31,6 @@ VALUES: dict[str, Any] = {
 """What methods are called with by the names of their parameters; else by their type."""
 
 LOOKED_UP: dict[tuple[str, str], dict[str, Any]] = {
-    ("GET", "api-settings"): {},
     ("GET", "api-annotation"): {
         "status": "draft",
         "version": 0,

@@ -39,24 +39,6 @@ def fields_of(refusal: Any) -> dict[str, Any]:
 # --- projects -------------------------------------------------------------------------------------
 
 
-def test_settings_change_one_by_one_and_are_checked_like_those_of_the_page(project, ask):
-    schema = {"Purchase": ["buyer", "item"], "Delivery": ["item"]}
-    changed = ask("rita", "patch", "settings/", {"overlap": 2, "event_schema": schema})
-
-    assert changed["changed"] == ["overlap", "event_schema"]
-    assert list(changed["settings"]["event_schema"].items()) == list(schema.items())
-    for wrong in (
-        {"layers": ["inference"]},
-        {"match_threshold": 1},
-        {"actor_synonyms": [["buyer"]]},
-        {"event_schema": {"": ["buyer"]}},
-        {"open_fields": {"extraction": ["title"]}},
-        {"hints": ["loud"]},
-    ):
-        assert list(fields_of(ask("rita", "patch", "settings/", wrong, status=400))) == [*wrong]
-    assert ask("rita", "patch", "settings/", {}) == {**changed, "changed": []}
-
-
 # --- people ---------------------------------------------------------------------------------------
 
 
@@ -156,7 +138,7 @@ def test_lists_ask_no_more_for_more_rows(project, people):
     client = Client()
     client.force_login(people["rita"])
     paths = [
-        *("conversations/", "members/", "rounds/", "", "progress/", "adjudications/"),
+        *("conversations/", "members/", "rounds/", "", "adjudications/"),
         "guidelines/",
         "rounds/1/disagreements/",
     ]

@@ -137,8 +137,8 @@ def test_a_link_shows_once_and_inviting_again_replaces_it(empty, rita):
     first = invitations.invite_people(project=empty, role="annotator", by=rita, people=["Zoé"])
     again = invitations.invite_people(project=empty, role="annotator", by=rita, people=["Zoé"])
 
-    assert invitations.why_over(invitations.find(first.invited[0].secret)) is not None
-    assert invitations.why_over(invitations.find(again.invited[0].secret)) is None
+    assert not invitations.opens(invitations.find(first.invited[0].secret))
+    assert invitations.opens(invitations.find(again.invited[0].secret))
     assert [link.invitee for link in invitations.of_project(empty)] == ["Zoé"]
     assert (
         list(Event.objects.filter(project=empty).values_list("verb", flat=True)).count(

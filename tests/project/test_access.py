@@ -207,8 +207,6 @@ EXPECTED = {
     "api-docs": API_EVERYBODY,
     "api-projects": API_EVERYBODY,
     "api-project": API_READERS,
-    "api-settings": Row(403, 404, 404, 403, 200),
-    "api-progress": API_READERS,
     "api-members": API_READERS,
     "api-member": Row(403, 405, 405, 405, 405),
     "api-conversations": API_READERS,

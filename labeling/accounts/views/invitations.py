@@ -22,8 +22,6 @@ from labeling.core.forms.members import NewAccountForm, PeopleForm
 from labeling.core.links import absolute
 from labeling.core.views import once
 from labeling.core.views.access import form_page, person, said_by
-from labeling.domain.errors import RuleError
-from labeling.domain.facts import Fact
 from labeling.models import Invitation
 from labeling.translation import lazy, translated
 from labeling.words import words
@@ -81,10 +79,10 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     invitation = service.find(secret)
     if invitation is None:
         raise Http404
-    if over := service.why_over(invitation):
+    if not service.opens(invitation):
         if request.user.is_authenticated and service.is_in(invitation, request.user):
             return _at_home(request, invitation, _("You are {role} of {name} already."))
-        return _over(request, invitation, over)
+        return _over(request, invitation)
     if request.user.is_authenticated:
         return _for_member(request, invitation, request.user)
     return _for_newcomer(request, invitation)
@@ -95,8 +93,8 @@ def _for_member(request: HttpRequest, invitation: Invitation, user: User) -> Htt
         return render(request, "labeling/invitation.html", {"invitation": invitation})
     try:
         service.accept(invitation, user=user)
-    except RuleError as error:
-        return _over(request, invitation, error.fact)
+    except service.InvitationOver:
+        return _over(request, invitation)
     return _at_home(request, invitation, WELCOME)
 
 
@@ -112,8 +110,8 @@ def _for_newcomer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
             )
         except accounts.NameInUse as error:
             form.add_error("username", words(error.fact))
-        except RuleError as error:
-            return _over(request, invitation, error.fact)
+        except service.InvitationOver:
+            return _over(request, invitation)
         else:
             enter(request, user)
             return _at_home(request, invitation, WELCOME)
@@ -129,9 +127,9 @@ def _proposal(invitation: Invitation) -> dict[str, str]:
     return {"full_name": name} if " " in name else {"username": name}
 
 
-def _over(request: HttpRequest, invitation: Invitation, why: Fact) -> HttpResponse:
+def _over(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     """Perhaps since the page was opened: somebody else may have been quicker."""
-    context = {"invitation": invitation, "over": why, "ask": service.whom_to_ask(invitation)}
+    context = {"invitation": invitation, "over": True, "ask": service.whom_to_ask(invitation)}
     return render(request, "labeling/invitation.html", context, status=410)
 
 

@@ -18,7 +18,6 @@ from labeling.management.base import AssayCommand
 from labeling.models import Project
 from labeling.schema import LAYERS
 from labeling.settling import processing
-from labeling.templatetags.figures import chance
 from labeling.words import in_english, worded
 
 COLUMNS = ("a", "b", "kappa", "band", "n", "raw", "positive_f1", "ac1", "ci_low", "ci_high")
@@ -120,22 +119,12 @@ def _explained(result: Agreement) -> list[str]:
         f"Fleiss' κ {_shown(result.fleiss_kappa)}, "
         f"Krippendorff's α {_shown(result.krippendorff_alpha)}"
     )
-    if result.chance_above is not None:
-        lines.append(f"true figure above {result.threshold}: {chance(result.chance_above)}")
-    if result.outlook:
-        passes = ", ".join(f"{chance(row.passes)} at {row.true:.2f}" for row in result.outlook)
-        lines.append(f"of rounds of this size would pass, by the true figure: {passes}")
     if content := result.content:
         needed = f"at least {content.threshold} needed" if content.threshold else "no threshold"
         why = f" ({in_english(content.reason)})" if content.reason else ""
         said = "passed" if content.passed else "not passed"
         value = _shown(content.value, content.threshold)
         lines.append(f"labels match with F1 {value}, {needed}: {said}{why}")
-    for origin, figures in result.by_origin.items():
-        lines.append(
-            f"{origin} labels alone: {figures['statistic']} {_shown(figures['value'])}, "
-            f"Krippendorff's α {_shown(figures['krippendorff_alpha'])}"
-        )
     return lines
 
 

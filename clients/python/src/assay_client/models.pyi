@@ -151,10 +151,6 @@ class CaseScore(Record):
     weight: float | None
     detail: dict[str, Any]
 
-class Changed(Record):
-    changed: list[str]
-    settings: Settings
-
 class Choice(Record):
     annotator: str
     choice: Any
@@ -667,35 +663,6 @@ class Part(Record):
     kind: str
     text: str
 
-class PatchedSettings(Record):
-    name: str
-    description: str
-    overlap: int
-    review_rate: float
-    publish_names: bool
-    hints: list[str]
-    hints_in_calibration: bool
-    kappa_threshold: float
-    kappa_statistic: str
-    match_threshold: float
-    actor_synonyms: list[list[str]]
-    layers: list[str]
-    label_f1_threshold: float
-    open_fields: dict[str, list[str]]
-    event_schema: dict[str, list[str]]
-
-class Person(Record):
-    still_held: int
-    username: str
-    assigned: int
-    pending: int
-    draft: int
-    submitted: int
-    skipped: int
-    returned: int
-    minutes: float | None
-    last_active: datetime | None
-
 class Pipeline(Record):
     name: str
     title: str
@@ -771,10 +738,6 @@ class Project(Record):
     label_f1_threshold: float
     layers: list[str]
     roles: list[str]
-
-class ProjectProgress(Record):
-    conversations: list[State]
-    people: list[Person]
 
 class RemarkIn(TypedDict, total=False):
     body: str
@@ -965,23 +928,6 @@ class SentHint(Record):
     kind: str
     text: str
 
-class Settings(Record):
-    name: str
-    description: str
-    overlap: int
-    review_rate: float
-    publish_names: bool
-    hints: list[str]
-    hints_in_calibration: bool
-    kappa_threshold: float
-    kappa_statistic: str
-    match_threshold: float
-    actor_synonyms: list[list[str]]
-    layers: list[str]
-    label_f1_threshold: float
-    open_fields: dict[str, list[str]]
-    event_schema: dict[str, list[str]]
-
 class ShortDecision(Record):
     layer: str
     version: int
@@ -1045,10 +991,6 @@ class Standing(Record):
     gold: str
     looks: int
     budget: int | None
-
-class State(Record):
-    name: str
-    number: int
 
 class Status(Record):
     at: datetime

@@ -62,18 +62,6 @@ class ProjectPart(Part):
         """Have a worker freeze what is settled: ``freeze(…).wait()`` is the release (leads)."""
         return self.freezes.ask(layer, **options)
 
-    def progress(self) -> models.ProjectProgress:
-        """How far conversations and people are."""
-        return self._get(models.ProjectProgress, "progress")
-
-    def settings(self) -> models.Settings:
-        return self._get(models.Settings, "settings")
-
-    def change(self, **settings: Any) -> models.Settings:
-        """Change settings (leads)."""
-        changed = self._transport.patch(self._path("settings"), settings)
-        return models.Settings(changed["settings"])
-
     def __repr__(self) -> str:
         return f"<Project {self.slug}>"
 

@@ -79,9 +79,6 @@ class Transport:
     def put(self, path: str, json: object) -> Any:
         return self.send("PUT", path, json=json)
 
-    def patch(self, path: str, json: object) -> Any:
-        return self.send("PATCH", path, json=json)
-
     def delete(self, path: str, query: Query | None = None) -> Any:
         return self.send("DELETE", path, query=query)
 
