@@ -7,7 +7,6 @@ from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
 from config.assets import require_current
-from labeling.translation import load_catalog
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -16,7 +15,6 @@ application = get_wsgi_application()
 # Every view is loaded before the first request: threads that load modules at the same time get
 # halves of those that import each other.
 _ = get_resolver().url_patterns
-load_catalog()
 # With "--preload" the processes of a server share what the collector does not look at.
 gc.collect()
 gc.freeze()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, cast
 
 from django.conf import settings
 from django.utils.translation import get_language, gettext, gettext_lazy
-from django.utils.translation.trans_real import DjangoTranslation, translation
+from django.utils.translation.trans_real import DjangoTranslation
 from django.views.i18n import JavaScriptCatalog
 
 from labeling.schema import EventSchema, OpenFields, form_layers
@@ -37,20 +36,6 @@ def lazy(text: str) -> str:
     return cast("str", gettext_lazy(text))
 
 
-def load_catalog() -> None:
-    """Load British English, and leave out the empty catalogs that a text would be looked up in.
-
-    Each app adds one of English, in which nothing is but its head. Other languages fall back on
-    the same.
-    """
-    catalog: Any = translation(settings.LANGUAGE_CODE)
-    while (following := catalog._fallback) is not None:
-        if any(following._catalog.keys()):
-            catalog = following
-        else:
-            catalog._fallback = following._fallback
-
-
 def translated(text: Any) -> str:
     """A text of a table; untranslated texts stay as they are."""
     return gettext(text) if text else ""  # gettext("") is the head of the catalog
@@ -70,15 +55,7 @@ def translated_tree(value: Any) -> Any:
     return value
 
 
-# What is the same for all readers of a language is translated once. It is shared, so never changed.
-
-
 def translated_keys(keys: Iterable[Key]) -> Any:
-    return _translated_keys(_language(), tuple(keys))
-
-
-@lru_cache(maxsize=64)
-def _translated_keys(language: str, keys: tuple[Key, ...]) -> Any:
     return translated_tree([key._asdict() for key in keys])
 
 
@@ -88,26 +65,12 @@ def translated_layers(
     open_fields: OpenFields | None = None,
 ) -> Any:
     """:func:`form_layers` for a page."""
-    schema = json.dumps(event_schema)
-    return _translated_layers(_language(), tuple(layers), schema, json.dumps(open_fields))
-
-
-@lru_cache(maxsize=64)
-def _translated_layers(
-    language: str, layers: tuple[str, ...], schema: str, open_fields: str
-) -> Any:
-    return translated_tree(
-        form_layers(layers, event_schema=json.loads(schema), open_fields=json.loads(open_fields))
-    )
+    return translated_tree(form_layers(layers, event_schema=event_schema, open_fields=open_fields))
 
 
 def script_texts() -> dict[str, str]:
     """The catalog of the scripts in the language of the page; nothing for English."""
-    return _script_texts(_language())
-
-
-def _language() -> str:
-    return get_language() or settings.LANGUAGE_CODE
+    return _script_texts(get_language() or settings.LANGUAGE_CODE)
 
 
 @cache

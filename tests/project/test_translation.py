@@ -17,12 +17,12 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
-from django.utils.translation import override, trans_real
+from django.utils.translation import override
 
 from config import messages
 from labeling.models import Project
 from labeling.schema import LAYERS, form_layers
-from labeling.translation import load_catalog, translated
+from labeling.translation import translated
 from labeling.work import guidelines
 from tests import everything
 from tests.project.test_access import EXPECTED
@@ -259,25 +259,3 @@ def test_states_are_chosen_and_changed_lines_read_out_in_german(
 
     assert '<option value="queued" selected>In der Warteschlange</option>' in filters
     assert '<span class="visually-hidden">entfernt</span>' in changes.content.decode()
-
-
-def _catalogs(language: str) -> list[Any]:
-    chain: list[Any] = [trans_real.translation(language)]
-    while chain[-1]._fallback is not None:
-        chain.append(chain[-1]._fallback)
-    return chain
-
-
-def test_a_text_is_looked_up_in_no_empty_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trans_real, "_translations", {})
-    before = {language: _catalogs(language) for language, _ in settings.LANGUAGES}
-    texts = {text for catalog in before["de"][:2] for text, _ in catalog._catalog.items() if text}
-    monkeypatch.setattr(trans_real, "_translations", {})
-    load_catalog()
-    for language, chain in before.items():
-        after = _catalogs(language)
-        assert len(after) < len(chain)
-        assert all(any(catalog._catalog.keys()) for catalog in after)
-        lookups = [(chain[0].gettext(text), after[0].gettext(text)) for text in texts]
-        assert len(lookups) > 1000
-        assert [old for old, _ in lookups] == [new for _, new in lookups]
