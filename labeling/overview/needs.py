@@ -25,8 +25,7 @@ from labeling.models import (
     Round,
 )
 from labeling.overview.progress import in_gold
-from labeling.work import assignments
-from labeling.work.round_counts import decision
+from labeling.work.round_counts import counted, decision
 from labeling.work.stages import with_stage
 
 Stage = Conversation.Stage
@@ -59,28 +58,18 @@ class Discussion:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenRound:
-    round: Round
-    assigned: int
-    answered: int
-
-    @property
-    def missing(self) -> int:
-        return self.assigned - self.answered
-
-
-@dataclass(frozen=True, slots=True)
 class Standing:
     """Where a project stands. ``passed`` is a calibration that full labeling may follow.
 
     ``counts`` are of conversations: ``in_work`` lack answers, ``settled`` have an outcome, and
     ``not_in_gold`` are those of them that are not frozen; ``reopened`` are items of gold.
+    ``answered`` are open rounds of full labeling in which no answer is missing.
     """
 
     project: Project
     discussion: Discussion | None
     passed: Round | None
-    open_rounds: list[OpenRound]
+    answered: list[Round]
     counts: Mapping[str, int]
     has_rounds: bool
 
@@ -100,7 +89,7 @@ def standings(projects: Collection[Project]) -> list[Standing]:
     own = {project.pk: project for project in projects}
     rounds = Round.objects.filter(project__in=own)
     discussions = {d.round.project_id: d for d in _discussions(_not_held_again(own))}
-    opened = _open_rounds(rounds.filter(state=Round.State.OPEN))
+    answered = _answered(rounds.filter(state=Round.State.OPEN, kind=Round.Kind.FULL))
     held: dict[int, list[Round]] = defaultdict(list)
     for round_ in rounds.only("project", "number", "kind", "state", "agreement"):
         held[round_.project_id].append(round_)
@@ -115,7 +104,7 @@ def standings(projects: Collection[Project]) -> list[Standing]:
             project=project,
             discussion=discussions.get(pk),
             passed=_to_follow(held[pk]),
-            open_rounds=opened[pk],
+            answered=answered[pk],
             counts=_counts(stages[pk], in_gold.get(pk, 0)) | {"reopened": reopened.get(pk, 0)},
             has_rounds=bool(held[pk]),
         )
@@ -195,14 +184,13 @@ def _sum_of(layers: Iterable[str], totals: Mapping[str, int]) -> int | None:
     return sum(known) if len(known) == len(numbers) else None
 
 
-def _open_rounds(rounds: Any) -> dict[int, list[OpenRound]]:
-    opened = list(rounds.defer("agreement").order_by("number"))
-    work = assignments.by_round(opened)
-    by_project: dict[int, list[OpenRound]] = defaultdict(list)
-    for round_ in opened:
-        counts = work[round_.pk]
-        answered = counts["submitted"] + counts["skipped"]
-        by_project[round_.project_id].append(OpenRound(round_, sum(counts.values()), answered))
+def _answered(opened: Any) -> dict[int, list[Round]]:
+    """Of a pool every place has its answer: work that nobody has taken is nobody's."""
+    by_project: dict[int, list[Round]] = defaultdict(list)
+    for round_ in counted(opened.order_by("number")):
+        places = round_.n_conversations * round_.overlap
+        if round_.n_done >= (places if round_.pool else round_.n_assigned) > 0:
+            by_project[round_.project_id].append(round_)
     return by_project
 
 

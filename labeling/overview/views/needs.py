@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
 
-from labeling.models import Project, Round
+from labeling.models import Project
 from labeling.overview import needs
-from labeling.overview.needs import Discussion, OpenRound, Standing
+from labeling.overview.needs import Discussion, Standing
 from labeling.translation import lazy
 
 SHOWN = 8
@@ -126,7 +126,9 @@ def of_project(standing: Standing) -> list[Need]:
     """What a lead of the project can do next, the most urgent first."""
     project = standing.project
     lines = _calibration(standing)
-    lines += [line for opened in standing.open_rounds if (line := _round(project, opened))]
+    for round_ in standing.answered:
+        text = _("Everybody has answered round {number}").format(number=round_.number)
+        lines.append(_need(24, project, text, _("Close it"), "round-close", round_.number))
     for what, (rank, text, action, page) in COUNTED.items():
         n = standing.counts[what]
         if n and (standing.has_rounds or what != "unplanned"):
@@ -157,20 +159,6 @@ def _calibration(standing: Standing) -> list[Need]:
     text = _("All disagreements of round {number} are decided: update the guidelines")
     text = text.format(number=number)
     return [_need(21, project, text, _("Change the guidelines"), "guideline-new")]
-
-
-def _round(project: Project, opened: OpenRound) -> Need | None:
-    number = opened.round.number
-    if not opened.missing and opened.round.kind == Round.Kind.FULL:
-        text = _("Everybody has answered round {number}").format(number=number)
-        return _need(24, project, text, _("Close it"), "round-close", number)
-    if opened.missing:
-        text = _("Round {number} is being labeled: {answered} of {assigned} answers").format(
-            number=number, answered=opened.answered, assigned=opened.assigned
-        )
-        rank = 23 if opened.round.kind == Round.Kind.CALIBRATION else 55
-        return _need(rank, project, text, _("Follow it"), "progress")
-    return None
 
 
 def _need(rank: int, project: Project, text: str, action: str, name: str, *args: Any) -> Need:
