@@ -14,7 +14,7 @@ from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
 from labeling.gold import gold_requests
 from labeling.jobs import jobs
-from labeling.jobs.jobs import Failure, Job, Kind, Scope, of_projects
+from labeling.jobs.jobs import Failure, Job, Kind
 from labeling.models import Event, PendingUpdate, Project, WebhookDelivery
 from labeling.screening import check_turns
 
@@ -28,13 +28,13 @@ def register() -> None:
     )
 
 
-def _answers(scope: Scope) -> Iterator[Job]:
-    rows = of_projects(PendingUpdate.objects.order_by(), scope)
+def _answers() -> Iterator[Job]:
+    rows = PendingUpdate.objects.order_by()
     return _of_each("answers", rows, "project", "asked_at", "progress")
 
 
-def _checks(scope: Scope) -> Iterator[Job]:
-    rows = of_projects(check_turns.unscored(), scope, "round__project")
+def _checks() -> Iterator[Job]:
+    rows = check_turns.unscored()
     return _of_each("checks", rows, "round__project", "annotation__updated_at", "checks")
 
 
@@ -48,9 +48,9 @@ def _of_each(kind: str, rows: Any, path: str, asked_at: str, page: str) -> Itera
         yield Job(kind, project.pk, row["since"], False, project, url=url, total=row["n"])
 
 
-def _freezes(scope: Scope) -> Iterator[Job]:
+def _freezes() -> Iterator[Job]:
     """Only the first of a project can be under way: they are taken in order."""
-    asked = gold_requests.all_waiting(scope)
+    asked = gold_requests.all_waiting()
     seen: set[int | None] = set()
     for each in asked:
         if each.project is None:
@@ -67,11 +67,11 @@ def _of_gold(event: Event) -> tuple[str, str]:
     return str(event.data.get("name") or ""), reverse("gold", args=[event.project.slug])
 
 
-def _webhooks(scope: Scope) -> Iterator[Job]:
+def _webhooks() -> Iterator[Job]:
     """One job for each address with something to send now, unless it is paused or rests."""
     now = clock.now()
     due = WebhookDelivery.objects.due(now).filter(webhook__removed_at=None)
-    due = of_projects(due.filter(webhook__active=True), scope, "webhook__project").order_by()
+    due = due.filter(webhook__active=True).order_by()
     rows = due.values("webhook", "webhook__project", "webhook__resting_until")
     counted = list(rows.annotate(n=Count("pk"), since=Min("next_attempt_at")))
     projects = Project.objects.in_bulk({row["webhook__project"] for row in counted})
@@ -86,19 +86,19 @@ def _webhooks(scope: Scope) -> Iterator[Job]:
 # --- what failed ----------------------------------------------------------------------------------
 
 
-def _refused_freezes(scope: Scope, since: datetime) -> Iterator[Failure]:
+def _refused_freezes(since: datetime) -> Iterator[Failure]:
     verb = gold_requests.OUTCOMES[1]
-    refused = of_projects(Event.objects.filter(verb=verb, at__gt=since), scope)
+    refused = Event.objects.filter(verb=verb, at__gt=since)
     for event in refused.select_related("project").order_by("-pk")[: jobs.FAILURES]:
         why = Fact.from_json(event.data["message"])
         yield Failure("freeze", event.pk, event.at, why, event.project, *_of_gold(event))
 
 
-def _given_up(scope: Scope, since: datetime) -> Iterator[Failure]:
+def _given_up(since: datetime) -> Iterator[Failure]:
     failed = WebhookDelivery.objects.filter(
         state=WebhookDelivery.State.FAILED, tried_at__gt=since, webhook__removed_at=None
     )
-    rows = of_projects(failed, scope, "webhook__project").select_related("webhook__project")
+    rows = failed.select_related("webhook__project")
     for row in rows.order_by("-pk")[: jobs.FAILURES]:
         project = row.webhook.project
         why = Fact(

@@ -50,7 +50,6 @@ from labeling.operation.views.docs import docs
 from labeling.operation.views.health import healthz, readyz
 from labeling.operation.views.metrics import metrics
 from labeling.operation.views.status import (
-    project_status,
     status,
 )
 from labeling.operation.views.webhooks import (
@@ -97,7 +96,6 @@ of_a_project = [
     path("settings/", settings_page, name="project-settings"),
     path("tables/<slug:name>.csv", table, name="table"),
     path("audit/", audit, name="audit"),
-    path("status/", project_status, name="project-status"),
     path("members/", members, name="members"),
     path("members/<int:pk>/remove/", member_remove, name="member-remove"),
     path("webhooks/", webhooks, name="webhooks"),

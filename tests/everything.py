@@ -111,7 +111,6 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("api-disagreements", [*of_project, 2]),
         ("api-disagreement api-remarks api-outcome", [*of_project, 2, f"{mine.conversation_id}-0"]),
         ("progress members audit project-settings", of_project),
-        ("project-status", of_project),
         ("people-invite project-start guideline-start", of_project),
         ("webhooks", of_project),
         ("webhook webhook-test webhook-resume", [*of_project, hook.pk]),

@@ -85,9 +85,6 @@ class RunQuerySet(models.QuerySet["Run"]):
             seen &= Q(project__in=limit)
         return self.filter(Q(release__project__in=reading) | (Q(release__isnull=True) & seen))
 
-    def of_projects(self, projects: Any) -> RunQuerySet:
-        return self.filter(Q(release__project__in=projects) | Q(project__in=projects))
-
     def with_progress(self) -> RunQuerySet:
         """Adds ``n_cases``, ``n_done``, ``n_failed``, ``n_running`` and ``state``."""
         states = CaseRun.State

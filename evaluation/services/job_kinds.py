@@ -20,7 +20,7 @@ from evaluation.services.work import attendance, leases
 from labeling.core import clock
 from labeling.domain.facts import Fact
 from labeling.jobs import jobs
-from labeling.jobs.jobs import Failure, Job, Kind, Scope, of_projects
+from labeling.jobs.jobs import Failure, Job, Kind
 from labeling.models import Event
 
 
@@ -38,13 +38,8 @@ def waiting_since(run: Run) -> datetime | None:
     )
 
 
-def _runs(scope: Scope) -> Iterator[Job]:
-    return _jobs(_in_scope(Run.objects.all(), scope))
-
-
-def _in_scope(runs: RunQuerySet, scope: Scope) -> RunQuerySet:
-    """Of the whole server also those that belong to no project."""
-    return runs if scope is None else runs.of_projects(scope)
+def _runs() -> Iterator[Job]:
+    return _jobs(Run.objects.all())
 
 
 def _jobs(runs: RunQuerySet) -> Iterator[Job]:
@@ -90,16 +85,16 @@ def _slots(runs: Sequence[Run]) -> dict[int, list[tuple[str, datetime]]]:
     return at
 
 
-def _failed_runs(scope: Scope, since: datetime) -> Iterator[Failure]:
+def _failed_runs(since: datetime) -> Iterator[Failure]:
     """Runs that could not go on; and those with failed cases, by why the newest of these failed."""
-    ended = of_projects(Event.objects.filter(verb="run.failed", at__gt=since), scope)
+    ended = Event.objects.filter(verb="run.failed", at__gt=since)
     at = dict(ended.order_by("pk").values_list("object_id", "at"))
     runs = Run.objects.filter(pk__in=[int(pk) for pk in at], failure__isnull=False)
     for run in runs.select_related("release__project", "project").order_by("-pk")[: jobs.FAILURES]:
         assert run.failure is not None
         yield _failure_of_run(run, at[str(run.pk)], run.failure)
     failed = CaseRun.objects.filter(run=OuterRef("pk"), state=Work.State.FAILED).order_by("-pk")
-    recent = _in_scope(Run.objects.filter(created_at__gt=since, failure=None), scope)
+    recent = Run.objects.filter(created_at__gt=since, failure=None)
     rows = recent.annotate(
         n_failed=Subquery(failed.order_by().annotate(n=_count()).values("n")),
         failed_at=Subquery(failed.values("finished_at")[:1]),

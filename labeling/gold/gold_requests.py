@@ -10,7 +10,7 @@ been asked for already joins that request.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from uuid import UUID
 
@@ -69,10 +69,9 @@ def waiting(project: Project) -> list[Event]:
     return _unanswered(_lately_asked().filter(project=project))
 
 
-def all_waiting(projects: Collection[int] | None = None) -> list[Event]:
-    """The same of these projects, None: of all; the oldest first."""
-    asked = _lately_asked()
-    return _unanswered(asked if projects is None else asked.filter(project__in=projects))
+def all_waiting() -> list[Event]:
+    """The same of all projects, the oldest first."""
+    return _unanswered(_lately_asked())
 
 
 def work(project_id: int, owner: UUID) -> None:

@@ -6,12 +6,11 @@ the work, so it is right whatever became of messages and workers; queries don't 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.core import clock
@@ -26,11 +25,6 @@ MOST = 50
 """Rows of one list on a page; its number says how many there are."""
 
 FAILURES, FAILED_WITHIN = 20, timedelta(days=7)
-
-Scope = Collection[int] | None
-"""Keys of projects; None: all of the server."""
-
-Rows = TypeVar("Rows", bound=QuerySet[Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +79,8 @@ class Backlog(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Kind:
     name: str
-    jobs: Callable[[Scope], Iterable[Job]]
-    failures: Callable[[Scope, datetime], Iterable[Failure]] = lambda scope, since: ()
+    jobs: Callable[[], Iterable[Job]]
+    failures: Callable[[datetime], Iterable[Failure]] = lambda since: ()
 
 
 _KINDS: dict[str, Kind] = {}
@@ -100,10 +94,10 @@ def kinds() -> list[str]:
     return list(_KINDS)
 
 
-def open_jobs(scope: Scope = None) -> list[Job]:
+def open_jobs() -> list[Job]:
     """What waits, the oldest first, after what is at work."""
     until = queue.held_until()
-    jobs = [job.held(until) for kind in _KINDS.values() for job in kind.jobs(scope)]
+    jobs = [job.held(until) for kind in _KINDS.values() for job in kind.jobs()]
     return sorted(jobs, key=lambda job: (not job.is_at_work, job.since, job.kind, job.key))
 
 
@@ -123,12 +117,8 @@ def backlogs(jobs: Iterable[Job] | None = None) -> list[Backlog]:
     ]
 
 
-def failures(scope: Scope = None) -> list[Failure]:
+def failures() -> list[Failure]:
     """The newest first."""
     since = timezone.now() - FAILED_WITHIN
-    rows = [failure for kind in _KINDS.values() for failure in kind.failures(scope, since)]
+    rows = [failure for kind in _KINDS.values() for failure in kind.failures(since)]
     return sorted(rows, key=lambda failure: failure.at, reverse=True)[:FAILURES]
-
-
-def of_projects(rows: Rows, scope: Scope, path: str = "project") -> Rows:
-    return rows if scope is None else rows.filter(**{f"{path}__in": scope})

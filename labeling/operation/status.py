@@ -1,4 +1,4 @@
-"""How background work stands, of the whole server or of some projects: for a page and the API."""
+"""How background work stands: for a page and the API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from labeling.core import clock
 from labeling.jobs import jobs
-from labeling.jobs.jobs import Failure, Job, Scope
+from labeling.jobs.jobs import Failure, Job
 from labeling.models import WorkerPulse
 from labeling.operation import health
 
@@ -45,9 +45,8 @@ class Status:
         return min((job.since for job in self.waiting), default=None)
 
 
-def of(scope: Scope) -> Status:
-    open_jobs = jobs.open_jobs(scope)
-    return Status(clock.now(), open_jobs, jobs.failures(scope), _workers())
+def now() -> Status:
+    return Status(clock.now(), jobs.open_jobs(), jobs.failures(), _workers())
 
 
 def _workers() -> list[Any]:

@@ -104,7 +104,6 @@ GROUPS = (
                 ("webhook", "webhook-remove"),
                 only_leads=True,
             ),
-            Entry("project-status", _("Background work")),
             Entry("audit", _("Audit log")),
         ),
     ),

@@ -46,6 +46,7 @@ EXPECTED = {
     "password-set": Row(200, 200, 200, 200, 200),  # the page says that the link is over
     "healthz": Row(200, 200, 200, 200, 200),
     "status": Row(302, 403, 403, 403, 403),  # administrators
+    "api-status": Row(403, 403, 403, 403, 403),
     "components": Row(302, 403, 403, 403, 403),  # staff
     "metrics": Row(403, 403, 403, 403, 403),  # this machine, and who has the key
     "readyz": Row(503, 503, 503, 503, 503),  # no worker is at work
@@ -98,8 +99,6 @@ EXPECTED = {
     "progress": READERS,
     "members": READERS,
     "audit": READERS,
-    "project-status": READERS,
-    "api-status": API_EVERYBODY,
     "table": READERS,
     "conversations": READERS,
     "checks": READERS,

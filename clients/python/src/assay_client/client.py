@@ -68,7 +68,7 @@ class Client:
         return self.projects[slug]
 
     def status(self) -> models.Status:
-        """What workers do and have to do, for the projects that you read."""
+        """What workers do and have to do (administrators)."""
         return models.Status(self._transport.get("/api/status/"))
 
     def close(self) -> None:
