@@ -754,7 +754,6 @@ CONFIGURATIONS: dict[str, Text] = {
     "config.two_prompts": _("“faithfulness_prompt” and “judge_prompts.faithfulness” are the same"),
     "config.unreadable": "{why:.}",
     "config.unknown_dataset": _("There is no data set “{dataset}”. {hint}"),
-    "config.unknown_format": _("There is no format “{format}”. {hint}"),
     "config.too_deep": _("{file} is nested too deeply."),
     "config.unknown_key": _("There is no “{key}”. {hint}"),
     "config.unknown_metric": _("“{dataset}” has no metric “{metric}”. {hint}"),

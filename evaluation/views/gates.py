@@ -159,11 +159,10 @@ def _exact(number: float | None) -> str:
 
 
 def _primaries(project: Project, entered: dict[str, str]) -> list[dict[str, Any]]:
-    """Of each layer what decides comparisons, what else could, and what did before."""
-    declared = primary_metrics.history(project)
+    """Of each layer what decides comparisons, and what else could."""
     rows = []
     for layer in _layers(project):
-        now = primary_metrics.newest(layer, declared)
+        now = primary_metrics.primary_of(project, layer)
         own = entered if entered.get("layer") == layer else {}
         rows.append(
             {
@@ -173,7 +172,6 @@ def _primaries(project: Project, entered: dict[str, str]) -> list[dict[str, Any]
                 "metrics": primary_metrics.choices(layer),
                 "chosen": own.get("metric", now.metric.id),
                 "margin": own.get("margin", _exact(now.margin)),
-                "earlier": declared.get(layer, [])[1:],
             }
         )
     return rows

@@ -13,6 +13,7 @@ from evaluation.access import require_reader
 from evaluation.models import Kind
 from evaluation.services.judging import certificates, judges, samples
 from evaluation.services.judging.judges import Judge
+from evaluation.services.judging.samples import Progress
 from labeling.core import access
 from labeling.models import Membership, Project
 from labeling.translation import lazy
@@ -54,15 +55,10 @@ def judge_page(request: HttpRequest, slug: str, kind: str, sha256: str) -> HttpR
     return render(request, "evaluation/judge.html", context)
 
 
-def _samples(judge: Judge) -> list[dict[str, Any]]:
-    """Of the project for this kind, the newest first, also those that it was not compared on.
-
-    ``others``: how many other judges were, which is why this one may have been chosen.
-    """
+def _samples(judge: Judge) -> list[Progress]:
+    """Of the project for this kind, the newest first, also those that it was not compared on."""
     rows = samples.of_project(judge.key.project).filter(kind=judge.key.kind).order_by("-pk")
-    drawn = samples.progress(rows.select_related("panel", "drawn_by", "closed_by"))
-    others = certificates.others_on(judge.key)
-    return [{"progress": done, "others": others.get(done.sample.pk, 0)} for done in drawn]
+    return samples.progress(rows.select_related("panel", "drawn_by", "closed_by"))
 
 
 def _row(judge: Judge) -> dict[str, Any]:

@@ -111,10 +111,3 @@ def test_the_document_of_the_agent_leads_to_its_messages(
     for index in cited:
         assert f'href="#message-{index}"' in shown
         assert f'id="message-{index}"' in shown
-
-
-def test_nothing_expected_and_nothing_written(written: Callable[..., Run]) -> None:
-    run = written({"requirements": [], "document": None}, gold=[])
-
-    assert mean(run, "rd_coverage") == mean(run, "rd_traceability") == 1.0
-    assert mean(run, "rd_structure") == 0.5

@@ -10,13 +10,12 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.management import summary
-from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from evaluation.models import Run
 from evaluation.services.run import results
 from labeling.models import Project
 from tests.evaluation.events import GOLD, TEXTS, event, make_events_release
 from tests.evaluation.screens import printed
-from tests.llm_server import MODEL, SERVED, LanguageServer
+from tests.llm_server import LanguageServer
 
 pytestmark = pytest.mark.django_db
 
@@ -137,13 +136,3 @@ def said_by(command: str, *runs: int, **options: Any) -> str:
 
 def compared(before: Run, after: Run) -> str:
     return said_by("compare", before.pk, after.pk)
-
-
-def test_the_run_says_by_which_versions_and_which_model_it_was_measured(measure: Any) -> None:
-    document = results.results_document(measure(thought=True))
-
-    assert document["metrics_version"] == METRICS_VERSION
-    assert document["protocol_version"] == PROTOCOL_VERSION
-    assert document["model"]["id"] == f"test/{MODEL}"
-    assert document["usage"]["models"] == [SERVED]
-    assert document["metrics_config"]["cot"] == {"enabled": True, "require_thought_block": False}

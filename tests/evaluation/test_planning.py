@@ -15,7 +15,6 @@ from evaluation.metrics.registry import METRICS
 from evaluation.models import Run, Score
 from evaluation.services.run import planning, primary_metrics, yardsticks
 from evaluation.services.run.comparisons import compare_runs
-from evaluation.views.launch import rows
 from labeling.models import GoldRelease
 from tests.evaluation.conftest import nothing, nothing_in_every, perfect
 from tests.evaluation.releases import following
@@ -197,16 +196,6 @@ def test_what_the_project_declares_is_planned_for(runs, project, people):
     assert plan.primary.metric.id == "requirement_precision"
     assert plan.needed is not None
     assert plan.needed < 70
-
-
-def test_the_table_falls_and_holds_now(runs: list[Run]) -> None:
-    plan = planned(runs[0].release)
-    told = rows(plan)
-
-    assert told[0][0] == 12
-    effects = [float(effect) for _, effect in told]
-    assert effects == sorted(effects, reverse=True)
-    assert float(dict(told)[plan.needed or 0]) <= 0.03
 
 
 def test_gold_and_launch_pages_say_it(runs: list[Run], signed_in: Any) -> None:

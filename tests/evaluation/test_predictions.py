@@ -49,17 +49,6 @@ def found(case_id: str, number: int) -> dict[str, Any]:
 # --- figures ------------------------------------------------------------------------------------
 
 
-def test_what_is_right_scores_one_and_no_pipeline_is_run(news, write, monkeypatch):
-    monkeypatch.setattr("pipelines.registry.build", None)
-
-    run = measure(write(*RIGHT))
-
-    assert (run.status, run.pipeline) == ("finished", "predictions")
-    assert [mean(run, f"{kind}_f1") for kind in ("strict", "relaxed", "type")] == [1.0, 1.0, 1.0]
-    assert mean(run, "schema_compliance_rate") == 1.0
-    assert mean(run, "hallucination_rate") == 0.0
-
-
 def test_figures_are_pooled_over_the_samples(news, write):
     half = [
         prediction("doc-1", event("质押", 质押方="张三", 质权方="中信")),
@@ -216,10 +205,6 @@ def test_a_file_of_other_gold_is_not_written_down(news, write, monkeypatch):
     said = str(refused(write(RIGHT[0], *others)))
 
     assert "more than 2 predictions of cases that are not measured" in said
-
-
-def test_a_file_that_is_not_there_is_refused(news, tmp_path):
-    assert "No such file" in str(refused(tmp_path / "none.jsonl"))
 
 
 # --- pipelines of events ------------------------------------------------------------------------

@@ -119,17 +119,6 @@ def rescored(run: Run) -> Run:
     return Run.objects.with_progress().get(pk=run.pk)
 
 
-def test_people_judge_once_they_rate(inference_run: Run, people: dict[str, User]) -> None:
-    rate(inference_run, people["ana"], case_1=[2, 2], case_2=[1])
-    rate(inference_run, people["ben"], case_1=[0, 2], case_2=[0])
-
-    run = rescored(inference_run)
-
-    assert mean(run, "inference_relevance") == ((1 + 2) / 4 + 0.5 / 2) / 2
-    assert mean(run, "false_inference_rate") == 0.0
-    assert aggregate(run, "inference_relevance").detail["basis"] == "human"
-
-
 def test_what_people_rated_is_not_compared_with_what_gold_judged(inference_run, finished, people):
     by_gold = finished(release=inference_run.release)
     rate(inference_run, people["ana"], case_1=[2, 2], case_2=[1])
@@ -226,14 +215,3 @@ def test_crashing_raises_no_figure_over_all_cases_together(layer, project, scrip
     micro = next(row.detail["micro"] for row in results.aggregates_of(run) if row.detail)
     assert (micro["matches"], micro["gold"], micro["predicted"]) == (1, 3, 1 + 1 + 2)
     assert (micro["recall"], micro["precision"]) == (1 / 3, 1 / 4)
-
-
-def test_figures_by_difficulty_and_domain(validation_run: Run) -> None:
-    groups = {
-        breakdown["title"]: breakdown["rows"]
-        for breakdown in aggregate(validation_run, "issue_f1").detail["breakdowns"]
-    }
-
-    difficulties = [(row["group"], row["mean"], row["n"]) for row in groups["Difficulty"]]
-    assert difficulties == [("medium", pytest.approx(2 / 3), 1), ("hard", pytest.approx(2 / 3), 1)]
-    assert [row["group"] for row in groups["Domain"]] == ["clinic", "shop"]

@@ -51,9 +51,3 @@ def test_a_run_keeps_only_the_keys_that_it_has(launch: Any) -> None:
 
     assert stored["model"] is None
     assert not {"answers", "predictions", "thresholds", "size", "configuration"} & stored.keys()
-
-
-def test_to_migrations_it_is_the_column_that_it_was() -> None:
-    described = Run._meta.get_field("spec").deconstruct()
-
-    assert described == ("spec", "django.db.models.JSONField", [], {"default": dict})

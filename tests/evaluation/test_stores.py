@@ -10,12 +10,6 @@ from evaluation.services import stores
 from evaluation.services.stores import FileStore
 
 
-def test_what_was_put_is_got_by_another_process(tmp_path: Path) -> None:
-    FileStore(tmp_path).put("tokens of ../any text\0", b"\x00\x01")
-
-    assert FileStore(tmp_path).get("tokens of ../any text\0") == b"\x00\x01"
-
-
 def test_a_key_never_leaves_the_folder(tmp_path: Path) -> None:
     FileStore(tmp_path / "cache").put("../../outside", b"1")
 
@@ -67,13 +61,6 @@ def test_who_comes_second_waits_until_the_first_is_done(tmp_path, monkeypatch):
     thread.join(30)
 
     assert alone == [True, True]
-
-
-def test_others_are_not_kept_waiting(tmp_path: Path) -> None:
-    store = FileStore(tmp_path)
-
-    with store.alone("key"), store.alone("another", at_most=0) as taken:
-        assert taken
 
 
 def test_nobody_waits_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Count
 
 from evaluation.metrics.gate import JUDGED, NO_CERTIFICATE
 from evaluation.metrics.judges import (
@@ -303,13 +302,6 @@ def of_judge(judge: Judge) -> Any:
     """Its attempts, the newest first: that one holds the most answers, and counts."""
     rows = JudgeCertificate.objects.filter(project=judge.project, kind=judge.kind)
     return rows.filter(judge_sha256=judge.sha256, sample__isnull=False).order_by("-pk")
-
-
-def others_on(judge: Judge) -> dict[int, int]:
-    """By sample how many other judges were compared with people on it."""
-    rows = JudgeCertificate.objects.filter(project=judge.project, kind=judge.kind)
-    of_others = rows.exclude(judge_sha256=judge.sha256).order_by().values_list("sample")
-    return dict(of_others.annotate(n=Count("judge_sha256", distinct=True)))
 
 
 def standings(runs: Collection[int]) -> dict[Figure, Standing]:

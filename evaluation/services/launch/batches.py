@@ -12,7 +12,6 @@ from evaluation.models import Run
 from evaluation.services.launch import launch as launching
 from evaluation.services.launch import measuring, thresholds
 from evaluation.services.launch.config_files import (
-    FORMATS,
     Agent,
     ConfigFile,
     ConfigRefused,
@@ -58,7 +57,6 @@ def requests(file: ConfigFile) -> list[Asked]:
     _check_versions(file)
     _check_metrics(file, releases)
     _check_thresholds(file, releases)
-    _check_formats(file)
     asked = [
         Asked(dataset, agent, _request(file, dataset, agent, releases[dataset]))
         for dataset, agent in _pairs(file, releases)
@@ -186,13 +184,6 @@ def _check_thresholds(file: ConfigFile, releases: dict[str, GoldRelease]) -> Non
             thresholds.check(name, value)
         except thresholds.ThresholdRefused as error:
             raise file.refusal(error.fact, "thresholds", name) from error
-
-
-def _check_formats(file: ConfigFile) -> None:
-    for number, name in enumerate(file.content.reporting.formats):
-        if name not in FORMATS:
-            fault = Fact("config.unknown_format", format=name, hint=nearest(name, FORMATS))
-            raise file.refusal(fault, "reporting", "formats", number)
 
 
 def _request(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) -> LaunchRequest:

@@ -92,7 +92,7 @@ class Agent(_Part):
 
 class Reporting(_Part):
     output_dir: str | None = None
-    formats: list[str] = list(FORMATS)
+    formats: list[Literal["json", "csv", "predictions"]] = ["json", "csv", "predictions"]
 
 
 class Protocol(_Part):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, TypedDict
@@ -74,26 +74,13 @@ class Primary:
 
 
 def primary_of(project: Project, layer: str) -> Primary:
-    """What holds now for comparisons on gold of this layer."""
+    """What holds now for comparisons on gold of this layer: the newest that was declared, or the
+    layer's own where none was, or it is no main metric any more."""
     rows = PrimaryMetric.objects.filter(project=project, layer=layer).select_related("by")
-    return newest(layer, {layer: [_read(row) for row in rows[:1] if row.metric in METRICS]})
-
-
-def newest(layer: str, declared: Mapping[str, Sequence[Primary]]) -> Primary:
-    """The newest of what was declared; the layer's own where none was, or is a main metric."""
-    for primary in declared.get(layer, [])[:1]:
-        if primary.metric.id in gold_layer(layer).headline:
-            return primary
-    return Primary(METRICS[gold_layer(layer).primary])
-
-
-def history(project: Project) -> dict[str, list[Primary]]:
-    """Everything that was declared, by layer, newest first."""
-    by_layer: dict[str, list[Primary]] = {}
-    for row in PrimaryMetric.objects.filter(project=project).select_related("by"):
-        if row.metric in METRICS:
-            by_layer.setdefault(row.layer, []).append(_read(row))
-    return by_layer
+    row = rows.first()
+    if row is None or row.metric not in gold_layer(layer).headline:
+        return Primary(METRICS[gold_layer(layer).primary])
+    return _read(row)
 
 
 def choices(layer: str) -> list[Metric]:

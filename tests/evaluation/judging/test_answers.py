@@ -10,7 +10,6 @@ import pytest
 from evaluation import judge
 from evaluation.models import Answer, Judgement, Run
 from evaluation.services.language_models import budgets
-from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.run import execution, results
 from labeling.words import in_english
 from pipelines.types import Case, Output
@@ -22,7 +21,6 @@ from tests.evaluation.conftest import work
 from tests.evaluation.figures import aggregate
 from tests.evaluation.judging.conftest import CALLS
 from tests.llm_server import LanguageServer
-from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -122,13 +120,6 @@ def test_a_case_that_failed_has_no_answer_and_counts_with_the_worst_value(server
     assert (row.mean, row.n, row.n_failed) == (pytest.approx(16 / 3), 3, 1)  # (0 + 8 + 8) / 3
     assert kinds_asked(server).count("answer") == 2
     assert aggregate(run, "correctness").mean == 2  # (0 + 4) / 2
-
-
-def test_a_layer_that_asks_nothing_has_no_answers(server: LanguageServer, release: Any) -> None:
-    with refused(LaunchRefused, match="asks no question"):
-        launching.launch(release, pipeline="everything", evaluate_answers=True)
-
-    assert not Run.objects.exists()
 
 
 def test_a_run_without_answers_has_no_figure_of_them(start: Any) -> None:

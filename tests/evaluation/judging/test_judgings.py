@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from io import StringIO
 from typing import Any
@@ -82,16 +83,28 @@ def test_judging_anew_asks_for_no_answer_and_for_no_judgement_that_is_known(serv
         ("Judge.\n---\n$answer", "$messages is missing"),
         ("Judge.\n---\n$answer $messages $gold", "there is no $gold"),
         ("Judge.\n---\n$answer $messages for $5", "write $$"),
+        ("Judge {answer}", "{chunks} is missing"),
+        ("Judge {answer} by {chunks} and {context}", "there is no {context}"),
+        ("Judge.\n---\n{answer} by $messages", "choose one of the two"),
+        ("Judge.\n---\n${answer} by {chunks}", "choose one of the two"),
+        ("Judge well.", "name the data in braces: {question}, {chunks}, {answer}"),
     ],
 )
-def test_a_prompt_that_hides_what_is_judged_is_refused(server, start, people, text, problem):
+def test_a_prompt_that_hides_what_is_judged_is_refused(text, problem):
+    with refused(judge.PromptRefused, match=re.escape(problem)):
+        judge.checked("faithfulness", text)
+
+
+def test_a_refused_prompt_changes_nothing_of_a_run_and_launches_none(server, start, people):
     run = work(start())
 
-    with pytest.raises(judge.PromptRefused) as refused:
-        judgings.request(run, by=people["rita"], prompts={"faithfulness": text}, queue=False)
+    with pytest.raises(judge.PromptRefused):
+        judgings.request(run, by=people["rita"], prompts={"faithfulness": "Judge"}, queue=False)
+    with pytest.raises(LaunchRefused) as not_launched:
+        start(judge_prompts={"faithfulness": "Judge"})
 
-    assert problem in in_english(refused.value.fact)
     assert Run.objects.get(pk=run.pk).scored_at is not None
+    assert [each.field for each in not_launched.value.faults] == ["judge_prompts.faithfulness"]
 
 
 FROM_ELSEWHERE = """You are evaluating whether an answer is faithful to the provided context.
@@ -141,23 +154,6 @@ def test_a_prompt_in_braces_is_chosen_at_the_launch_and_sent_as_it_is_written(
     assert told["judge_sha256"] != work(start()).judgings.get().spec["prompts"]["faithfulness"]
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("Judge {answer}", "{chunks} is missing"),
-        ("Judge {answer} by {chunks} and {context}", "there is no {context}"),
-        ("Judge.\n---\n{answer} by $messages", "choose one of the two"),
-        ("Judge well.", "name the data in braces: {question}, {chunks}, {answer}"),
-    ],
-)
-def test_a_launch_says_what_is_wrong_with_a_prompt(server, start, text, problem):
-    with pytest.raises(LaunchRefused) as refused:
-        start(judge_prompts={"faithfulness": text})
-
-    assert [fault.field for fault in refused.value.faults] == ["judge_prompts.faithfulness"]
-    assert problem in in_english(refused.value.faults[0].fact)
-
-
 def test_a_judges_prompt_without_answers_is_a_misunderstanding(server, start):
     with pytest.raises(LaunchRefused, match=r"prompt\.without_answers"):
         start(evaluate_answers=False, judge_prompts={"faithfulness": FROM_ELSEWHERE})
@@ -169,8 +165,6 @@ def test_a_judges_prompt_without_answers_is_a_misunderstanding(server, start):
 
 def test_dollars_before_braces_are_the_form_with_dollars() -> None:
     prompt = judge.checked("faithfulness", "Judge.\n---\n${answer} by ${messages}")
-    with refused(judge.PromptRefused, match="choose one of the two"):
-        judge.checked("faithfulness", "Judge.\n---\n${answer} by {chunks}")
 
     assert prompt.messages(answer="Home", messages=[])[1].content == '"Home" by []'
 

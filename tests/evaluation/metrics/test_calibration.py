@@ -140,14 +140,6 @@ def test_a_failed_case_weighs_in_the_chance_level_as_in_the_figure():
     assert chance_levels([[], []], failed=[True, True]) == {"ece": None, "mce": None}
 
 
-def test_cases_of_one_conversation_have_no_interval():
-    result = summarize_calibration(
-        [[(0.9, 1)], [(0.8, 0)]], clusters=["c", "c"], failed=[False, False]
-    )
-
-    assert (result["brier"].ci_low, result["brier"].ci_high) == (None, None)
-
-
 def test_a_failed_case_weighs_as_one_case_of_the_worst_value():
     cases = [[(1.0, 1), (1.0, 1)], [], [(0.5, 1)], []]
 
@@ -167,11 +159,6 @@ def test_without_any_prediction_there_is_no_figure_even_if_cases_failed(failed):
         assert (each.n, each.n_undefined, each.n_failed) == (0, 2, sum(failed))
 
 
-def test_lengths_must_agree():
-    with pytest.raises(ValueError, match="1 cases, 2 clusters, 1 failed"):
-        summarize_calibration([[]], clusters="ab", failed=[False])
-
-
 @given(st.lists(points, min_size=1, max_size=60))
 def test_bins_of_equal_mass_are_scikit_learns(pairs):
     confidences, corrects = zip(*pairs, strict=True)
@@ -189,19 +176,6 @@ def test_bins_of_equal_mass_are_scikit_learns(pairs):
     assert result.ece == pytest.approx(float(gaps @ weights))
     assert result.mce == pytest.approx(gaps.max())
     assert result.brier == calibration(confidences, corrects).brier
-
-
-def test_equal_mass_looks_closer_where_the_predictions_are():
-    # 8 of 10 state 0.91 … 0.98: one bin of width 0.1, but eight of equal mass
-    confidences = [0.1, 0.5, *(0.9 + k / 100 for k in range(1, 9))]
-    corrects = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
-
-    mass = calibration(confidences, corrects, equal="mass")
-
-    assert [each.count for each in mass.bins] == [1] * 10
-    assert calibration(confidences, corrects).bins[9].count == 8
-    expected = sum(abs(c - k) for c, k in zip(confidences, corrects, strict=True)) / 10
-    assert mass.ece == pytest.approx(expected)
 
 
 def test_failed_cases_count_with_the_worst_value_in_bins_of_equal_mass_too():

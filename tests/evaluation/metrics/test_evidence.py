@@ -49,10 +49,6 @@ def test_fuzzy_recall_reaches_three_messages(returned, near):
     assert fuzzy_recall([4], [returned]) == near
 
 
-def test_one_returned_id_may_serve_several_expected_ones():
-    assert fuzzy_recall([4, 5, 20], [6]) == 2 / 3
-
-
 @pytest.mark.parametrize("budget", [0, 1, 2, 5, 9])
 @pytest.mark.parametrize("expected", [[1], [5], [9], [1, 5, 9], [2, 3]])
 def test_chance_is_the_mean_over_all_draws(expected, budget):
@@ -211,13 +207,6 @@ def test_one_expected_moment_is_covered_or_not(phases, covered):
     assert values({4}, answer, hourly(10))["timeline_coverage"] == covered
 
 
-def test_without_times_there_is_no_timeline():
-    assert values({4}, ReturnedEvidence([4]), Corpus(10))["timeline_coverage"] is None
-    assert reason("timeline_coverage", {4}, ReturnedEvidence([4]), Corpus(10)) == Fact(
-        "metric.no_times"
-    )
-
-
 @pytest.mark.parametrize(
     ("answer", "grounded", "basis"),
     [
@@ -241,10 +230,3 @@ def test_invented_ids_are_counted():
 
     assert result.value == 2 / 3
     assert result.detail == {"invented": [0, 11]}
-
-
-def test_every_value_is_in_its_range():
-    for returned in ([], [1], [5, 6], [11], list(range(1, 11))):
-        for name, value in values({1, 5}, ReturnedEvidence(returned), hourly(10)).items():
-            if value is not None:
-                assert METRICS[name].lower <= value <= METRICS[name].upper

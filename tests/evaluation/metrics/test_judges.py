@@ -71,15 +71,6 @@ def test_what_cannot_be_said_is_not_said() -> None:
     assert alike.mae == 0.0
 
 
-def test_a_judge_that_praises_everything_agrees_with_nobody() -> None:
-    people = [0, 2, 4, 6, 8, 10] * 6
-    result = judge_agreement(
-        {f"c{n}": [(10, score) for score in people[n::6]] for n in range(6)} | {"x": [(10, 3)]}
-    )
-    assert result.kappa == pytest.approx(0.0, abs=0.2)
-    assert result.spearman is None
-
-
 def test_the_level_has_the_t_interval_of_the_means_of_equal_conversations() -> None:
     """With as many answers in each, CR2 is the ordinary t interval of conversation means."""
     from scipy.stats import t
@@ -180,26 +171,6 @@ def test_the_corrected_mean_is_that_of_the_formula_in_matrices() -> None:
     reach = t.ppf(0.975, 7) * np.sqrt(variance)
     assert (mean.low, mean.high) == pytest.approx((value - reach, value + reach))
     assert (mean.n, mean.rated, mean.conversations) == (96, 40, 8)
-
-
-def test_the_corrected_mean_covers_what_people_would_have_said_of_everything() -> None:
-    """The judge is 1.2 points too generous, and differently so in each conversation."""
-    sets, hits, judged_hits = 400, 0, 0
-    for seed in range(sets):
-        random = np.random.default_rng(seed)
-        judged: dict[str, list[float]] = {}
-        distances: dict[str, list[float]] = {}
-        for name in map(str, range(20)):
-            people = random.normal(random.normal(5, 0.5), 1.0, 15)
-            scores = people + random.normal(random.normal(1.2, 0.3), 0.7, 15)
-            judged[name] = scores.tolist()
-            distances[name] = (scores - people)[: random.integers(1, 6)].tolist()
-        mean = corrected_mean(judged, distances)
-        assert mean is not None
-        hits += mean.low <= 5.0 <= mean.high  # type: ignore[operator]
-        judged_hits += mean.low <= mean.judged <= mean.high  # type: ignore[operator]
-    assert 0.925 <= hits / sets <= 0.98
-    assert judged_hits / sets < 0.1
 
 
 def test_without_ratings_or_with_one_conversation_nothing_is_made_up() -> None:

@@ -57,12 +57,6 @@ def test_two_equal_issues_need_two_partners(scored):
     assert values(scored([issue(), issue()], [issue(), issue()])) == (1.0, 1.0, 1.0)
 
 
-def test_a_correct_nothing_here_is_right_and_one_empty_side_is_wrong(scored):
-    assert values(scored([], [])) == (1.0, 1.0, 1.0)
-    assert values(scored([issue()], [])) == (0.0, 0.0, 0.0)
-    assert values(scored([], [issue()])) == (0.0, 0.0, 0.0)
-
-
 def test_severity_is_compared_over_matches(scored):
     gold = [issue("r1", severity="error"), issue("r2", severity="info"), issue("r3")]
     predicted = [issue("r1", severity="error"), issue("r2", severity="error"), issue("r4")]
