@@ -2,7 +2,6 @@ from labeling.accounts.models import Tries, WorkerPulse
 from labeling.agreement.models.discussions import (
     Comment,
     Disagreement,
-    GuidelineCheck,
     GuidelineReason,
 )
 from labeling.agreement.models.processing import (
@@ -61,7 +60,6 @@ __all__ = [
     "GoldItem",
     "GoldRelease",
     "Guideline",
-    "GuidelineCheck",
     "GuidelineReason",
     "ImportReport",
     "Invitation",
