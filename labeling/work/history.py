@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import F, Func, IntegerField, QuerySet, Value
 
-from labeling.agreement.matching.diffing import Difference, difference
-from labeling.models import Annotation, AnnotationRevision, Assignment
+from labeling.models import AnnotationRevision, Assignment
 from labeling.schema import LAYERS
-
-
-class RevisionComparison(NamedTuple):
-    """An earlier version, and what has changed since."""
-
-    revision: AnnotationRevision
-    current_version: int
-    since: Difference
 
 
 class _LabelCount(Func):
@@ -48,14 +39,3 @@ def revisions(assignment: Assignment) -> QuerySet[AnnotationRevision]:
         .annotate(n_labels=sum(counts, start=Value(0)))
         .order_by("-version")
     )
-
-
-def compared(revision: AnnotationRevision, annotation: Annotation) -> RevisionComparison:
-    """The revision next to the stored answer."""
-    since = difference(
-        revision.payload,
-        annotation.payload,
-        empty_before=revision.empty,
-        empty_after=annotation.empty,
-    )
-    return RevisionComparison(revision, annotation.version, since)

@@ -1,10 +1,11 @@
-// The history panel: every stored version, what has changed since one of them, and a way back.
+// The history panel: every stored version, its labels beside those of now, and a way back.
 
 import { RequestFailed, send } from "./api.js";
-import { drawChanges } from "./changes.js";
 import { clockTime, dayOf, el } from "./dom.js";
 import { smallButton } from "./rows.js";
 import { t } from "./texts.js";
+import { sameWork } from "./unsent.js";
+import { drawVersion } from "./versions.js";
 
 /** @import { Annotation, Parts } from "./types.d.ts" */
 
@@ -53,7 +54,7 @@ export class History {
     await this.autosave.flush();
     this.list.replaceChildren();
     await this.load(this.url);
-    if (this.list.children.length) this.line.textContent = t("Choose a version to see what has changed since.");
+    if (this.list.children.length) this.line.textContent = t("Choose a version to see its labels, and which of them have changed since.");
     else if (this.line.textContent !== NOT_LOADED) this.line.textContent = t("Nothing is stored yet.");
   }
 
@@ -101,18 +102,18 @@ export class History {
     await this.autosave.flush();
     try {
       const stored = await send("GET", `${this.url}${revision.version}/`);
-      if (head.getAttribute("aria-expanded") === "true") body.replaceChildren(...this.drawSince(stored));
+      if (head.getAttribute("aria-expanded") === "true") body.replaceChildren(...this.drawStored(stored));
     } catch (error) {
       if (!(error instanceof RequestFailed)) throw error;
       body.replaceChildren(el("p", { class: "error" }, t("This version cannot be loaded now.")));
     }
   }
 
-  drawSince({ version, current_version: current, since }) {
-    const changes = drawChanges(since, this.store);
-    const isSame = !changes.length;
-    const title = isSame ? t("Nothing has changed since.") : t("Changed since (up to rev {version})", { version: current });
-    return [el("p", { class: "small" }, el("strong", {}, title)), ...changes, isSame ? "" : this.restoreButton(version)];
+  drawStored(stored) {
+    const { layers, payload, said } = this.store;
+    const now = { payload, ...said };
+    if (sameWork(now, stored)) return [el("p", { class: "small" }, el("strong", {}, t("Nothing has changed since.")))];
+    return [...drawVersion(layers, stored, now), this.restoreButton(stored.version)];
   }
 
   restoreButton(version) {

@@ -26,7 +26,7 @@ export function askWhichVersion(layers, mine, theirs) {
   });
 }
 
-function drawVersion(layers, work, other) {
+export function drawVersion(layers, work, other) {
   const store = new Store(layers, work.payload, work);
   const others = new Store(layers, other.payload, other);
   if (!store.labels.length) return [el("p", { class: "muted" }, work.empty ? t("“Nothing here”") : t("No label"))];

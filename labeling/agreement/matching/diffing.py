@@ -21,12 +21,11 @@ class Part(NamedTuple):
 
 
 class FieldChange(NamedTuple):
-    """One field of a label with both values; ``parts`` shows two texts word by word."""
+    """One field of a label with both values."""
 
     name: str
     before: Any
     after: Any
-    parts: list[Part]
 
 
 class LabelChange(NamedTuple):
@@ -42,37 +41,20 @@ class LabelChange(NamedTuple):
     fields: list[FieldChange]
 
 
-class Difference(NamedTuple):
-    """Everything that two versions do not share. ``reordered`` names keys of layers."""
-
-    labels: list[LabelChange]
-    reordered: list[str]
-    empty: bool
-
-    def __bool__(self) -> bool:
-        return bool(self.labels or self.reordered or self.empty)
-
-
-def difference(
-    before: Payload, after: Payload, *, empty_before: bool = False, empty_after: bool = False
-) -> Difference:
-    """``empty`` of the result says that "nothing here" was said in one of the versions only.
-
-    Labels are the same label when they have the same uid.
+def difference(before: Payload, after: Payload) -> list[LabelChange]:
+    """Everything that two versions do not share. Labels are the same when they have the same uid.
 
     Examples
     --------
     >>> old, new = {"uid": "a", "title": "Log in"}, {"uid": "a", "title": "Log out"}
-    >>> difference({"requirements": [old]}, {"requirements": [new]}).labels[0].fields[0].after
+    >>> difference({"requirements": [old]}, {"requirements": [new]})[0].fields[0].after
     'Log out'
     """
-    keys = list(dict.fromkeys([*before, *after]))
-    pairs = [(key, _by_uid(before.get(key)), _by_uid(after.get(key))) for key in keys]
-    return Difference(
-        [change for pair in pairs for change in _label_changes(*pair)],
-        [key for key, left, right in pairs if _is_reordered(left, right)],
-        empty_before != empty_after,
-    )
+    return [
+        change
+        for key in dict.fromkeys([*before, *after])
+        for change in _label_changes(key, _by_uid(before.get(key)), _by_uid(after.get(key)))
+    ]
 
 
 def _by_uid(labels: Iterable[Label] | None) -> dict[str, Label]:
@@ -96,11 +78,7 @@ def field_changes(before: Label, after: Label) -> list[FieldChange]:
     """A field that is missing, None, an empty text or an empty list says the same: nothing."""
     names = [name for name in dict.fromkeys([*before, *after]) if name not in NAMES]
     pairs = [(name, before.get(name), after.get(name)) for name in names]
-    return [
-        FieldChange(name, old, new, _parts_of(old, new))
-        for name, old, new in pairs
-        if not _is_same(old, new)
-    ]
+    return [FieldChange(name, old, new) for name, old, new in pairs if not _is_same(old, new)]
 
 
 def _is_same(old: Any, new: Any) -> bool:
@@ -109,16 +87,6 @@ def _is_same(old: Any, new: Any) -> bool:
 
 def _is_blank(value: Any) -> bool:
     return value is None or value == "" or value == []
-
-
-def _is_reordered(before: Mapping[str, Label], after: Mapping[str, Label]) -> bool:
-    return [uid for uid in before if uid in after] != [uid for uid in after if uid in before]
-
-
-def _parts_of(old: Any, new: Any) -> list[Part]:
-    if isinstance(old, str) and isinstance(new, str):
-        return word_parts(old, new)
-    return []
 
 
 def word_parts(before: str, after: str) -> list[Part]:

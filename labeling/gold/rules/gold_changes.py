@@ -85,7 +85,7 @@ def _labels(before: GoldContent, after: GoldContent) -> list[LabelChanged]:
             heading_of(layers[change.layer_key], change.label, known),
             [_field(each) for each in change.fields],
         )
-        for change in difference(old, new).labels
+        for change in difference(old, new)
     ]
 
 

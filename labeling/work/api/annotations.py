@@ -119,40 +119,12 @@ RevisionOut = row_of(
 )
 
 
-class PartOut(serializers.Serializer[Any]):
-    kind = serializers.ChoiceField(["same", "removed", "added"])
-    text = serializers.CharField()
-
-
-class FieldChangeOut(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    before = serializers.JSONField(allow_null=True)
-    after = serializers.JSONField(allow_null=True)
-    parts = PartOut(many=True, help_text="Two texts word by word; empty for other values")
-
-
-class LabelChangeOut(serializers.Serializer[Any]):
-    kind = serializers.ChoiceField(["added", "removed", "changed"])
-    key = serializers.CharField(source="layer_key", help_text="Where the label is in a payload")
-    uid = serializers.CharField()
-    values = serializers.DictField(source="label", help_text="The fields of the label")
-    changes = FieldChangeOut(many=True, source="fields")
-
-
-class DifferenceOut(serializers.Serializer[Any]):
-    labels = LabelChangeOut(many=True)
-    reordered = serializers.ListField(child=serializers.CharField())
-    empty = serializers.BooleanField(help_text="“Nothing here” was said in one of the two only")
-
-
 RevisionDetailOut = row_of(
     "RevisionDetailOut",
     AnnotationRevision,
-    *("version", "kind", "saved_at", "empty"),
+    *("version", "kind", "saved_at", "empty", "unanswered"),
     author=serializers.CharField(source="author.username"),
     payload=serializers.DictField(),
-    current_version=serializers.IntegerField(),
-    since=DifferenceOut(help_text="What has changed from this revision to the current version"),
 )
 
 
@@ -225,13 +197,11 @@ class AnnotationViewSet(ApiViewSet):
 
     @extend_schema(responses=RevisionDetailOut)
     def revision(self, request: Request, pk: int, version: int) -> Response:
-        """One revision with its labels, and what has changed since."""
-        annotation = get_object_or_404(Annotation.of(self._assignment(request, pk)))
-        revision: Any = get_object_or_404(
-            annotation.revisions.select_related("author"), version=version
+        """One revision with its labels."""
+        revisions = AnnotationRevision.objects.filter(
+            annotation__assignment=self._assignment(request, pk)
         )
-        compared = history.compared(revision, annotation)
-        revision.current_version, revision.since = compared.current_version, compared.since
+        revision = get_object_or_404(revisions.select_related("author"), version=version)
         return Response(RevisionDetailOut(revision).data)
 
     def _assignment(self, request: Request, pk: int) -> Assignment:

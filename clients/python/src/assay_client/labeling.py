@@ -83,7 +83,7 @@ class OwnWork(Part):
         return self._rows(models.Revision, ["annotations", assignment, "revisions"])
 
     def revision(self, assignment: int, version: int) -> models.RevisionDetail:
-        """One of them with its labels, and what has changed since."""
+        """One of them with its labels."""
         at = ["annotations", assignment, "revisions", version]
         return self._get(models.RevisionDetail, at)
 

@@ -295,11 +295,6 @@ class Decision(Record):
     reason_code: str | None
     payload: Any
 
-class Difference(Record):
-    labels: list[LabelChange]
-    reordered: list[str]
-    empty: bool
-
 class DisagreementDetail(Record):
     place: str
     id: int | None
@@ -361,12 +356,6 @@ class Failure(Record):
     at: datetime
     why: str
     title: str
-
-class FieldChange(Record):
-    name: str
-    before: Any
-    after: Any
-    parts: list[Part]
 
 class Finding(Record):
     kind: str
@@ -502,12 +491,6 @@ class Job(Record):
 class Kind(Record):
     kind: str
     number: int
-
-class LabelChange(Record):
-    kind: str
-    key: str
-    uid: str
-    changes: list[FieldChange]
 
 class LabelReport(Record):
     notes: list[str]
@@ -659,10 +642,6 @@ class PairAgreement(Record):
     chance_above: float | None
     intervals: dict[str, list[float]]
 
-class Part(Record):
-    kind: str
-    text: str
-
 class Pipeline(Record):
     name: str
     title: str
@@ -776,10 +755,9 @@ class RevisionDetail(Record):
     kind: str
     saved_at: datetime
     empty: bool
+    unanswered: Any
     author: str
     payload: dict[str, Any]
-    current_version: int
-    since: Difference
 
 class Revision(Record):
     version: int
