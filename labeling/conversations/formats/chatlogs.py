@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from html import unescape
 from itertools import pairwise
 from typing import Any, BinaryIO
@@ -27,6 +28,7 @@ from labeling.conversations.formats.talks import (
     shown_time,
     stem_of,
 )
+from labeling.conversations.formats.times import time_in
 from labeling.conversations.rules.importing import SPLITS, LeftOut, Problem
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
@@ -38,11 +40,14 @@ IDS = (
 OF_CONVERSATION = (*IDS[1:2], *IDS[3:], "message_tree_id")
 """Of them those that say of a message on a line of its own in which conversation it stands."""
 TITLES = ("title", "name")
-TIMES = ("time", "timestamp", "created_at", "create_time", "date", "ts", "timestamp_ms")
+TIMES = (
+    "time", "timestamp", "created_at", "create_time", "date", "ts", "timestamp_ms", "sent_at",
+    "createdAt", "created_date", "originalarrivaltime",
+)  # fmt: skip
 MESSAGES = (
     "messages", "conversations", "conversation", "chat_messages", "contents", "chunks", "data",
     "input", "utterances", "segments", "audio_segments", "transcript", "turns", "dialog",
-    "dialogue",
+    "dialogue", "comments", "MessageList",
 )  # fmt: skip
 TREE = "mapping"
 SHOWN = ("text", "multimodal_text")
@@ -51,9 +56,19 @@ ID_CHARACTERS = 8
 """Of the id of a chat next to its title, which several may have."""
 WHO = (
     "role", "from", "author", "sender", "speaker", "user", "username", "sender_name", "senderName",
-    "speaker_name", "speaker_label",
+    "speaker_name", "speaker_label", "creator", "author_id", "senderId",
 )  # fmt: skip
-WHAT = ("content", "value", "text", "parts", "message", "transcript", "sentence", "utterance")
+WHAT = (
+    "content",
+    "value",
+    "text",
+    "parts",
+    "message",
+    "transcript",
+    "sentence",
+    "utterance",
+    "body",
+)
 PERSON = ("role", "nickname", "name", "global_name", "username", "display_name", "real_name")
 PARTS: Mapping[str, str] = {
     "image_url": "[image]",
@@ -131,7 +146,7 @@ def _read(line: int, document: Any, name: str) -> Talk | Problem:
         return Problem(line, Fact("file.too_deep"), title_of(document))
 
 
-ACCOUNTS = {"chats", "chunkedPrompt", "results"}
+ACCOUNTS = {"chats", "chunkedPrompt", "results", "dmConversation", "ticket"}
 
 
 def _inside(document: Any) -> Iterable[Any]:
@@ -139,9 +154,20 @@ def _inside(document: Any) -> Iterable[Any]:
     match document:
         case {"chats": {"list": list() as listed}}:
             return listed
+        case {"conversations": [{"MessageList": list()}, *_] as listed}:
+            return listed
+        case {"input": ({"messages": list() as asked} | (list() as asked)), "output": said} if said:
+            answer = said if isinstance(said, dict) else {"role": "assistant", "content": said}
+            rest = {key: document[key] for key in document if key not in ("input", "output")}
+            return [{**rest, "messages": [*asked, answer]}]
         case {"participants": list(), "messages": [{"sender_name": str()}, *_]}:
             return [_in_utf8(document)]
-        case {"chunkedPrompt": dict() as within} | {"results": dict() as within}:
+        case (
+            {"chunkedPrompt": dict() as within}
+            | {"results": dict() as within}
+            | {"dmConversation": dict() as within}
+            | {"ticket": dict() as within}
+        ):
             return [{**within, **{key: document[key] for key in IDS if key in document}}]
     return [document]
 
@@ -279,10 +305,11 @@ class _Reading:
         match part if is_said else None:
             case (
                 {"text": str() as text}
+                | {"type": "text", "content": str() as text}
                 | {"text": {"value": str() as text}}
                 | {"refusal": str() as text}
             ):
-                placed = {"text", "refusal", "type", "annotations", "citations", "href"}
+                placed = {"text", "content", "refusal", "type", "annotations", "citations", "href"}
                 self.leave_out_values(part, placed, f"{path}.")
                 return text
         what = kind or ", ".join(map(str, part))
@@ -291,12 +318,14 @@ class _Reading:
 
 
 def _opened(message: Any) -> Any:
-    """LangChain and Claude Code have a message within what says its kind."""
+    """LangChain, Claude Code and X have a message within what says its kind."""
     match message:
         case {"type": str(), "message": {"role": str(), "content": _} as data}:
             return {**message, **data, "message": None}
         case {"type": str() as kind, "data": {"content": _} as data}:
             return {**data, "role": kind}
+        case {"messageCreate": dict() as data}:
+            return data
     return message
 
 
@@ -371,8 +400,9 @@ def _key_of_messages(document: Mapping[str, Any]) -> str | None:
 
 
 def _is_newest_first(messages: Sequence[Any]) -> bool:
-    """By the times of all messages, as numbers."""
-    times = [_seconds(message) for message in messages if isinstance(message, dict)]
+    """By the times of all messages."""
+    opened = map(_opened, messages)
+    times = [_seconds(message) for message in opened if isinstance(message, dict)]
     known = [time for time in times if time is not None]
     if len(known) < max(2, len(messages)):
         return False
@@ -381,8 +411,12 @@ def _is_newest_first(messages: Sequence[Any]) -> bool:
 
 def _seconds(message: Mapping[str, Any]) -> float | None:
     time = next((message[key] for key in TIMES if message.get(key) not in (None, "")), None)
-    if isinstance(time, str) and not time.replace(".", "", 1).isdecimal():
-        return None
+    if isinstance(time, str):
+        try:
+            moment = datetime.fromisoformat(time_in(time) or "")
+        except (FileFault, ValueError):
+            return float(time) if time.isdecimal() else None
+        return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
     return None if time is None or isinstance(time, bool | list | dict) else float(time)
 
 

@@ -17,6 +17,7 @@ from labeling.conversations.formats.answers import (
     Written,
     written,
 )
+from labeling.conversations.formats.speakers import STAMP
 from labeling.conversations.formats.talks import (
     MACHINES,
     HowToRead,
@@ -115,6 +116,7 @@ READERS: dict[str, Reader] = {
     "whatsapp": _talks(_messages),
     "vtt": _talks(speech.read_vtt),
     "srt": _talks(speech.read_srt),
+    "ass": _talks(speech.read_ass),
     "labelstudio": _as_they_say(partial(_read, partial(labelstudio.read, with_answers=False))),
     "doccano": _as_they_say(partial(_read, partial(doccano.read, with_answers=False))),
 }
@@ -128,10 +130,15 @@ BY_ENDING = {
     ".vtt": "vtt",
     ".srt": "srt",
     ".sbv": "srt",
+    ".ass": "ass",
+    ".ssa": "ass",
     ".txt": "transcript",
     ".text": "transcript",
     ".md": "transcript",
 }
+
+
+_BEGINNINGS = {b"PAR1": "parquet", b"WEBVTT": "vtt", b"[Script Info]": "ass"}
 
 
 def read(stream: BinaryIO, *, format: str, name: str = "", how: HowToRead | None = None) -> Read:
@@ -194,10 +201,8 @@ def guess_format(name: str, stream: BinaryIO) -> str:
     ('sharegpt', 'sample')
     """
     text = head_of(stream).removeprefix(BOM_UTF8).lstrip()
-    if text.startswith(b"PAR1"):
-        return "parquet"
-    if text.startswith(b"WEBVTT"):
-        return "vtt"
+    if sure := next((found for mark, found in _BEGINNINGS.items() if text.startswith(mark)), None):
+        return sure
     ending = PurePath(name).suffix.casefold()
     if ending in samples.YAML_ENDINGS:
         return "sample"
@@ -210,7 +215,7 @@ def guess_format(name: str, stream: BinaryIO) -> str:
             return "tsv"
     if ending in BY_ENDING:
         return BY_ENDING[ending]
-    if text[:1] in (b"{", b"["):
+    if text[:1] in (b"{", b"[") and not STAMP.match(text[:80].decode(errors="replace")):
         return _guess_json(chatlogs.first_of(stream), text)
     return "transcript" if text and ending not in (".json", ".jsonl", ".ndjson") else "native"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 
 _PACKED = {
     b"\x1f\x8b": "gzip",
@@ -15,6 +16,7 @@ _PACKED = {
     b"7z\xbc\xaf": "7z",
     b"Rar!": "rar",
 }
+IS_XML = msgid("it is XML: save subtitles as SRT or WebVTT, and chats as JSON or as plain text")
 _PACKED_ENDINGS = (".gz", ".tgz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar")
 _INSIDE = {
     b"xl/": "file.is_workbook",
@@ -43,6 +45,9 @@ _ENDINGS = {
     ".pdf": "file.is_document",
     ".html": "file.is_web_page",
     ".htm": "file.is_web_page",
+    ".xml": IS_XML,
+    ".ttml": IS_XML,
+    ".dfxp": IS_XML,
 }
 
 
@@ -60,6 +65,8 @@ def named(name: str, head: bytes) -> Fact | None:
         return Fact(_ENDINGS[ending])
     if start.startswith((b"<!doctype html", b"<html")):
         return Fact("file.is_web_page")
+    if start.startswith(b"<?xml"):
+        return Fact(IS_XML)
     kind = next((kind for mark, kind in _KINDS.items() if head.startswith(mark)), None)
     if kind is not None:
         return Fact(kind)

@@ -42,6 +42,7 @@ _NO_PART = re.compile(
     re.IGNORECASE,
 )
 """Behind a name: to whom a message goes, on which day."""
+_GOES_ON = re.compile(r"\s\((?:cont(?:['’]?d|inued)?\.?|fortsetzung|forts\.)\)\Z", re.IGNORECASE)
 _SAID = re.compile(r"(You|ChatGPT|Claude|Gemini|Copilot|Grok) said")
 _TABS = re.compile(r"\t([^\t]{1,80})\t(.+)")
 _MARK = re.compile(r"(?:>\s?)*(?:(?P<heading>#{1,6})\s+|(?P<bullet>[-*+•]|\d{1,3}[.)])\s+)?")
@@ -228,7 +229,7 @@ def _is_emphasised(text: str, kind: str) -> bool:
 
 
 def _made(written: str, time: str, text: str, form: str, is_stamped: bool) -> Head | None:
-    name = _SAID.sub(r"\1", name_of(written).strip(" *_#>-–—|,"))
+    name = _SAID.sub(r"\1", _GOES_ON.sub("", name_of(written).strip(" *_#>-–—|,")))
     bare = name[1:-1]
     if name[:1] + name[-1:] in ("[]", "()") and not set("[]()") & set(bare):
         name = bare.strip()

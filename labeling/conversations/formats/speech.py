@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -25,13 +26,14 @@ from labeling.conversations.formats.speakers import (
 )
 from labeling.conversations.formats.talks import (
     MAX_BYTES,
+    NOT_A_SPEAKER,
     HowToRead,
     SaidTurn,
     Talk,
     name_of,
     stem_of,
 )
-from labeling.conversations.rules.importing import LeftOut, Problem
+from labeling.conversations.rules.importing import MIN_MESSAGES, LeftOut, Problem
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 
@@ -111,7 +113,8 @@ def _of_lines(written: Sequence[str], name: str, how: HowToRead) -> Talk:
         Line(number, text.strip(), number == 1 or not written[number - 2].strip())
         for number, text in enumerate(written, 1)
     ]
-    heads = who_speaks(lines, how)
+    lines = _with_times_below(lines)
+    heads = who_speaks(lines, how) or _names_above(lines, how) or _times_before(lines)
     if not heads:
         raise FileFault("file.no_speaker_lines")
     times = _times_alone(lines, heads)
@@ -127,6 +130,61 @@ def _of_lines(written: Sequence[str], name: str, how: HowToRead) -> Talk:
         elif line.text.strip("> "):
             turns.go_on(line.number, line.text)
     return turns.as_talk(name)
+
+
+def _with_times_below(lines: list[Line]) -> list[Line]:
+    """Where a file begins with a name and has a time alone on the next line, as pages of chats are
+    copied, the two are one line.
+    """
+    below = {
+        at: lines[at + 1].text
+        for at, line in enumerate(lines[:-1])
+        if line.opens and certainty(line.text) > 1 and STAMP.fullmatch(lines[at + 1].text)
+    }
+    if len(below) < MIN_MESSAGES or any(line.text for line in lines[: min(below)]):
+        return lines
+    joined = list(lines)
+    for at, time in below.items():
+        joined[at : at + 2] = [
+            lines[at]._replace(text=f"{lines[at].text}  {time}"),
+            lines[at + 1]._replace(text=""),
+        ]
+    return joined
+
+
+def _names_above(lines: Sequence[Line], how: HowToRead) -> dict[int, Head]:
+    """Lines that are a name and nothing else, above what is said: in a file that says in no other
+    way who speaks, that begins with one, and in which each comes back.
+    """
+    filled = [at for at, line in enumerate(lines) if line.text and not STAMP.fullmatch(line.text)]
+    named = Counter(lines[at].text for at in filled)
+    heads = {
+        at: Head(name_of(lines[at].text), "", "", "above")
+        for at in filled
+        if (lines[at].opens or STAMP.fullmatch(lines[at - 1].text))
+        and named[lines[at].text] > 1
+        and certainty(lines[at].text) > 1
+        and how.chosen(lines[at].text) != NOT_A_SPEAKER
+    }
+    is_form = bool(heads) and filled[0] in heads and len({head.name for head in heads.values()}) > 1
+    if not is_form or any(at in heads and after in heads for at, after in pairwise(filled)):
+        return {}
+    for at, head in heads.items():
+        how.doubt(head.name, lines[at].text, is_speaker=True)
+    return heads
+
+
+def _times_before(lines: Sequence[Line]) -> dict[int, Head]:
+    """Lines that begin with a time, where nobody is named: in a file that begins with one."""
+    stamps = {at: found for at, line in enumerate(lines) if (found := STAMP.match(line.text))}
+    times = [seconds_of(time_of(stamp)) for stamp in stamps.values()]
+    first = next((at for at, line in enumerate(lines) if line.text), -1)
+    if first not in stamps or len(stamps) < MIN_MESSAGES or times != sorted(times):
+        return {}
+    return {
+        at: Head(SPEAKER, time_of(stamp), lines[at].text[stamp.end() :].strip(), "time")
+        for at, stamp in stamps.items()
+    }
 
 
 def _times_alone(lines: Sequence[Line], heads: Mapping[int, Head]) -> dict[int, str]:
@@ -154,6 +212,8 @@ _TIMES = re.compile(
 )
 _SETTING = re.compile(r"[A-Za-z]\w{0,20}:\S+")
 _SRT_TAG = re.compile(r"</?(?:[bius]|font(?:\s[^<>]{0,200})?)>|\{\\[^{}]{0,80}\}", re.IGNORECASE)
+_ASS_TAG = re.compile(r"\{[^{}]{0,2000}\}|\\h")
+_ASS_LINE = re.compile(r"\\[Nn]")
 _VTT_TAG = re.compile(
     r"</?(?:[cibu]|ruby|rt)(?:\.[^\s<>]{0,200})?>|</?(?:v|lang)(?:[.\s][^<>]{0,200})?>|"
     r"<(?:\d{1,3}:)?\d{1,2}:\d{2}\.\d{3}>",
@@ -212,16 +272,44 @@ def read_vtt(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | 
         if not lines[0].startswith("WEBVTT"):
             raise FileFault("file.not_webvtt")
         lines[0] = lines[0].removeprefix("WEBVTT")
-        yield _of_cues(lines, name, how, is_vtt=True)
+        turns = _Turns(" ")
+        yield _of_cues(_cues(lines, turns, is_vtt=True), turns, name, how)
     except FileFault as fault:
         yield Problem(None, fault.fact)
 
 
 def read_srt(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
     try:
-        yield _of_cues(lines_of(stream), name, how, is_vtt=False)
+        turns = _Turns(" ")
+        yield _of_cues(_cues(lines_of(stream), turns, is_vtt=False), turns, name, how)
     except FileFault as fault:
         yield Problem(None, fault.fact)
+
+
+def read_ass(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
+    """SubStation Alpha: a cue a line, with a field for who speaks; in the order of their times."""
+    turns, cues, fields = _Turns(" "), list[_Cue](), list[str]()
+    try:
+        for number, line in enumerate(lines_of(stream), 1):
+            kind, _, rest = line.strip().partition(":")
+            if kind == "Format":
+                fields = [field.strip() for field in rest.split(",")]
+            values = dict(zip(fields, rest.split(",", max(0, len(fields) - 1)), strict=False))
+            if kind != "Dialogue" or not {"Start", "End", "Text"} <= values.keys():
+                if line.strip():
+                    turns.leave_out(number, Fact("left_out.note"), line.strip())
+                continue
+            who = name_of(values.get("Name", values.get("Actor", "")))
+            shown = (_plain(text, _ASS_TAG) for text in _ASS_LINE.split(values["Text"]))
+            start, end = (seconds_of(values[key].strip()) for key in ("Start", "End"))
+            cues.append(
+                _Cue(number, start, end, [_Said(number, text, who) for text in shown if text])
+            )
+        yield _of_cues(sorted(cues, key=lambda cue: cue.start), turns, name, how)
+    except FileFault as fault:
+        yield Problem(None, fault.fact)
+    except ValueError:
+        yield Problem(number, Fact("file.bad_cue_time", line=number))
 
 
 def is_cues(head: bytes) -> bool:
@@ -230,9 +318,7 @@ def is_cues(head: bytes) -> bool:
     return any(map(_TIMES.match, [line for line in first if line.strip()][:2]))
 
 
-def _of_cues(lines: Sequence[str], name: str, how: HowToRead, *, is_vtt: bool) -> Talk:
-    turns = _Turns(" ")
-    cues = _cues(lines, turns, is_vtt=is_vtt)
+def _of_cues(cues: Sequence[_Cue], turns: _Turns, name: str, how: HowToRead) -> Talk:
     if not any(cue.said for cue in cues):
         raise FileFault("file.no_cues")
     _show_once(cues, turns)

@@ -45,7 +45,7 @@ _NAMES = {
     """,
     "speaker": """
         speaker speaker_name author sender from name user username participant who said_by
-        sprecher absender
+        sprecher absender von
     """,
     "role": "role speaker_role rolle",
     "text": "text content message utterance body value transcript said msg nachricht inhalt",

@@ -23,7 +23,10 @@ DATED = re.compile(
 )
 ZONE = re.compile(r"\s*(?:\b(?:UTC|GMT)\b|(?<=\d)Z)?\s*(?:([+-])(\d{1,2})(?::?(\d{2}))?)?\Z", re.I)
 DIGITS = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})?")
-WRITTEN = ("%b %d, %Y %I:%M %p", "%B %d, %Y %I:%M %p", "%b %d, %Y %H:%M", "%d %B %Y %H:%M")
+WRITTEN = (
+    *("%b %d, %Y %I:%M %p", "%B %d, %Y %I:%M %p", "%b %d, %Y %H:%M", "%d %B %Y %H:%M"),
+    *("%b %d, %Y %I:%M:%S %p", "%A, %B %d, %Y at %I:%M:%S %p", "%A, %d %B %Y at %H:%M:%S"),
+)
 MILLISECONDS_FROM = 1e11  # a number of seconds that large lies in the year 5138
 YEARS = range(1990, 2100)
 """Of a time that is a number alone: outside of them, it counts something else."""

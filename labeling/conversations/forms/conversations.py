@@ -55,6 +55,7 @@ TITLES = {
     "whatsapp": _("WhatsApp chat (TXT)"),
     "vtt": _("WebVTT subtitles"),
     "srt": _("SubRip subtitles (SRT)"),
+    "ass": _("SubStation Alpha subtitles (ASS)"),
     "labelstudio": "Label Studio JSON",
     "doccano": "doccano JSONL",
 }

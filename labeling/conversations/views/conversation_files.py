@@ -133,7 +133,7 @@ def _preview(
             (value, title)
             for value, title in ROLES.items()
             if value != NOT_A_SPEAKER
-            or {"transcript", "vtt", "srt", "whatsapp"} & set(shown.formats)
+            or {"transcript", "vtt", "srt", "ass", "whatsapp"} & set(shown.formats)
         ],
         "everybody_else": EVERYBODY_ELSE,
         "role_of_others": how.roles.get(EVERYBODY_ELSE, ""),

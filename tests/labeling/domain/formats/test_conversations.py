@@ -26,7 +26,7 @@ pytestmark = pytest.mark.no_database
 PAGE = Path(__file__).parents[4] / "templates" / "docs" / "formats.md"
 SAID = ["I want to book online.", "When would you do that?", "In the evening.\nAfter work."]
 CHATS = ("openai", "sharegpt", "chatgpt", "whatsapp")
-NEW = ("sample", *CHATS, "csv", "tsv", "parquet", "transcript", "vtt", "srt")
+NEW = ("sample", *CHATS, "csv", "tsv", "parquet", "transcript", "vtt", "srt", "ass")
 
 
 def records(
