@@ -2,6 +2,7 @@ from labeling.accounts.models import Tries, WorkerPulse
 from labeling.agreement.models.discussions import (
     Comment,
     Disagreement,
+    GuidelineCheck,
     GuidelineReason,
 )
 from labeling.agreement.models.processing import (
@@ -60,6 +61,7 @@ __all__ = [
     "GoldItem",
     "GoldRelease",
     "Guideline",
+    "GuidelineCheck",
     "GuidelineReason",
     "ImportReport",
     "Invitation",

@@ -117,7 +117,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("webhook-remove", [*of_project, hook.pk]),
         ("layers", [*of_project, mine.conversation_id]),
         ("adjudication adjudication-next reviews review-next", of_project),
-        ("calibration", of_project),
+        ("calibration guideline-worklist guideline-check", of_project),
         ("checks checks-choose screening", of_project),
         ("checks-drop", [*of_project, check.pk]),
         ("check-person", [*of_project, ben.pk]),

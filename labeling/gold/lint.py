@@ -163,12 +163,14 @@ class Linter:
                 yield other.pk, copy_of(item, copy)
 
     def _superseded(self, items: Sequence[LintItem], newest: Guideline) -> Iterator[Finding]:
-        """Decided under older guidelines, or by answers under them."""
-        older = guidelines.superseded(self.project, newest).filter(
-            assignment__conversation__in=[item.conversation for item in items]
+        """Decided under older guidelines, or by answers that nobody has checked since."""
+        unchecked = (
+            guidelines.superseded(self.project, newest)
+            .exclude(guideline_checks__guideline=newest, guideline_checks__stands=True)
+            .filter(assignment__conversation__in=[item.conversation for item in items])
         )
         oldest: dict[tuple[int, int], int] = {}
-        rows = older.order_by().values_list(
+        rows = unchecked.order_by().values_list(
             "assignment__conversation", "assignment__round__number", "guideline__version"
         )
         for conversation, number, version in rows.iterator(CHUNK):
@@ -189,7 +191,7 @@ def _reopened(project: Project, layer: str) -> Iterator[Finding]:
 
 
 def _version_of(item: LintItem, newest: int, oldest: Mapping[tuple[int, int], int]) -> int:
-    """The oldest guidelines that the item's labels follow."""
+    """The oldest guidelines that the item's labels follow and nobody has checked them against."""
     provenance = item.content["provenance"]
     versions = [newest]
     for part in decided_parts(item.content):

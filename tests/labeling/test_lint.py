@@ -18,6 +18,7 @@ from labeling.gold import gold_requests, lint, releases, reopenings
 from labeling.gold.rules.lint import KINDS
 from labeling.gold.verification import verify
 from labeling.models import (
+    Annotation,
     Conversation,
     GoldRelease,
     Guideline,
@@ -25,6 +26,7 @@ from labeling.models import (
     Project,
 )
 from labeling.words import in_english
+from labeling.work import guidelines
 from tests import factories
 from tests.pages import page
 from tests.talks import talk, texts
@@ -105,9 +107,12 @@ class Planted:
         """Faults that rows about the conversation tell: answers and doubts."""
         rita = self.people["rita"]
         old, disputed = self.project.conversations.filter(external_id__startswith="c-")
-        decided = {"adjudicated_by": "rita", "guideline_version": 2}
-        self.item(old, factories.requirement(), round=1, **(decided if self.clean else {}))
-        self.item(disputed, factories.requirement(), **decided)
+        newest = self.project.guidelines.all()[0]
+        for answer in Annotation.objects.select_related("assignment"):
+            if self.clean or answer.assignment.conversation_id == disputed.pk:
+                guidelines.check(answer, newest, stands=True, note="", by=rita)
+        self.item(old, factories.requirement(), round=1)
+        self.item(disputed, factories.requirement(), round=1)
         item = GoldRelease.objects.get(project=self.project).items.get(conversation=disputed)
         uid = item.content["gold"]["requirements"][0]["uid"]
         doubt = reopenings.ask(item=item, layer="extraction", uid=uid, reason="No need.", by=rita)

@@ -74,7 +74,7 @@ _KINDS = (
     LintKind(
         "superseded",
         msgid("Labels under superseded guidelines"),
-        msgid("Open a round of these conversations again, or accept it with a reason."),
+        msgid("Check them on the worklist of the guidelines, or have them labeled again."),
     ),
     LintKind(
         "open_dispute",
