@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
@@ -231,15 +231,6 @@ def test_an_older_run_than_those_offered_is_found(asked, script, finished, signe
     assert (offered(result), offered(beside)) == ([old], [new, old])
 
 
-def test_a_chosen_run_stays_chosen_however_old_it_is(pair, signed_in, monkeypatch):
-    monkeypatch.setattr(comparison, "CHOICES", 1)
-
-    page = signed_in("noor").get(reverse("run-compare"), {"baseline": pair[0].pk})
-
-    assert page.context["baseline"] == pair[0]
-    assert f'name="baseline" value="{pair[0].pk}"' in page.content.decode()
-
-
 def test_a_search_that_finds_no_run_says_so(pair, signed_in, launch):
     noor, url = signed_in("noor"), reverse("run-compare")
     waiting = launch(name="waiting")
@@ -259,11 +250,6 @@ def test_the_command_writes_json(pair: tuple[Run, Run], capsys: Any) -> None:
     assert (written["baseline"]["run"], bold["run"]) == (pair[0].pk, pair[1].pk)
     assert bold["metrics"]["requirement_recall"]["wins"] == 5
     assert bold["changed"] == {"confidence": [0.5, 0.9]}
-
-
-def test_the_command_names_a_run_that_does_not_exist(db: None) -> None:
-    with pytest.raises(CommandError, match="There is no run 99"):
-        call_command("compare", 99, 98)
 
 
 # --- the log of experiments ---------------------------------------------------------------------

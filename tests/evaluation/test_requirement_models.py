@@ -13,7 +13,7 @@ from labeling.models import GoldRelease, Project
 from labeling.words import in_english
 from tests.evaluation.conftest import requirement, work
 from tests.evaluation.requirement_releases import inferred, issue, make_release
-from tests.llm_server import SERVED, LanguageServer, end_soon_what_hangs
+from tests.llm_server import LanguageServer, end_soon_what_hangs
 
 pytestmark = pytest.mark.django_db
 
@@ -67,20 +67,14 @@ first."""
 
 ENDINGS: dict[str, Way] = {
     "fenced": ([fenced], "", "", 0),
-    "truncated once": (["truncated"], "", "", 1),
     "truncated": (["truncated"] * 2, "parse", "LLM_MAX_TOKENS", 1),
-    "wrong schema": (["wrong_schema"] * 2, "parse", "does not fit the schema", 1),
     "invented": ([invented] * 2, "parse", "does not fit the schema", 1),
     "invented once": ([invented], "", "", 1),
     "refusal": (["refusal"], "permanent", "declined", 0),
-    "429": (["rate_limited"] * 3, "rate", "takes no more requests", 2),
-    "429 once": (["rate_limited"], "", "", 1),
     "500": (["failing"] * 3, "transient", "failed (500)", 2),
     "hang": (["hanging"], "transient", "no answer within", 0),
-    "reset": (["reset"] * 3, "transient", "cannot be reached", 2),
     "reset once": (["reset"], "", "", 1),
 }
-every_ending = pytest.mark.parametrize("way", ENDINGS)
 
 
 @pytest.fixture
@@ -88,12 +82,6 @@ def answering(server: LanguageServer, monkeypatch: pytest.MonkeyPatch) -> Langua
     server.default = reply
     end_soon_what_hangs(monkeypatch, server)
     return server
-
-
-@pytest.fixture
-def talks(make_release: Any) -> GoldRelease:
-    release: GoldRelease = make_release(CASES, name="talks")
-    return release
 
 
 @pytest.fixture
@@ -108,28 +96,6 @@ def whole(project: Project) -> GoldRelease:
 
 def cases_of(run: Run) -> list[CaseRun]:
     return list(CaseRun.objects.filter(run=run).order_by("pk"))
-
-
-@every_ending
-def test_whatever_the_server_does_the_case_has_a_typed_end_and_the_run_is_finished(
-    launch, talks, answering, way
-):
-    planned, error_class, said, more = ENDINGS[way]
-    answering.plan(*planned)
-
-    run = work(launch(release=talks, pipeline="requirements-model"))
-
-    first, *others = cases_of(run)
-    assert run.status == "finished"
-    assert (first.error_class, first.attempts) == (error_class, 1)
-    assert said in (in_english(first.error) if first.error else "")
-    assert [other.state for other in others] == ["done"] * (CASES - 1)
-    assert len(answering.requests) == CASES + more
-    for case in others + ([first] if not error_class else []):
-        assert case.output is not None
-        assert case.output["model"] == SERVED
-        assert case.output["requirements"][0]["source_messages"] == [0]
-    assert all(row.mean is not None or row.reason for row in results.aggregates_of(run))
 
 
 @pytest.mark.parametrize(

@@ -49,10 +49,6 @@ def test_the_best_document_scores_one():
     assert set(score.values()) == {1.0}
 
 
-def test_the_eleven_sections():
-    assert len(SECTIONS) == 11
-
-
 @pytest.mark.parametrize(
     ("written", "sections"),
     [
@@ -88,10 +84,6 @@ def test_a_requirement_that_lacks_something_is_not_complete(missing):
     assert score["rd_structure"] == 0.5
 
 
-def test_a_condition_may_be_left_out():
-    assert scored((1, 1, 1), [complete(condition=None)], WHOLE)["rd_structure"] == 1.0
-
-
 @pytest.mark.parametrize(
     ("sources", "traced"), [([0], 1), ([4], 1), ([5], 0), ([-1], 0), ([0, 9], 0), ([], 0)]
 )
@@ -118,13 +110,6 @@ def test_a_correct_nothing_here_lacks_only_its_sections():
 
     assert score["rd_traceability"] == score["rd_coverage"] == score["rd_accuracy"] == 1.0
     assert score["rd_structure"] == (4 / 11 + 1) / 2
-
-
-def test_requirements_where_gold_has_none_cover_and_hit_nothing():
-    score = scored((0, 0, 1), [complete()], WHOLE)
-
-    assert (score["rd_coverage"], score["rd_accuracy"]) == (0.0, 0.0)
-    assert (score["rd_structure"], score["rd_traceability"]) == (1.0, 1.0)
 
 
 def test_the_detail_says_what_is_missing():

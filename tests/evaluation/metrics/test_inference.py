@@ -109,9 +109,3 @@ def test_correct_is_a_score_of_at_least_one(ruler):
     assert result.ece == pytest.approx((2 * abs(0.5 - 0.9) + 1 * abs(1 - 0.2)) / 3)
     assert result.mce == pytest.approx(0.8)
     assert result.brier == pytest.approx((0.01 + 0.81 + 0.64) / 3)
-
-
-def test_a_prediction_without_confidence_is_no_point(ruler):
-    score = scored([needed("a")], [needed("a", confidence=None)], ruler)
-
-    assert score["inference_relevance"].detail["points"] == []

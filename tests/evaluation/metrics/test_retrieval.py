@@ -53,21 +53,6 @@ def test_figures_equal_ir_measures_and_pytrec_eval(seed):
         assert figures[f"all_at_{cut}"] == (by_ir[R @ cut] == 1)
 
 
-def test_all_at_asks_for_every_expected_message():
-    figures = values({1, 2}, [1, 9, 2])
-
-    assert (figures["all_at_1"], figures["all_at_3"]) == (0.0, 1.0)
-    assert (figures["hit_rate_at_1"], figures["hit_rate_at_3"]) == (1.0, 1.0)
-
-
-def test_duplicates_collapse_to_their_first_rank():
-    assert values({2}, [7, 7, 7, 2])["mrr"] == 1 / 2
-
-
-def test_precision_is_divided_by_the_cut_even_when_less_was_ranked():
-    assert values({2}, [2])["precision_at_10"] == 0.1
-
-
 def test_nothing_ranked_finds_nothing():
     assert set(values({2}, []).values()) == {0.0}
 

@@ -65,12 +65,6 @@ def test_the_order_of_cases_plays_no_part(values, random):
     assert again.as_json() == pytest.approx(whole(values).as_json())
 
 
-def test_undefined_is_counted_and_never_averaged():
-    summary = whole([None, 1.0, None])
-
-    assert (summary.mean, summary.n, summary.n_undefined, summary.std) == (1.0, 1, 2, 0.0)
-
-
 @pytest.mark.parametrize("values", [[], [None, None]])
 def test_without_values_there_are_no_figures(values):
     summary = whole(values)
@@ -133,19 +127,6 @@ def test_a_micro_average_is_the_ratio_of_the_sums():
     assert summary.median == pytest.approx(0.25)
     expected = ratio(np.array(shares))
     assert (summary.ci_low, summary.ci_high) == (expected.low, expected.high)
-
-
-def test_a_failed_case_weighs_what_it_should_have_counted():
-    values = [Value(1.0, share=Share(4, 4)), Value(0.0, share=Share(0, 6))]
-
-    summary = summarize(metric("micro"), values, clusters="ab", failed=[False, True])
-
-    assert (summary.mean, summary.n_failed) == (0.4, 1)
-
-
-def test_lengths_must_agree():
-    with pytest.raises(ValueError, match="1 values, 2 clusters, 1 failed"):
-        summarize(metric(), [Value(1.0)], clusters="ab", failed=[False])
 
 
 def test_the_interval_of_a_figure_over_chance_ends_where_its_range_does():
