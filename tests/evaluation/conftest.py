@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from evaluation.models import Answer, CaseRun, Judgement, Run, RunSpending
+from evaluation.models import Answer, CaseRun, Judgement, Run
 from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.language_models.usage import Spent
 from evaluation.services.run import execution
 from evaluation.services.work import steering
 from labeling.agreement import vectors
@@ -266,46 +267,20 @@ def work(run: Run) -> Run:
     return Run.objects.with_progress().get(pk=run.pk)
 
 
-SUMMED = (
-    "calls",
-    "cached",
-    "prompt_tokens",
-    "completion_tokens",
-    "cost",
-    "seconds",
-    "cached_tokens",
-    "reasoning_tokens",
-)
-
-
-def sum_of_pieces(run: Run) -> dict[str, Any]:
-    """Row by row, which the product does as it spends."""
-    spent, served = Counter[str](), set[str]()
-    pieces: tuple[tuple[Any, str], ...] = (
-        (CaseRun, "run"),
-        (Answer, "case__run"),
-        (Judgement, "judging__run"),
-    )
-    for model, of_run in pieces:
-        for usage in model.objects.filter(**{of_run: run}).values_list("usage", flat=True):
-            served.update(usage.get("models", []))
-            if "calls" not in usage:
-                continue
-            spent.update({amount: usage.get(amount) or 0 for amount in SUMMED})
-            asked = (usage["calls"] or 0) > 0
-            spent["unpriced"] += asked and usage.get("cost", 0) is None
-    return {**spent, "served_by": sorted(served)}
-
-
 def hold_spending_to_its_pieces(run: Run) -> None:
     """Whatever happened to the run, what it has spent is the sum over its rows."""
-    stored = RunSpending.objects.filter(run=run).values().first() or {}
-    summed = sum_of_pieces(run)
-    named = {"served_by", *budgets.amounts({})}
-    assert {name: stored.get(name) or 0 for name in named} == {
-        name: pytest.approx(value) if type(value) is float else value
-        for name, value in {name: summed.get(name) or 0 for name in named}.items()
-    }
+    summed = Spent()
+    for model, of_run in ((CaseRun, "run"), (Answer, "case__run"), (Judgement, "judging__run")):
+        for usage in model.objects.filter(**{of_run: run}).values_list("usage", flat=True):
+            summed += Spent.read(usage)
+    stored = budgets.spent(run.pk)
+    assert bool(stored.estimated) == bool(summed.estimated)
+    for field in fields(Spent):
+        one, other = (getattr(each, field.name) for each in (stored, summed))
+        if field.name in ("models", "schema_by"):
+            assert set(one) == set(other)
+        elif field.name != "estimated":  # seconds of a piece of work are rounded
+            assert one == pytest.approx(other, abs=0.01 if field.name == "seconds" else None)
 
 
 @pytest.fixture

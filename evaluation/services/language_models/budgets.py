@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -37,17 +37,6 @@ REPLY_TOKENS = 700
 ANSWER_PROMPT_TOKENS = 1200
 ANSWER_REPLY_TOKENS = 150
 """Of an answer or a judgement of which nothing is known yet, with the messages it reads."""
-SUMMED = (
-    "calls",
-    "cached",
-    "prompt_tokens",
-    "completion_tokens",
-    "cost",
-    "seconds",
-    "cached_tokens",
-    "reasoning_tokens",
-)
-"""The amounts in the usage of one piece of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +65,12 @@ class Estimate:
 
 def spent(run_id: int) -> Spent:
     """On cases, answers and judgements together."""
-    row = RunSpending.objects.filter(run=run_id).first() or RunSpending()
-    whole = [name for name in SUMMED if name not in ("cost", "seconds")]
-    return Spent(
-        **{name: int(getattr(row, name)) for name in whole},
-        cost=None if row.unpriced else row.cost,
-        seconds=row.seconds,
-        estimated=row.estimated,
-        schema_by=row.schema_by,
-        models=row.served_by,
-    )
+    usage = RunSpending.objects.filter(run=run_id).values_list("usage", flat=True).first()
+    return Spent(**usage or {})
 
 
-def note(work: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """The usage of a piece of work has changed: so has what its run has spent.
+def note(work: Any, call: Spent) -> None:
+    """What the run of this piece of work has spent grows by a call.
 
     For the transaction that stores it. What belongs to no run has no sum.
     """
@@ -99,21 +80,8 @@ def note(work: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None
     if not RunSpending.objects.filter(run=run_id).exists():
         RunSpending.objects.bulk_create([RunSpending(run_id=run_id)], ignore_conflicts=True)
     row = RunSpending.objects.select_for_update().get(run=run_id)
-    added, taken = amounts(after), amounts(before)
-    for name in added:
-        setattr(row, name, getattr(row, name) + added[name] - taken[name])
-    row.estimated += bool(after.get("estimated")) - bool(before.get("estimated"))
-    row.served_by = sorted({*row.served_by, *after.get("models", [])})
-    row.schema_by = sorted({*row.schema_by, *after.get("schema_by", [])})
+    row.usage = asdict(Spent(**row.usage) + call)
     row.save()
-
-
-def amounts(usage: Mapping[str, Any]) -> dict[str, float]:
-    """What one piece of work adds to the sums of its run."""
-    if "calls" not in usage:
-        usage = {}
-    summed: dict[str, float] = {name: usage.get(name) or 0 for name in SUMMED}
-    return summed | {"unpriced": int(summed["calls"] > 0 and usage.get("cost", 0) is None)}
 
 
 def _run_of(work: Any) -> int | None:

@@ -147,9 +147,8 @@ class PaidModel(_Counting):
         row = type(self._work)._default_manager.filter(pk=self._work.pk)
         usage = row.order_by().select_for_update().values_list("usage", flat=True).first()
         if usage is not None:
-            total = together(usage, call)
-            row.update(usage=total)
-            budgets.note(self._work, usage, total)
+            row.update(usage=together(usage, call))
+            budgets.note(self._work, call)
 
 
 def too_long() -> OutOfTime:

@@ -24,7 +24,7 @@ class Spent:
     """None where no price is known, or was not known for some case."""
     seconds: float = 0.0
     estimated: int = 0
-    """Pieces of work of which some tokens, and so their cost, are our estimate."""
+    """Calls of which some tokens, and so their cost, are our estimate."""
     cached_tokens: int = 0
     """Of the prompts, what the provider had kept from before."""
     reasoning_tokens: int = 0
