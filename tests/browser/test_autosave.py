@@ -68,23 +68,6 @@ def test_saved_is_said_only_after_the_servers_answer(open_page: Callable[[], Wor
     assert workspace.stored.empty
 
 
-def test_work_survives_a_lost_connection(
-    open_page: Callable[[], Workspace], allowed_console_errors: list[str]
-) -> None:
-    allowed_console_errors.append("net::ERR_FAILED")
-    workspace = open_page()
-    workspace.page.route(SAVES, lambda route: route.abort())
-
-    workspace.start_label("Order Tracking")
-    expect(workspace.state).to_have_text("Not saved – retrying")
-    expect(workspace.labels).to_have_count(1)  # the page stays usable
-    workspace.press("t", "End").type(" 2")
-    workspace.page.unroute(SAVES)
-
-    expect(workspace.state).to_contain_text("Saved")
-    assert workspace.titles == ["Order Tracking 2"]
-
-
 def test_a_hung_save_is_given_up_and_tried_again(open_page: Callable[[], Workspace]) -> None:
     workspace = open_page()
     workspace.page.clock.install()

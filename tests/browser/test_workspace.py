@@ -92,17 +92,6 @@ def test_nothing_here_is_refused_beside_a_label_and_says_so(workspace: Workspace
     expect(workspace.page.locator("#empty")).not_to_be_checked()
 
 
-def test_single_keys_are_letters_while_typing(workspace: Workspace) -> None:
-    workspace.open().press("n")
-
-    workspace.type("jkmn0sge? 12")
-
-    expect(workspace.field("Title")).to_have_value("jkmn0sge? 12")
-    expect(workspace.labels).to_have_count(1)
-    expect(workspace.message(0)).to_have_attribute("aria-current", "true")
-    expect(workspace.page.locator("dialog[open]")).to_have_count(0)
-
-
 def test_single_keys_can_be_turned_off_for_good(workspace: Workspace) -> None:
     workspace.open().press("?")
     workspace.page.get_by_label("Single-key shortcuts").uncheck()

@@ -1,18 +1,15 @@
-"""What is done in the workspace beside filling in: copies, undo, two versions."""
+"""What is done in the workspace beside filling in: copies, undo."""
 
 from __future__ import annotations
-
-import re
 
 import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
-from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Assignment, Round
 from labeling.work import annotations
-from tests.browser.workspace import Workspace, held_back
-from tests.factories import labels, requirement, save_of
+from tests.browser.workspace import Workspace
+from tests.factories import requirement, save_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -106,40 +103,3 @@ def test_a_skip_is_undone_by_key_on_the_page_that_follows(
     expect(workspace.labels).to_contain_text(["Cut off"])
     stored = Annotation.objects.get(assignment=queue[0])
     assert (stored.status, stored.skip_reason) == ("draft", "")
-
-
-# --- two versions -------------------------------------------------------------------------------
-
-
-def test_the_labels_of_two_versions_are_kept(
-    workspace: Workspace, live_server: LiveServer, allowed_console_errors: list[str]
-) -> None:
-    allowed_console_errors.append("409")
-    payload = labels([0, 1, 2])
-    annotations.save_draft(workspace.assignment, save_of(payload))
-    other = Workspace(workspace.page.context.new_page(), live_server, workspace.assignment).open()
-    with held_back(workspace.page):
-        workspace.open().press("t", "e", "End").type(" MINE").press("Escape")
-        other.press("e", "End").type(" THEIRS").press("Escape").press("Shift+J", "Delete")
-        other.start_label("Only theirs").press("Control+s")
-        expect(other.state).to_have_attribute("data-state", "saved")
-        workspace.start_label("Only mine").press("Control+s")
-
-    dialog = workspace.page.locator("#conflict-dialog")
-    expect(dialog).to_be_visible()
-    dialog.get_by_role("button", name="Keep the labels of both").click()
-
-    expect(dialog).to_be_hidden()
-    save(workspace)
-    assert sorted(workspace.titles) == [
-        "Only mine",
-        "Only theirs",
-        "Order Tracking 1 MINE",
-        "Order Tracking 1 THEIRS",
-        "Order Tracking 2",
-        "Order Tracking 3",
-    ]
-    ids = [requirement["id"] for requirement in workspace.requirements]
-    assert len(set(ids)) == 6
-    assert len({requirement["uid"] for requirement in workspace.requirements}) == 6
-    assert all(re.fullmatch(r"REQ-\d{3}", id) for id in ids)

@@ -202,17 +202,6 @@ def test_a_save_that_was_under_way_when_the_round_ended_is_refused(project, ana)
         annotations.save_draft(loaded, factories.save_of(factories.labels([0])))
 
 
-def test_nothing_is_saved_in_a_round_that_has_ended(signed_in, ana, project):
-    factories.make_conversations(project, 2)
-    full = factories.open_full(project, 2)
-    assignment = full.assignments.filter(annotator=ana)[0]
-    rounds.close(full, by=None)
-    response = send(signed_in(ana), assignment, titled("late"))
-
-    assert response.status_code == 409
-    assert response.json()["code"] == "round_closed"
-
-
 @pytest.mark.parametrize("name", ["ben", "rita", "olga", "admin"])
 def test_nobody_sees_or_changes_the_work_of_others(signed_in, people, assignment, name):
     client = signed_in(people[name])

@@ -65,15 +65,6 @@ def test_the_queue_shows_open_rounds_before_ended_ones(project, ana):
     assert states == ["open", "open", "passed", "passed"]
 
 
-def test_a_pool_hands_out_each_place_once(project, ana, ben):
-    factories.open_full(project, 2, pool=True, overlap=1)
-
-    taken = [assignments.take(ana), assignments.take(ben), assignments.take(ana)]
-
-    assert taken[0].conversation != taken[1].conversation
-    assert taken[2] is None
-
-
 def test_the_database_refuses_a_place_twice(project, ana, ben):
     round_ = factories.open_full(project, 1, pool=True, overlap=1)
     first = assignments.take(ana)
@@ -148,15 +139,6 @@ def test_work_on_an_expired_lease_takes_its_place_again_if_it_is_free(project, a
 
     mine.refresh_from_db()
     assert mine.slot == 0
-
-
-def test_a_skip_in_a_pool_gives_the_place_to_others(project, ana, ben):
-    factories.open_full(project, 1, pool=True, overlap=1)
-    mine = assignments.take(ana)
-    annotations.skip(mine, factories.save_of({}), reason="Not my language")
-
-    assert assignments.take(ana) is None
-    assert assignments.take(ben).conversation == mine.conversation
 
 
 def expire(assignment: Assignment) -> None:

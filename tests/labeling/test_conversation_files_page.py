@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client
 
 from labeling.conversations import uploads
@@ -255,3 +256,45 @@ def test_text_of_old_windows_programs_is_offered_to_be_read_and_then_stored(lead
 @pytest.mark.parametrize("line", [talk("a"), {"id": "a"}])
 def test_an_encoding_is_not_asked_about_where_all_is_utf_8(lead, line):
     assert "not UTF-8" not in text_of(upload(lead, native(line)))
+
+
+UNCLEAR = "Ana: Hi\nCara: hm\nBen: Yo\nAna: So\nNote: this\nBen: x"
+
+
+def test_a_preview_asks_who_is_unclear_and_mends_it_in_both_ways(lead):
+    preview = several(lead, ("t.txt", UNCLEAR.encode()), format="auto")
+
+    asked = {one.name: one for one in preview.context["shown"].speakers if one.line}
+    assert {name: (one.messages, one.role, one.line) for name, one in asked.items()} == {
+        "Cara": (1, "participant", "Cara: hm"),
+        "Note": (1, "text", "Note: this"),
+    }
+    assert "Cara 1 Check Cara: hm" in text_of(preview)
+
+    chosen = {"name": ["Cara", "Note", "Ana"], "role": ["text", "user", "analyst"]}
+    mended = again(lead, preview, **chosen)
+    confirm(lead, mended)
+
+    messages = Conversation.objects.get().messages
+    assert [(one.speaker, one.role, one.content) for one in messages] == [
+        ("Ana", "analyst", "Hi\nCara: hm"),
+        ("Ben", "participant", "Yo"),
+        ("Ana", "analyst", "So"),
+        ("Note", "user", "this"),
+        ("Ben", "participant", "x"),
+    ]
+    assert "Cara" in {one.name for one in mended.context["shown"].speakers}
+
+
+def test_the_command_asks_too_and_takes_the_answer(tmp_path, capsys):
+    path = tmp_path / "t.txt"
+    path.write_text(UNCLEAR.replace("Ana", "Costa, Ana"))
+    options = {"project": "shop", "format": "auto", "dry_run": True}
+
+    call_command("import_conversations", path, **options)
+    assert "Read as text, please check: Note, in “Note: this”" in capsys.readouterr().out
+
+    roles = "Costa, Ana=analyst, Cara=text, Note=user"
+    call_command("import_conversations", path, **{**options, "dry_run": False}, roles=roles)
+    assert "Note" not in capsys.readouterr().out
+    assert Conversation.objects.get().messages[0].role == "analyst"

@@ -7,7 +7,6 @@ import sys
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -263,26 +262,6 @@ def test_a_dry_run_writes_nothing_at_all(write):
     assert {query["sql"].split()[0] for query in asked} == {"SELECT"}
 
 
-def test_what_came_in_meanwhile_is_decided_about_again(write, monkeypatch):
-    """Another import stores the same id with another text between the decision and the lock."""
-    path = write(talk("a", text="Of the second import"))
-    other = write(talk("a", text="Of the first import"), name="other.jsonl")
-    decide = conversations.Plan._decide
-
-    def overtaken(*args: Any, **options: Any) -> None:
-        decide(*args, **options)
-        monkeypatch.setattr(conversations.Plan, "_decide", decide)
-        run(other)
-
-    monkeypatch.setattr(conversations.Plan, "_decide", overtaken)
-    errors = StringIO()
-    with pytest.raises(SystemExit):
-        run(path, stderr=errors)
-
-    assert "is known with other text" in errors.getvalue()
-    assert Conversation.objects.get().messages[0].content == "Of the first import"
-
-
 @pytest.fixture
 def manage(tmp_path, migrated_databases) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs Python with a database of its own."""
@@ -306,16 +285,6 @@ def manage(tmp_path, migrated_databases) -> Callable[..., subprocess.CompletedPr
         )
 
     return manage
-
-
-def test_the_exit_code_and_the_error_reach_the_shell(tmp_path, manage):
-    path = tmp_path / "talks.jsonl"
-    path.write_bytes(b"")
-
-    done = manage("manage.py", "import_conversations", str(path), "--project", "shop")
-
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "talks.jsonl: the file is empty; nothing was stored\n"
 
 
 KILLED = """

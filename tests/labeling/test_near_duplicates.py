@@ -12,7 +12,7 @@ from labeling.conversations import near_duplicates
 from labeling.conversations.conversations import import_files
 from labeling.domain.fingerprints import fingerprint
 from labeling.models import Conversation
-from tests.talks import Line, copies, talk, texts
+from tests.talks import Line, talk, texts
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
@@ -54,17 +54,6 @@ def test_a_copy_is_found_in_every_project_under_every_name():
     assert same_as("chat") == [("two", "excerpt")]
     assert same_as("excerpt") == [("one", "chat")]
     assert same_as("other") == []
-
-
-@pytest.mark.parametrize("change", list(copies(talk(1))))
-def test_a_long_chat_is_found_by_each_copy(change):
-    chat = talk(1)
-    load("one", {"chat": chat, "other": talk(2)})
-
-    ((match,),) = near_duplicates.find([fingerprint(texts(copies(chat)[change]))])
-
-    assert Conversation.objects.get(pk=match.conversation).external_id == "chat"
-    assert match.share > 0.99
 
 
 def test_a_search_asks_a_constant_number_of_queries(django_assert_num_queries):

@@ -27,15 +27,6 @@ def test_a_skip_of_planned_work_goes_to_who_has_least_left(project, ana, ben, cl
     assert set(places(round_).values()) == {1}
 
 
-def test_a_skip_of_planned_work_that_everybody_has_stays_a_skip(project, ana):
-    round_ = factories.open_full(project, 2, overlap=3)
-
-    skip(of(ana, round_)[0])
-
-    assert set(places(round_).values()) == {3}
-    assert Annotation.objects.get().status == "skipped"
-
-
 def test_a_skip_that_went_to_somebody_else_cannot_be_answered_any_more(project, ana):
     round_ = factories.open_full(project, 3, overlap=1)
     mine = of(ana, round_)[0]

@@ -136,6 +136,10 @@ FOUND = {
             {"speaker": "SYSTEM", "utterance": "This."},
         ],
     },
+    "a call of a model": {
+        "model": "m",
+        "input": [{"role": "user", "message": "What?"}, {"role": "bot", "text": "This."}],
+    },
     "a log of prompts": {"prompt": "What?", "response": "This."},
     "Slack": [
         {"type": "message", "user": "U1", "ts": "1767225600.1", "text": "What?"},

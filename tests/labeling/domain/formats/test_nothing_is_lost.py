@@ -220,19 +220,6 @@ def test_messages_alone_stand_in_the_conversations_that_they_name():
     ]
 
 
-@pytest.mark.parametrize("key", ["input", "segments", "utterances"])
-def test_messages_under_other_names_are_read(key):
-    document = {
-        "model": "m",
-        key: [{"role": "user", "message": "Hi"}, {"role": "bot", "text": "So"}],
-    }
-
-    [entry] = read(BytesIO(json.dumps(document).encode()), format="auto", name="t.json")
-
-    assert isinstance(entry, tuple)
-    assert [turn.content for turn in entry[1].turns] == ["Hi", "So"]
-
-
 def test_unicode_text_of_excel_is_a_table():
     text = "conversation_id\tspeaker\ttext\r\n1\tAna\tSchön\r\n1\tBen\tJa\r\n"
 
