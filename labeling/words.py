@@ -769,7 +769,6 @@ def _shown(value: Value, written: Callable[[str], str]) -> Any:
 
 
 EVENTS: dict[str, Text] = {
-    "adjudication.accepted": _("accepted {conversations} conversations as agreed ({states})"),
     "adjudication.decided": _("decided the labels of {conversation}"),
     "admission.let_in": _("let {user} do full labeling of {layers} without calibration: {reason}"),
     "annotation.first_pass": _("finished the first pass over {conversation} and sees suggestions"),
@@ -812,15 +811,7 @@ EVENTS: dict[str, Text] = {
     "gold.freeze_requested": _("asked for a gold release of {layer}"),
     "gold.looked_at": _("looked at the test items of {release}: {reason}"),
     "gold.imported": _("imported {release} with {items} items from {files}"),
-    "gold.lint_refused": _("asked for lint, which could not look: {message}"),
-    "gold.lint_requested": _("asked for lint of {layer}"),
-    "gold.lint_waived": _("accepted {findings} findings of lint ({what}): {reason}"),
-    "gold.lint_waiver_withdrawn": _(
-        "no longer accepts {findings} findings of lint ({what}): {reason}"
-    ),
-    "gold.linted": _("Lint of {layer} found {findings} faults"),
     "gold.frozen": _("froze {release} with {items} items"),
-    "job.freed": _("took a stuck job ({kind} {title}) from whoever held it"),
     "guideline.added": _("wrote version {version} of the guidelines: {summary}"),
     "guideline.checked": _(
         "checked {conversation} by {annotator} against version {version}: {found}"
@@ -828,9 +819,6 @@ EVENTS: dict[str, Text] = {
     "invitation.accepted": _("joined as {role} by an invitation"),
     "invitation.created": _("created an invitation as {role}"),
     "invitation.revoked": _("revoked an invitation as {role}"),
-    "layer.stated_empty": _("stated for round {round} that nothing was to be found on {layer}"),
-    "layer.statement_withdrawn": _("took back that nothing was to be found on {layer}"),
-    "layer.taken_off": _("took {layer} off after round {round}"),
     "member.added": _("gave {user} the role of {role}"),
     "member.changed": _("changed the role of {user} from {before} to {role}"),
     "member.removed": _("took the role of {role} from {user}"),
@@ -852,17 +840,12 @@ EVENTS: dict[str, Text] = {
     "qualification.passed": _("{user} passed the qualification test: {value} in try {tries}"),
     "qualification.waived": _("let {user} work without the qualification test: {reason}"),
     "project.created": _("created the project"),
-    "answers.rating_invited": _("let annotators rate the answers of run {run}: {users}"),
-    "answers.rating_opened": _("opened the rating of the answers of run {run}"),
     "answers.sample_closed": _("closed the sample of run {run} that people rated for {kinds}"),
     "answers.sample_drawn": _("drew a sample of run {run} to be rated for {kinds}"),
     "answers.sample_given_up": _("gave up the sample of run {run} to be rated for {kinds}"),
     "judge.certified": _("gave the judge {judge} of {kind} its certificate"),
-    "judge.probed": _("had the judge {judge} of {kind} asked the probes"),
     "judge.refused": _("the judge {judge} of {kind} was refused a certificate"),
-    "rating.closed": _("closed the rating of run {run} with {ratings} ratings"),
     "rating.invited": _("let annotators rate run {run}: {users}"),
-    "rating.opened": _("opened the rating of run {run}: {labels} labels"),
     "round.closed": _("closed a round of full labeling"),
     "round.extended": _("added {conversations} conversations to a round"),
     "round.failed": _("A calibration round did not pass: κ {kappa}"),

@@ -115,6 +115,7 @@ def standings(projects: Collection[Project]) -> list[Standing]:
 def _counts(stages: Mapping[str, int], in_gold: int) -> dict[str, int]:
     settled = stages.get(Stage.LABELED, 0) + stages.get(Stage.DECIDED, 0)
     return {
+        "conversations": sum(stages.values()),
         "unplanned": stages.get(Stage.UNPLANNED, 0),
         "in_work": stages.get(Stage.WAITING, 0) + stages.get(Stage.BEGUN, 0),
         "disputed": stages.get(Stage.DISPUTED, 0),

@@ -76,26 +76,25 @@ def admin_sign_in(request: HttpRequest, **kwargs: Any) -> HttpResponse:
 @never_cache
 def password_forgotten(request: HttpRequest) -> HttpResponse:
     """The answer is the same, and as quick, whether there is such an account or not."""
-    works = mails.work()
+    works, wait = mails.work(), 0
     form = ForgottenForm(request.POST or None)
-    if request.method == "GET" or not works or not form.is_valid():
-        context = {"form": form, "works": works, "sent": "sent" in request.GET}
-        status = 400 if form.errors else 200
-        return render(request, "registration/password_forgotten.html", context, status=status)
-    name, caller = form.cleaned_data["name"], caller_of(request)
-    account, address = signing_in.counts_of_mail(name, caller)
-    ticket = signing_in.begin([address], username="", caller=caller)
-    if ticket.wait:
-        form.add_error(None, wait_text(ticket.wait))
-        context = {"form": form, "works": works}
-        response = render(request, "registration/password_forgotten.html", context, status=429)
-        response["Retry-After"] = str(ticket.wait)
-        return response
-    if not signing_in.begin([account], username="", caller=caller).wait:
-        passwords.send_links(
-            name, lambda parts: absolute(request, reverse("password-set", args=parts))
-        )
-    return redirect(f"{reverse('password-forgotten')}?sent")
+    if request.method == "POST" and works and form.is_valid():
+        name, caller = form.cleaned_data["name"], caller_of(request)
+        account, address = signing_in.counts_of_mail(name, caller)
+        wait = signing_in.begin([address], username="", caller=caller).wait
+        if not wait:
+            if not signing_in.begin([account], username="", caller=caller).wait:
+                passwords.send_links(
+                    name, lambda parts: absolute(request, reverse("password-set", args=parts))
+                )
+            return redirect(f"{reverse('password-forgotten')}?sent")
+        form.add_error(None, wait_text(wait))
+    context = {"form": form, "works": works, "sent": "sent" in request.GET}
+    status = 429 if wait else 400 if form.errors else 200
+    response = render(request, "registration/password_forgotten.html", context, status=status)
+    if wait:
+        response["Retry-After"] = str(wait)
+    return response
 
 
 class PasswordLink(PasswordResetConfirmView):

@@ -30,7 +30,6 @@ from labeling.overview.views.project_start import start_context
 from labeling.schema import LAYERS
 from labeling.words import words
 from labeling.work.round_counts import counted
-from labeling.work.rounds import unplanned
 
 RECENT_EVENTS = 12
 
@@ -76,10 +75,10 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         **start_context(project, rounds),
         **(once.take(request, f"people-{project.pk}") or {}),
     }
-    if "start" not in context:
-        (standing,) = needs.standings([project])
-        context |= _next(standing) if context["may_write"] else {}
-        context["standing"] = standing
+    (standing,) = needs.standings([project])
+    context["standing"] = standing
+    if "start" not in context and context["may_write"]:
+        context |= _next(standing)
     return render(request, "labeling/project.html", context)
 
 
@@ -117,9 +116,7 @@ def _flow(project: Project, rounds: list[Any]) -> dict[str, Any]:
     all_gold = GoldRelease.objects.filter(project=project).with_size().order_by("-pk")
     releases = all_gold.defer("header", "left_out", "agreement")
     return {
-        "conversations": project.conversations.count(),
-        "unplanned": unplanned(project).count(),
-        "in_work": sum(round_.n_assigned - round_.n_done for round_ in rounds),
+        "missing": sum(round_.n_assigned - round_.n_done for round_ in rounds),
         "measured": measured,
         "label_f1": _label_f1(measured.agreement or {}) if measured else None,
         "gold": releases.labeled().first() or releases.first(),
