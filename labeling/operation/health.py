@@ -80,15 +80,10 @@ def _database() -> str:
 
 
 def _migrations() -> str:
-    waiting = migrations_to_make()
-    if waiting:
-        raise Missing(f"{waiting} migrations wait")
-    return "all made"
-
-
-def migrations_to_make() -> int:
     executor = MigrationExecutor(connection)
-    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    if waiting := executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise Missing(f"{len(waiting)} migrations wait")
+    return "all made"
 
 
 def _broker() -> str:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -40,8 +40,7 @@ class LayersField(serializers.ListField):
         return checked_by(with_what_they_refer_to, names)
 
 
-class ProjectIn(serializers.Serializer[Any]):
-    name = serializers.CharField(max_length=200)
+class ProjectIn(serializers.ModelSerializer[Project]):
     slug = serializers.CharField(
         max_length=50,
         default="",
@@ -50,12 +49,12 @@ class ProjectIn(serializers.Serializer[Any]):
     )
     description = serializers.CharField(default="", allow_blank=True, max_length=20_000)
     layers = LayersField(default=[DEFAULT_LAYER])
-    kappa_threshold = serializers.FloatField(default=0.75, min_value=-1, max_value=1)
-    kappa_statistic = serializers.ChoiceField(
-        Project.Statistic.choices, default=Project.Statistic.MIN.value
-    )
-    label_f1_threshold = serializers.FloatField(default=0.5, min_value=0, max_value=1)
     overlap = serializers.IntegerField(default=3, min_value=1, max_value=100)
+
+    class Meta:
+        model = Project
+        rules: ClassVar[Any] = ("kappa_threshold", "kappa_statistic", "label_f1_threshold")
+        fields: ClassVar[Any] = ("name", "slug", "description", "layers", *rules, "overlap")
 
     def validate_slug(self, slug: str) -> str:
         if slug:
