@@ -56,8 +56,8 @@ def test_what_a_version_changed_is_shown_line_by_line(signed_in, ana, rita, proj
 
     shown = page(signed_in(ana), f"{URL}2/")
 
-    assert "3 − removed Label what they want." in shown
-    assert "3 + added Label what they ask for." in shown
+    assert "− removed Label what they want." in shown
+    assert "+ added Label what they ask for." in shown
 
 
 def test_a_version_written_meanwhile_is_not_passed_over(signed_in, rita, project):
