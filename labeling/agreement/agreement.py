@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypedDict, cast
+from typing import NamedTuple, TypedDict, cast
 
 from django.db.models import Q
 
@@ -30,7 +30,7 @@ from labeling.agreement.rules.records import PairCounts, RecordAgreement, summed
 from labeling.domain.facts import Fact
 from labeling.domain.stored import Stored
 from labeling.models import Annotation, Assignment, FirstPass, Project, Round
-from labeling.schema import DEFAULT_LAYER, LAYERS
+from labeling.schema import LAYERS
 from labeling.schema.layers import Judged, SameRecord
 
 ORIGINS = ("typed", "assisted")
@@ -206,12 +206,6 @@ def summary(layers: Mapping[str, Stored]) -> Stored:
         "outcome": outcome,
         "layers": dict(layers),
     }
-
-
-def of_messages(figures: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The stored figures of the layer whose units are marked or not; else those of the gate."""
-    by_message: Mapping[str, Any] = figures.get("layers", {}).get(DEFAULT_LAYER, figures)
-    return by_message
 
 
 def first_layer(project: Project) -> str:

@@ -4,8 +4,6 @@ import re
 
 import pytest
 
-from labeling.agreement.rules.agreement import agreement
-from labeling.agreement.rules.calibration import standings
 from labeling.templatetags.figures import figure
 from labeling.work import guidelines, rounds
 from tests import factories
@@ -26,54 +24,6 @@ def write_version(project, version=2):
     guidelines.add_version(
         project=project, body=f"# {version}", summary="New", by=None, base_version=version - 1
     )
-
-
-# --- each annotator against the others ----------------------------------------------------------
-
-
-def test_a_standing_counts_each_difference_once_for_each_other():
-    # four units: ana marks 3, ben and cleo the same 1 of them
-    ratings = {"ana": [1, 1, 1, 0], "ben": [1, 0, 0, 0], "cleo": [1, 0, 0, 0]}
-    pair = {"kappa": 1 / 5, "n": 4, "raw": 0.5, "prevalence": 0.5, "bias": 0.5}
-    same = {"kappa": 1.0, "n": 4, "raw": 1.0, "prevalence": 0.25, "bias": 0.0}
-
-    ana, ben, cleo = standings(
-        [
-            {"a": "ana", "b": "ben", **pair},
-            {"a": "ana", "b": "cleo", **pair},
-            {"a": "ben", "b": "cleo", **same},
-        ]
-    )
-
-    assert sum(ratings["ana"]) / 4 == ana.rate
-    assert (ana.kappa, ana.raw, ana.group_rate, ana.over, ana.under) == (0.2, 0.5, 0.25, 4, 0)
-    assert (ben.kappa, ben.raw, ben.rate, ben.group_rate) == (0.6, 0.75, 0.25, 0.5)
-    assert (ana.tendency, ben.tendency, cleo.tendency) == ("over", "under", "under")
-
-
-def test_a_pair_without_kappa_is_counted_and_not_averaged():
-    alike = {"kappa": None, "n": 4, "raw": 1.0, "prevalence": 0.0, "bias": 0.0}
-    apart = {"kappa": None, "n": 0, "raw": None, "prevalence": None, "bias": None}
-
-    ana, _, cleo = standings(
-        [{"a": "ana", "b": "ben", **alike}, {"a": "ana", "b": "cleo", **apart}]
-    )
-
-    assert (ana.kappa, ana.undefined_pairs, ana.raw, ana.tendency) == (None, 2, 1.0, "none")
-    assert (cleo.kappa, cleo.raw, cleo.rate, cleo.group_rate) == (None, None, None, None)
-
-
-def test_the_interval_of_a_mean_holds_it_and_needs_two_conversations():
-    ana = {f"c{n}": [1, 0, n % 2, 0] for n in range(10)}
-    ben = {f"c{n}": [1, 0, 0, 0] for n in range(10)}
-
-    low, high = agreement({"ana": ana, "ben": ben, "cleo": ben}).intervals["mean"]
-
-    # ana and the others: p_o = 35/40, shares 15/40 and 10/40, κ = 0.7143; ben and cleo: 1
-    assert low < (2 * 5 / 7 + 1) / 3 < high <= 1
-    assert "mean" not in agreement({"ana": {"c1": [1, 0]}, "ben": {"c1": [1, 0]}}).intervals
-    assert agreement({"ana": ana}).intervals == {}
-    assert agreement({}).intervals == {}
 
 
 # --- the way to full labeling -------------------------------------------------------------------
@@ -110,7 +60,6 @@ def test_nothing_of_an_open_round_is_shown(signed_in, project, people):
     for who in ("rita", "noor", "admin"):
         shown = page(signed_in(people[who]), URL)
         assert "No calibration round has closed yet." in shown
-        assert "Each annotator against the others" not in shown
 
 
 def test_every_round_stands_in_the_table(signed_in, noor, project):
@@ -128,8 +77,6 @@ def test_every_round_stands_in_the_table(signed_in, noor, project):
     low = response.context["rows"][1][1].interval[0]  # no disagreement in four conversations
     assert 0 < low < 1
     assert f"1.00 {figure(low)} to 1.00 more than 0.75" in shown
-    assert "marks what others leave out: 16 times, the reverse 0" in shown
-    assert "Same batch" not in shown
 
 
 def test_a_mean_has_an_interval_of_its_own(signed_in, rita, project):

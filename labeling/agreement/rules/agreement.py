@@ -23,13 +23,9 @@ from labeling.agreement.rules.kappa import (
     ac1s,
     alpha_of,
     band,
-    cohen_kappa,
     defined,
-    fleiss_kappa,
     fleiss_of,
-    gwet_ac1,
     kappas,
-    krippendorff_alpha,
     ordinal_weights,
     overall_sums,
     weights_of,
@@ -37,21 +33,6 @@ from labeling.agreement.rules.kappa import (
 from labeling.agreement.rules.ratings import Grid, Ratings, grid, tallied
 from labeling.domain.facts import Fact
 from labeling.domain.stored import Stored, as_json, read
-
-__all__ = [
-    "Agreement",
-    "Excluded",
-    "PairAgreement",
-    "agreement",
-    "band",
-    "cohen_kappa",
-    "excluded_samples",
-    "fleiss_kappa",
-    "gate_value",
-    "gwet_ac1",
-    "krippendorff_alpha",
-    "read_agreement",
-]
 
 Array = NDArray[np.float64]
 Statistic = Literal["min", "mean"]

@@ -65,107 +65,28 @@ def cohen_kappa(a: Sequence[Hashable], b: Sequence[Hashable]) -> float | None:
     >>> cohen_kappa([1, 1], [1, 1]) is None
     True
     """
-    return defined(kappas(_tally(a, b, "cohen_kappa")))
-
-
-def gwet_ac1(a: Sequence[Hashable], b: Sequence[Hashable]) -> float | None:
-    """Agreement beyond chance that stays stable when one label is rare.
-
-    Chance agreement is Σ π(1 − π)/(q − 1) over the q categories, with π the mean
-    share of both annotators. Labels of one category only are read as two categories,
-    of which one was never used.
-
-    Returns
-    -------
-    float or None
-        In [−1, 1], higher is better. ``None`` without units.
-
-    References
-    ----------
-    K. L. Gwet, "Computing inter-rater reliability and its variance in the presence of
-    high agreement", British Journal of Mathematical and Statistical Psychology 61,
-    2008, doi:10.1348/000711006X126600.
-
-    Examples
-    --------
-    π = 5/8 for both labels' shares (5/8, 3/8): p_e = 2·(5/8)(3/8) = 30/64; (48 − 30)/(64 − 30).
-
-    >>> round(gwet_ac1([1, 1, 0, 1, 0, 1, 1, 0], [1, 1, 0, 1, 1, 1, 0, 0]), 4)
-    0.5294
-    """
-    return defined(ac1s(_tally(a, b, "gwet_ac1")))
-
-
-def fleiss_kappa(counts: NDArray[np.int64], weights: Array | None = None) -> float | None:
-    """Agreement of any number of annotators beyond chance.
-
-    Parameters
-    ----------
-    counts
-        Shape (units, categories): how many annotators gave the unit that label. The
-        number of annotators may differ between units; units with fewer than two
-        are left out. With equal numbers this is Fleiss' original statistic.
-    weights
-        What two labels agree (see :func:`quadratic_weights`); None where they are
-        either equal or not.
-
-    Returns
-    -------
-    float or None
-        At most 1, higher is better. ``None`` without such units, and when all
-        labels are the same.
-
-    References
-    ----------
-    J. L. Fleiss, "Measuring nominal scale agreement among many raters", Psychological
-    Bulletin 76, 1971, doi:10.1037/h0031619; for missing ratings K. L. Gwet, "Handbook of
-    Inter-Rater Reliability", 4th edition, 2014, chapter 2.
-
-    Examples
-    --------
-    Observed (1 + 1/3)/2 = 2/3; shares 5/6 and 1/6, chance 26/36; (24 − 26)/(36 − 26).
-
-    >>> round(fleiss_kappa(np.array([[3, 0], [2, 1]])), 4)
-    -0.2
-    """
-    return defined(fleiss_of(overall_sums(counts, weights).sum(axis=0), weights))
-
-
-def krippendorff_alpha(counts: NDArray[np.int64], weights: Array | None = None) -> float | None:
-    """Reliability of labels from any number of annotators, ratings may be missing.
-
-    Parameters
-    ----------
-    counts
-        Shape (units, categories), as for :func:`fleiss_kappa`; units with fewer
-        than two ratings say nothing about agreement and are left out.
-    weights
-        As for :func:`fleiss_kappa`; with quadratic ones this is the interval α.
-
-    Returns
-    -------
-    float or None
-        At most 1, higher is better; 0 is what chance gives. ``None`` without such
-        units, and when all labels are the same.
-
-    References
-    ----------
-    K. Krippendorff, "Computing Krippendorff's alpha-reliability", 2011,
-    https://repository.upenn.edu/asc_papers/43.
-
-    Examples
-    --------
-    Six labels, five of one and one of the other: of 36 − 26 = 10 pairs drawn by chance all
-    differ, 4 · 1/2 = 2 within units; α = 1 − (6 − 1) · 2/10 = 0.
-
-    >>> round(krippendorff_alpha(np.array([[3, 0], [2, 1]])), 4)
-    0.0
-    """
-    return defined(alpha_of(overall_sums(counts, weights).sum(axis=0), weights))
+    if len(a) != len(b):
+        raise ValueError(f"cohen_kappa: {len(a)} labels against {len(b)}")
+    counts = Counter(zip(a, b, strict=True))  # then as many steps as there are pairs of labels
+    codes = {label: code for code, label in enumerate(category_order(chain(*counts)))}
+    tally = np.zeros((3, len(codes)))
+    for (left, right), count in counts.items():
+        tally[0, codes[left]] += count * (left == right)
+        tally[1, codes[left]] += count
+        tally[2, codes[right]] += count
+    return defined(kappas(tally))
 
 
 def overall_sums(counts: NDArray[np.int64], weights: Array | None = None) -> Array:
     """What each unit adds to Fleiss' κ and to α; zeros where fewer than two labeled it.
+
+    Parameters
+    ----------
+    counts
+        Shape (units, categories): how many annotators gave the unit that label. Their number may
+        differ between units.
+    weights
+        What two labels agree (see :func:`weights_of`); None where they are either equal or not.
 
     Returns
     -------
@@ -189,7 +110,21 @@ def overall_sums(counts: NDArray[np.int64], weights: Array | None = None) -> Arr
 
 
 def fleiss_of(sums: Array, weights: Array | None = None) -> Array:
-    """Fleiss' κ of each row of :func:`overall_sums`, summed; NaN where it is undefined."""
+    """Fleiss' κ of each row of :func:`overall_sums`, summed; NaN where it is undefined.
+
+    References
+    ----------
+    J. L. Fleiss, "Measuring nominal scale agreement among many raters", Psychological
+    Bulletin 76, 1971, doi:10.1037/h0031619; for missing ratings K. L. Gwet, "Handbook of
+    Inter-Rater Reliability", 4th edition, 2014, chapter 2.
+
+    Examples
+    --------
+    Observed (1 + 1/3)/2 = 2/3; shares 5/6 and 1/6, chance 26/36; (24 − 26)/(36 − 26).
+
+    >>> round(float(fleiss_of(overall_sums(np.array([[3, 0], [2, 1]])).sum(axis=0))), 4)
+    -0.2
+    """
     shares, _ = _categories(sums)
     by_chance = (shares * (shares @ _disagreement(shares.shape[-1], weights))).sum(axis=-1)
     alike = np.count_nonzero(shares > ROUNDING, axis=-1) < 2
@@ -198,7 +133,23 @@ def fleiss_of(sums: Array, weights: Array | None = None) -> Array:
 
 
 def alpha_of(sums: Array, weights: Array | None = None) -> Array:
-    """Krippendorff's α of each row of :func:`overall_sums`, summed; NaN where it is undefined."""
+    """Krippendorff's α of each row of :func:`overall_sums`, summed; NaN where it is undefined.
+
+    With quadratic weights this is the interval α.
+
+    References
+    ----------
+    K. Krippendorff, "Computing Krippendorff's alpha-reliability", 2011,
+    https://repository.upenn.edu/asc_papers/43.
+
+    Examples
+    --------
+    Six labels, five of one and one of the other: of 36 − 26 = 10 pairs drawn by chance all
+    differ, 4 · 1/2 = 2 within units; α = 1 − (6 − 1) · 2/10 = 0.
+
+    >>> round(float(alpha_of(overall_sums(np.array([[3, 0], [2, 1]])).sum(axis=0))), 4)
+    0.0
+    """
     _, labels = _categories(sums)
     expected = (labels * (labels @ _disagreement(labels.shape[-1], weights))).sum(axis=-1)
     alike = np.count_nonzero(labels > ROUNDING, axis=-1) < 2
@@ -298,7 +249,17 @@ def kappas(tallies: Array, weights: Array | None = None) -> Array:
 
 
 def ac1s(tallies: Array) -> Array:
-    """Gwet's AC1 of each tally; NaN where it is undefined."""
+    """Gwet's AC1 of each tally, which stays stable when one label is rare; NaN where undefined.
+
+    Chance agreement is Σ π(1 − π)/(q − 1) over the q categories, with π the mean share of both
+    annotators. Labels of one category only are read as two, of which one was never used.
+
+    References
+    ----------
+    K. L. Gwet, "Computing inter-rater reliability and its variance in the presence of
+    high agreement", British Journal of Mathematical and Statistical Psychology 61,
+    2008, doi:10.1348/000711006X126600.
+    """
     both, first, second = np.moveaxis(tallies, -2, 0)
     size = first.sum(axis=-1)
     share = _ratio(first + second, 2 * size[..., None])
@@ -315,19 +276,6 @@ def category_order(labels: Iterable[Hashable]) -> list[Hashable]:
 def defined(value: Array | float) -> float | None:
     """NaN is how arrays say undefined; outside of them it is ``None``."""
     return None if np.isnan(value) else float(value)
-
-
-def _tally(a: Sequence[Hashable], b: Sequence[Hashable], name: str) -> Array:
-    if len(a) != len(b):
-        raise ValueError(f"{name}: {len(a)} labels against {len(b)}")
-    counts = Counter(zip(a, b, strict=True))  # then as many steps as there are pairs of labels
-    codes = {label: code for code, label in enumerate(category_order(chain(*counts)))}
-    tally = np.zeros((3, len(codes)))
-    for (left, right), count in counts.items():
-        tally[0, codes[left]] += count * (left == right)
-        tally[1, codes[left]] += count
-        tally[2, codes[right]] += count
-    return tally
 
 
 def _ratio(numerator: Array, denominator: Array) -> Array:

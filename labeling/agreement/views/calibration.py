@@ -11,9 +11,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from labeling.agreement import agreement
 from labeling.agreement.rules.agreement import Agreement, read_agreement
-from labeling.agreement.rules.calibration import ENOUGH, passes_within, standings
+from labeling.agreement.rules.calibration import ENOUGH, passes_within
 from labeling.agreement.rules.intervals import TRUE_FIGURES
 from labeling.agreement.views.gate import gates
 from labeling.core import access
@@ -50,10 +49,6 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
         "rows": [(round_, read_agreement(round_.agreement)) for round_ in closed],
         "last_closed": closed[-1] if closed else None,
         "layers": _layers_of(closed[-1]) if closed else [],
-        "standings": [
-            (round_, standings(agreement.of_messages(round_.agreement)["pairs"]))
-            for round_ in reversed(closed)
-        ],
         "failed": failed,
         "discussed": seen_before(closed[-1]) if closed else 0,
     }

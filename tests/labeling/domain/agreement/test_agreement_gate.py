@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from labeling.agreement.rules.agreement import Excluded, agreement, cohen_kappa
+from labeling.agreement.rules.agreement import Excluded, agreement
+from labeling.agreement.rules.kappa import cohen_kappa
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 from tests.labeling.domain.agreement.two_raters import A, B
