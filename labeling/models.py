@@ -26,7 +26,6 @@ from labeling.jobs.models import Job
 from labeling.operation.models import Webhook, WebhookDelivery
 from labeling.screening.models.admissions import Admission
 from labeling.screening.models.checks import (
-    CheckConversation,
     CheckPlan,
     GoldCheck,
     Pause,
@@ -47,7 +46,6 @@ __all__ = [
     "AnnotationRevision",
     "ApiToken",
     "Assignment",
-    "CheckConversation",
     "CheckPlan",
     "Comment",
     "Conversation",

@@ -71,7 +71,7 @@ from labeling.overview.views.projects import (
     settings_page,
 )
 from labeling.overview.views.tables import table
-from labeling.screening.views.checks import check_person, checks, checks_choose, checks_drop
+from labeling.screening.views.checks import check_person, checks
 from labeling.screening.views.screening import screening
 from labeling.settling.views.adjudication import (
     adjudicate,
@@ -130,8 +130,6 @@ of_a_project = [
     path("guidelines/new/", guideline_new, name="guideline-new"),
     path("guidelines/<int:version>/", guidelines, name="guideline"),
     path("checks/", checks, name="checks"),
-    path("checks/choose/", checks_choose, name="checks-choose"),
-    path("checks/<int:pk>/drop/", checks_drop, name="checks-drop"),
     path("checks/people/<int:pk>/", check_person, name="check-person"),
     path("screening/", screening, name="screening"),
     path("conversations/", conversations, name="conversations"),

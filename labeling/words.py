@@ -158,13 +158,10 @@ WORDS: dict[str, Text] = {
     "canonical.key_not_text": _("{path}: the key {key} is not text"),
     "canonical.not_a_number": _("{path}: {number} is not a JSON number"),
     "canonical.not_json": _("{path}: {type} is not JSON"),
-    "check.last_conversation": _(
-        "Switch these checks off before you take away the last conversation."
-    ),
     "check.no_gold": _("no layer of this project has gold for it any more"),
     "check.skipped": _("skipped: nothing of it was found"),
     "check.no_conversations": _(
-        "Choose conversations with gold for it first: there is nothing to check people by."
+        "Freeze or import gold first: there is nothing to check people by."
     ),
     "comment.empty": _("Write something first."),
     "decision.accepted": _("accepted as agreed"),

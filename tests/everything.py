@@ -29,7 +29,6 @@ from labeling.models import (
     Project,
 )
 from labeling.operation.webhooks import webhooks
-from labeling.screening import checks
 from labeling.work import comments
 from tests import factories
 from tests.evaluation import answers as asked
@@ -57,8 +56,6 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     _judge(written.run)
     ben = people["ben"]
     doubted = _doubt(release.items.all()[0], people["noor"])
-    checks.choose(project, purpose="honeypot", by=people["rita"], number=1)
-    check = project.check_conversations.get()
     unmeasured, _ = _unmeasured(project, people["noor"])
     about = {
         "invitation": [invited.secret],
@@ -118,8 +115,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("layers", [*of_project, mine.conversation_id]),
         ("adjudication adjudication-next reviews review-next", of_project),
         ("calibration guideline-worklist guideline-check", of_project),
-        ("checks checks-choose screening", of_project),
-        ("checks-drop", [*of_project, check.pk]),
+        ("checks screening", of_project),
         ("check-person", [*of_project, ben.pk]),
         ("suggestions suggestions-ask suggestions-switch", of_project),
         ("disagreements disagreement-comment disagreement-decide", [*of_project, 2]),

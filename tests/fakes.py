@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeling.agreement.matching.matching import DEFAULT_SYNONYMS, THRESHOLD
+from labeling.agreement.matching.matchers import Rules
 from labeling.agreement.rules.records import counted, summed_records
 from pipelines.llm import ChatMessage, Reply
 from pipelines.memory.text import words
@@ -89,13 +89,7 @@ def record_agreement(labels, *, ruler):
     """Each pair of people over the conversations that both answered, counted from the beginning."""
     pairs = {
         (a, b): {
-            name: counted(
-                labels[a][name],
-                labels[b][name],
-                ruler=ruler,
-                synonyms=DEFAULT_SYNONYMS,
-                threshold=THRESHOLD,
-            ).counts
+            name: counted(labels[a][name], labels[b][name], Rules(ruler)).counts
             for name in labels[a].keys() & labels[b].keys()
         }
         for a, b in combinations(sorted(labels), 2)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypedDict, cast
+from typing import TypedDict, cast
 
-from django.db.models import Q
+from django.db.models import Q, Sum
 
 from labeling.agreement import conversations
 from labeling.agreement.conversations import Added
@@ -29,7 +29,7 @@ from labeling.agreement.rules.event_agreement import summed_events
 from labeling.agreement.rules.records import PairCounts, RecordAgreement, summed_records
 from labeling.domain.facts import Fact
 from labeling.domain.stored import Stored
-from labeling.models import Annotation, Assignment, FirstPass, Project, Round
+from labeling.models import Annotation, Assignment, FirstPass, Measurement, Project, Round
 from labeling.schema import LAYERS
 from labeling.schema.layers import Judged, SameRecord
 
@@ -41,14 +41,7 @@ OF_ORIGIN = (
 )  # fmt: skip
 
 
-class LayerAgreement(NamedTuple):
-    """The figures of one layer of a round; ``records`` None where labels are not matched."""
-
-    figures: Agreement
-    records: list[Stored] | None
-
-
-def measure(measured: Round, layer: str) -> LayerAgreement:
+def measure(measured: Round, layer: str) -> Measurement:
     """Agreement of a round on one layer, from what each conversation adds.
 
     Where annotators have seen suggestions, the figures of typed and of assisted labels are given
@@ -61,8 +54,14 @@ def measure(measured: Round, layer: str) -> LayerAgreement:
     figures = replace(
         figures, by_origin={origin: _of_origin(measured, layer, origin) for origin in origins}
     )
-    return LayerAgreement(
-        figures, None if records is None else [pair.as_json() for pair in records]
+    splits = conversations.rows_of(measured, layer).aggregate(n=Sum("n_splits"))
+    return Measurement(
+        round=measured,
+        layer=layer,
+        figures=figures.as_json(),
+        records=None if records is None else [pair.as_json() for pair in records],
+        n_compared=sum(len(each.annotators) > 1 for each in added),
+        n_splits=splits["n"] or 0,
     )
 
 

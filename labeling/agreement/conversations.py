@@ -14,8 +14,7 @@ from itertools import combinations, groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Q, QuerySet, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 
 from labeling.agreement.matching.matchers import Rules
 from labeling.agreement.matching.matching import texts_to_prime
@@ -197,13 +196,12 @@ def _row(
     if units and origin == "typed":
         everything = _compared(layer, _narrowed(layer, submitted, ""), size, rules).units
         units = own_units(units, everything) if everything else None
-    splits = []
-    n_units = n_differing = 0
-    if units is None:
-        splits = label_splits(layer, name, own, ruler=rules.ruler)
+    if origin:  # the discussion is of all labels
+        splits = []
+    elif units is None:
+        splits = label_splits(layer, name, own, rules)
     else:
-        n_units, n_differing = counts_of(units)
-        splits = splits_of(layer, name, own, units, found.base) if n_differing else []
+        splits = splits_of(layer, name, own, units, found.base)
         if LAYERS[layer].has_records:
             matched = {people: each.matches for people, each in found.records.items()}
             splits = with_candidates(layer, name, own, units, found.base, splits, matched)
@@ -212,11 +210,8 @@ def _row(
         layer=layer,
         selection=origin,
         conversation=conversation,
-        n_annotators=len(own),
         annotators=list(own),
         is_used=_is_used(layer, own),
-        n_units=n_units,
-        n_differing=n_differing,
         units=units._asdict() if units else None,
         pairs=[[a, b, *counts] for (a, b), counts in found.pairs.items()],
         splits=[split.as_json() for split in splits],
@@ -261,27 +256,16 @@ def _compared(layer: str, payloads: Mapping[str, Payload], size: int, rules: Rul
     of_two = list(combinations(sorted(labels), 2))
     records = {}
     if LAYERS[layer].has_records:
-        records = {(a, b): counted(labels[a], labels[b], **rules._asdict()) for a, b in of_two}
+        records = {(a, b): counted(labels[a], labels[b], rules) for a, b in of_two}
     pairs = {people: each.counts for people, each in records.items()}
     if not LAYERS[layer].has_units:
         pairs = {(a, b): event_counts(labels[a], labels[b]) for a, b in of_two}
         return _Compared(None, [], records, pairs)
     base: Base = []
     if not LAYERS[layer].by_message:
-        base = judged(layer, payloads, **rules._asdict())
+        base = judged(layer, payloads, rules)
     found = units(layer, payloads, message_count=size, base=base)
     return _Compared(found, base, records, pairs)
-
-
-def counts_of(compared: Units) -> tuple[int, int]:
-    """Units that two annotators judged, and those that they labeled differently."""
-    columns = [
-        [label for label in column if label is not None]
-        for column in zip(*compared.labels.values(), strict=True)
-    ]
-    together = [column for column in columns if len(column) > 1]
-    judged_alone = len(columns) if len(compared.labels) == 1 else 0
-    return len(together) or judged_alone, sum(len(set(column)) > 1 for column in together)
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -289,10 +273,12 @@ def counts_of(compared: Units) -> tuple[int, int]:
 
 def each(measured: Round, layer: str, origin: str = "") -> list[Added]:
     """What every conversation adds, in order of its name."""
-    rows = rows_of(measured, layer, origin).order_by().exclude(n_annotators=0)
+    rows = rows_of(measured, layer, origin).order_by()
     columns = ("conversation__external_id", "annotators", "units", "pairs", "is_used")
     everything = []
     for name, annotators, own, pairs, is_used in rows.values_list(*columns).iterator():
+        if not annotators:
+            continue
         labels = {who: own["labels"][who] for who in annotators} if own else {}
         names = own["names"] if own else ()
         counts = {(a, b): _counted(*values) for a, b, *values in pairs}
@@ -304,15 +290,6 @@ def _counted(
     matches: int, left: int, right: int, fields: Sequence[Sequence[float]] = ()
 ) -> PairCounts:
     return PairCounts(matches, left, right, tuple(map(tuple, fields)))
-
-
-def sums_of(measured: Round, layer: str) -> dict[str, int]:
-    """Over the rows of a measurement."""
-    return rows_of(measured, layer).aggregate(
-        n_conversations=Count("pk", filter=Q(n_annotators__gt=0)),
-        n_compared=Count("pk", filter=Q(n_annotators__gt=1)),
-        n_splits=Coalesce(Sum("n_splits"), 0),
-    )
 
 
 def splits_in(

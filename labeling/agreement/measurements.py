@@ -21,6 +21,9 @@ VERSION = 3
 """Raise it when the same answers may give other figures: everything is then measured again."""
 
 
+MEASURED = ("answers_sha256", "measured_at", "figures", "records", "n_compared", "n_splits")
+
+
 class NotMeasured(RuleError):
     """A worker has to measure the agreement of this round first."""
 
@@ -43,7 +46,7 @@ def measure(measured: Round, *, ruler: Callable[[], Ruler]) -> None:
     parts = [(layer, origin) for layer in layers for origin in agreement.origins_in(measured)]
     digest = _named(measured, conversations.catch_up(measured, parts, ruler=ruler))
     current = measured.measurements.filter(answers_sha256=digest).values_list("layer", flat=True)
-    rows = [_measured(measured, layer) for layer in layers if layer not in set(current)]
+    rows = [agreement.measure(measured, layer) for layer in layers if layer not in set(current)]
     for row in rows:
         row.answers_sha256 = digest
         row.measured_at = started  # an answer that came in meanwhile is not in it
@@ -60,26 +63,15 @@ def _named(measured: Round, answers: str) -> str:
     return hashlib.sha256(canonical_json(rules).encode()).hexdigest()
 
 
-def _measured(measured: Round, layer: str) -> Measurement:
-    measurement = agreement.measure(measured, layer)
-    return Measurement(
-        round=measured,
-        layer=layer,
-        figures=measurement.figures.as_json(),
-        records=measurement.records,
-        **conversations.sums_of(measured, layer),
-    )
-
-
 @transactions.atomic
 def _publish(measured: Round, rows: Iterable[Measurement], digest: str) -> None:
     """Store what was measured. A calibration round closes only if its answers are still these."""
     locked = assignments.lock(measured)
     if locked.is_blind and not (rounds.is_complete(locked) and answers_sha256(locked) == digest):
         return
-    for row in rows:
-        values = {name: getattr(row, name) for name in _MEASURED}
-        Measurement.objects.update_or_create(round=locked, layer=row.layer, defaults=values)
+    Measurement.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["round", "layer"], update_fields=MEASURED
+    )
     is_open = locked.state == Round.State.OPEN
     if (locked.kind == Round.Kind.CALIBRATION) != is_open:
         return  # what calibration closed with never changes, and full labeling is not over yet
@@ -92,12 +84,6 @@ def _publish(measured: Round, rows: Iterable[Measurement], digest: str) -> None:
         rounds.close_calibration(locked, figures)
     else:
         Round.objects.filter(pk=locked.pk).update(agreement=figures)
-
-
-_MEASURED = (
-    *("answers_sha256", "measured_at", "figures", "records"),
-    *("n_conversations", "n_compared", "n_splits"),
-)
 
 
 # --- reading ------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Avg, Count, F, Max, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from labeling.agreement.matching.matchers import Rules, texts_of
+from labeling.agreement.matching.matchers import Rules
 from labeling.agreement.matching.similarity import Ruler
 from labeling.core import events
 from labeling.core.projects import synonyms_of
@@ -89,15 +89,9 @@ def _compared(assignment: Assignment, answer: Annotation, ruler: Ruler) -> Check
         }
         releases = {layer: str(item.release) for layer, item in items.items()}
     rules = Rules(ruler, synonyms_of(project), project.match_threshold)
-    layers = {}
-    for layer, gold in right.items():
-        ruler.prime(
-            text
-            for payload in (gold, answer.payload)
-            for name in (layer, *LAYERS[layer].needs)
-            for text in texts_of(name, payload.get(LAYERS[name].key, []))
-        )
-        layers[layer] = compare(layer, gold, answer.payload, rules=rules)
+    layers = {
+        layer: compare(layer, gold, answer.payload, rules=rules) for layer, gold in right.items()
+    }
     return {
         "releases": releases,
         "layers": layers,

@@ -74,16 +74,15 @@ def candidates(round_: Round, user: User, *, planned: Collection[Assignment] = (
     """
     if reads_gold(user, round_.project):
         return iter(())
-    chosen = round_.project.check_conversations.filter(purpose=HONEYPOT).values("conversation")
-    free = unknown_to(user, with_gold(round_.project).filter(pk__in=chosen))
+    gold = with_gold(round_.project)
     filled = {assignment.conversation_id for assignment in planned}
     mine = {
         assignment.conversation_id for assignment in planned if assignment.annotator_id == user.pk
     }
-    open_places = _unfilled(round_).filter(conversation__in=chosen)  # not of a whole large pool
+    open_places = _unfilled(round_).filter(conversation__in=gold)  # not of a whole large pool
     not_now = mine | set(open_places.values_list("conversation", flat=True)) - filled
     order = sorted(
-        set(free.values_list("pk", flat=True)) - not_now,
+        set(unknown_to(user, gold).values_list("pk", flat=True)) - not_now,
         key=lambda pk: draw("order", round_.pk, user.pk, pk),
     )
     return (pk for pk in order if not made_by(user, round_.project, pk))

@@ -9,24 +9,14 @@ from django.db import transaction
 
 from labeling.core import events, projects
 from labeling.domain.errors import RuleError
-from labeling.models import (
-    Assignment,
-    CheckConversation,
-    CheckPlan,
-    Project,
-)
-from labeling.screening.check_turns import HONEYPOT, draw, plan_of, with_gold
-
-Purpose = Assignment.Purpose
+from labeling.models import CheckPlan, Project
+from labeling.screening.check_turns import plan_of, with_gold
 
 
 class CheckImpossible(RuleError):
     """People cannot be checked as asked."""
 
     code = "check_impossible"
-
-
-# --- what a lead sets ---------------------------------------------------------------------------
 
 
 def bar_of(plan: CheckPlan) -> float:
@@ -44,45 +34,8 @@ def set_plan(project: Project, *, by: User, **fields: Any) -> CheckPlan:
         return plan
     for name, value in fields.items():
         setattr(plan, name, value)
-    for name, wanted in ((HONEYPOT, plan.every), (Purpose.QUALIFICATION, plan.test)):
-        if wanted and not project.check_conversations.filter(purpose=name).exists():
-            raise CheckImpossible("check.no_conversations")
+    if (plan.every or plan.test) and not with_gold(project).exists():
+        raise CheckImpossible("check.no_conversations")
     plan.save()
     events.record("checks.changed", project, project=project, actor=by, fields=sorted(changed))
     return plan
-
-
-@transaction.atomic
-def choose(project: Project, *, purpose: str, number: int, by: User) -> int:
-    """Add so many conversations with gold, drawn at random; returns how many were there to add."""
-    projects.lock(project)  # or two at once would choose the same
-    known = project.check_conversations.filter(purpose=purpose).values("conversation")
-    free = with_gold(project).exclude(pk__in=known).values_list("pk", flat=True)
-    chosen = sorted(free, key=lambda pk: draw("choose", project.pk, purpose, pk))[:number]
-    CheckConversation.objects.bulk_create(
-        CheckConversation(project=project, conversation_id=pk, purpose=purpose) for pk in chosen
-    )
-    if chosen:
-        said = {"conversations": len(chosen), "purpose": purpose}
-        events.record("checks.chosen", project, project=project, actor=by, **said)
-    return len(chosen)
-
-
-@transaction.atomic
-def drop(chosen: CheckConversation, *, by: User) -> None:
-    """Stop using it as a check. Answers to it are kept."""
-    project, purpose = chosen.project, chosen.purpose
-    projects.lock(project)  # or two at once would take the last ones
-    plan = plan_of(project)
-    is_last = project.check_conversations.filter(purpose=purpose).count() == 1
-    if is_last and (plan.every if purpose == HONEYPOT else plan.test):
-        raise CheckImpossible("check.last_conversation")
-    events.record(
-        "checks.dropped",
-        project,
-        project=project,
-        actor=by,
-        conversation=chosen.conversation.external_id,
-        purpose=purpose,
-    )
-    chosen.delete()

@@ -5,13 +5,9 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from labeling.models import CheckConversation, CheckPlan
+from labeling.models import CheckPlan
 
 MOST = 1000
-PURPOSES = [
-    (CheckConversation.Purpose.HONEYPOT.value, _("Hidden checks")),
-    (CheckConversation.Purpose.QUALIFICATION.value, _("Qualification test")),
-]
 
 
 class PlanForm(forms.ModelForm):
@@ -36,6 +32,12 @@ class PlanForm(forms.ModelForm):
     test = forms.BooleanField(
         label=_("No other work until the qualification test is passed"), required=False
     )
+    test_on = forms.IntegerField(
+        label=_("Conversations of the test"),
+        min_value=1,
+        max_value=MOST,
+        help_text=_("Drawn from gold; the same for everybody who does not know them."),
+    )
     pass_at = forms.FloatField(
         label=_("Minimum F1 to pass"),
         min_value=0,
@@ -57,6 +59,7 @@ class PlanForm(forms.ModelForm):
             "pause_below",
             "pause_after",
             "test",
+            "test_on",
             "pass_at",
             "tries",
             "calibrate_on",
@@ -69,13 +72,6 @@ class PlanForm(forms.ModelForm):
                 gettext("With 1 there would be nothing but checks: choose 0, or 2 and more.")
             )
         return every
-
-
-class ChoiceForm(forms.Form):
-    """How many conversations with gold people are checked by."""
-
-    purpose = forms.ChoiceField(label=_("For"), choices=PURPOSES)
-    number = forms.IntegerField(label=_("How many, drawn at random"), min_value=1, max_value=MOST)
 
 
 class DecisionForm(forms.Form):

@@ -13,9 +13,9 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 
 from labeling.agreement import agreement, conversations
-from labeling.agreement.matching.matchers import Rules, texts_of
+from labeling.agreement.matching.matchers import Rules
 from labeling.agreement.matching.similarity import Ruler
-from labeling.agreement.rules.agreement import Agreement, Outcome, Statistic
+from labeling.agreement.rules.agreement import Agreement, Outcome
 from labeling.core import projects
 from labeling.domain.facts import Fact, StoredFact
 from labeling.models import (
@@ -166,35 +166,19 @@ def _against(
     settled: Mapping[int, Mapping[str, Payload]],
     rules: Rules,
 ) -> Agreement:
-    pairs = [
-        (part, {SETTLED: settled[part.conversation_id][layer], user.username: _payload(part)})
-        for part in answered
-    ]
-    rules.ruler.prime(
-        text
-        for _, payloads in pairs
-        for payload in payloads.values()
-        for name in (layer, *LAYERS[layer].needs)
-        for text in texts_of(name, payload.get(LAYERS[name].key, []))
-    )
     added = [
         conversations.added_by(
             layer,
             part.conversation.external_id,
-            payloads,
+            {SETTLED: settled[part.conversation_id][layer], user.username: part.annotation.payload},
             size=part.conversation.n_messages,
             rules=rules,
         )
-        for part, payloads in pairs
+        for part in answered
     ]
-    statistic: Statistic = "min"  # of one pair it is the mean, too
-    bar: agreement.Bar = {"threshold": project.kappa_threshold, "statistic": statistic}
+    # of one pair the lowest is the mean, too
+    bar: agreement.Bar = {"threshold": project.kappa_threshold, "statistic": "min"}
     return agreement.compare(layer, added, bar, label_f1_threshold=project.label_f1_threshold)
-
-
-def _payload(part: Assignment) -> Payload:
-    payload: Payload = part.annotation.payload
-    return payload
 
 
 def _result(figures: Agreement, layer: str) -> LayerResult:

@@ -7,6 +7,7 @@ conversations of closed rounds came to, and opens full labeling of its layers.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
@@ -65,19 +66,19 @@ class Test:
             raise TryImpossible("qualification.over", project=project.name, leads=leads)
 
     def choose(self, row: Qualification) -> Mapping[int, Outcomes]:
+        """Of gold, in an order that is the same for everybody and known to nobody."""
         project, user = row.project, row.user
-        chosen = project.check_conversations.filter(purpose=self.purpose).order_by("pk")
-        ids = list(chosen.values_list("conversation", flat=True))
+        gold = check_turns.with_gold(project)
         had = Assignment.given_to(user).filter(purpose=self.purpose, round__project=project)
-        fair = set(had.values_list("conversation", flat=True))
-        new = check_turns.unknown_to(user, project.conversations.filter(pk__in=ids))
-        for pk in new.values_list("pk", flat=True):
-            if not check_turns.made_by(user, project, pk):
-                fair.add(pk)
-        if not fair.intersection(ids):
+        again = set(gold.filter(pk__in=had.values("conversation")).values_list("pk", flat=True))
+        new = check_turns.unknown_to(user, gold).values_list("pk", flat=True)
+        order = sorted({*again, *new}, key=lambda pk: check_turns.draw("test", project.pk, pk))
+        fair = (pk for pk in order if pk in again or not check_turns.made_by(user, project, pk))
+        chosen = list(islice(fair, check_turns.plan_of(project).test_on))
+        if not chosen:
             leads = admission.leads_of(project)
             raise TryImpossible("qualification.nothing_left", leads=leads)
-        return {pk: {} for pk in ids if pk in fair}
+        return {pk: {} for pk in chosen}
 
     def measure(self, row: Qualification, ruler: Ruler) -> Results:
         return {}

@@ -13,7 +13,6 @@ from django.db.models import Case, When
 
 from labeling.agreement.matching.merging import (
     Cluster,
-    StoredCluster,
     agreement_of,
     clusters_of,
     plain,
@@ -25,6 +24,7 @@ from labeling.core import events, transactions
 from labeling.domain.batches import batches
 from labeling.domain.canonical import canonical_json
 from labeling.domain.facts import Fact
+from labeling.domain.stored import Stored
 from labeling.models import (
     Adjudication,
     Annotation,
@@ -67,7 +67,7 @@ class Merged(TypedDict):
     agreement: float
     n_agreed: int
     n_disputed: int
-    clusters: list[StoredCluster]
+    clusters: list[Stored]
 
 
 class StoredMerge(NamedTuple):

@@ -67,7 +67,7 @@ GROUPS = (
             ),
             Entry("adjudication", _("Adjudication")),
             Entry("reviews", _("Review")),
-            Entry("checks", _("Hidden checks"), ("check-person", "checks-choose")),
+            Entry("checks", _("Hidden checks"), ("check-person",)),
             Entry("suggestions", _("Suggestions")),
             Entry("labels", _("Labels as files"), ("labels-preview", "labels-import")),
         ),

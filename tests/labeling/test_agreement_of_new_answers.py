@@ -12,8 +12,8 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import QuerySet
 
+from labeling.agreement import agreement, measurements
 from labeling.agreement import conversations as service
-from labeling.agreement import measurements
 from labeling.agreement.rules.agreement import agreement as compute
 from labeling.agreement.rules.units import marks
 from labeling.models import Annotation, ConversationAgreement, Measurement, Project, Round
@@ -111,7 +111,7 @@ def test_no_transaction_is_open_while_agreement_is_computed(opened, monkeypatch)
         return watch
 
     monkeypatch.setattr(service, "_row", watched(service._row))
-    monkeypatch.setattr(measurements, "_measured", watched(measurements._measured))
+    monkeypatch.setattr(agreement, "measure", watched(agreement.measure))
     measured(opened)
 
     assert len(depths) == 6
@@ -149,9 +149,6 @@ def test_a_row_is_replaced_in_every_column(opened):
     ConversationAgreement.objects.update(
         position=99,
         answers_sha256="",
-        n_annotators=9,
-        n_units=9,
-        n_differing=9,
         n_splits=9,
         is_used=False,
         annotators=[],

@@ -193,4 +193,3 @@ def test_checks_need_conversations_with_gold(project, rita):
 
     with pytest.raises(RuleError, match="no_conversations"):
         checks.set_plan(project, by=rita, every=5)
-    assert checks.choose(project, purpose=HONEYPOT, by=rita, number=1) == 0

@@ -224,7 +224,6 @@ def test_answers_come_in_during_a_freeze(project, rita, monkeypatch):
 
 def test_a_finished_test_is_not_begun_again_by_a_page_that_saw_it_open(project, rita, monkeypatch):
     factories.make_release(project, items=1)
-    checks.choose(project, purpose="qualification", by=rita, number=1)
     checks.set_plan(project, by=rita, test=True, pass_at=0.9)
     dan = User.objects.create_user("dan")
     Membership.objects.create(project=project, user=dan, role="annotator")

@@ -28,7 +28,6 @@ State = Qualification.State
 def dan(project: Project, rita: User) -> User:
     """A newcomer, in a project whose test has two conversations with one requirement each."""
     factories.make_release(project, items=2)
-    checks.choose(project, purpose=TEST, by=rita, number=2)
     checks.set_plan(project, by=rita, test=True, pass_at=0.9, tries=2)
     user = User.objects.create_user("dan", password=factories.PASSWORD)
     Membership.objects.create(project=project, user=user, role="annotator")
@@ -133,10 +132,8 @@ def test_a_lead_sets_checks_and_sees_who_passed(project, dan, rita, signed_in):
 
     shown = page(lead, "/projects/orders/checks/")
     assert "dan Passed 1.00" in shown
-    choice = {"purpose": "honeypot", "number": "1"}
-    assert lead.post("/projects/orders/checks/choose/", choice).status_code == 302
-    assert project.check_conversations.filter(purpose="honeypot").count() == 1
     plan = {"every": "1", "pause_after": "3", "pass_at": "0.5", "tries": "1", "calibrate_on": "5"}
+    plan["test_on"] = "3"
     assert lead.post("/projects/orders/checks/", plan).status_code == 400
     assert lead.post("/projects/orders/checks/", {**plan, "every": "4"}).status_code == 302
     assert check_turns.plan_of(project).every == 4
@@ -149,7 +146,6 @@ def test_a_lead_sets_checks_and_sees_who_passed(project, dan, rita, signed_in):
 
 def test_a_check_looks_like_ordinary_work(project, dan, rita, signed_in):
     checks.set_plan(project, by=rita, test=False)
-    checks.choose(project, purpose="honeypot", by=rita, number=2)
     checks.set_plan(project, by=rita, every=2)
     factories.open_full(project, 6, pool=True, overlap=1)
     client = signed_in(dan)

@@ -39,7 +39,6 @@ def dan(project: Project, people: dict[str, User], rita: User, kind: Kind) -> Us
     """A newcomer with two tries, and with a conversation of full labeling that waits."""
     if kind.name == "test":
         factories.make_release(project, items=2)
-        checks.choose(project, purpose="qualification", by=rita, number=2)
         checks.set_plan(project, by=rita, test=True, pass_at=0.9, tries=2)
     else:
         for number in (6, 5):

@@ -1,4 +1,4 @@
-"""What agreement was measured from in a database of version 0.6.0 is there after the upgrade."""
+"""What a database of version 0.6.0 holds of agreement and checks is there after the upgrade."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ measured = make("Round", project=project, guideline=guideline, number=1, kind="f
                 overlap=2)
 of = {"round": measured, "layer": "extraction"}
 now = timezone.now()
+make("CheckPlan", project=project, test=True)
+for name in ("d", "e"):
+    chosen = make("Conversation", project=project, external_id=name, n_messages=2)
+    make("CheckConversation", project=project, conversation=chosen, purpose="qualification")
 make("Measurement", **of, selection="", figures={"value": 1}, measured_at=now)
 make("Measurement", **of, selection="type=data", figures={"value": 0}, measured_at=now)
 counts = {"position": 0, "n_annotators": 2, "n_units": 2, "n_differing": 1, "n_splits": 1}
@@ -37,7 +41,7 @@ for selection in ("", "origin=typed", "type=data"):
 """
 AFTER = """
 from labeling.agreement import conversations, measurements
-from labeling.models import Round
+from labeling.models import CheckPlan, Round
 
 measured = Round.objects.get()
 assert measurements.figures_of(measured, "extraction") == {"value": 1}
@@ -46,6 +50,7 @@ for origin in ("", "typed"):
     assert added.labels == {"ana": [1, 0], "ben": [1, None]}
     assert added.unit_names == ["0", "1"]
 assert measured.agreed_conversations.count() == 2
+assert CheckPlan.objects.get().test_on == 2
 """
 
 

@@ -102,8 +102,6 @@ EXPECTED = {
     "table": READERS,
     "conversations": READERS,
     "checks": READERS,
-    "checks-choose": Row(302, 404, 404, 403, 400, post=True),
-    "checks-drop": Row(302, 404, 404, 403, 302, post=True),
     "check-person": READERS,
     "labels": READERS,
     "labels-export": READERS,

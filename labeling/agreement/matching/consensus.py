@@ -57,7 +57,7 @@ class Settled:
     """One label and where it comes from.
 
     ``how`` is ``unanimous``, ``majority``, ``single`` (only one person labeled) or
-    ``disputed``. ``by`` names the holders and ``uids`` their own labels. ``dissent`` has
+    ``disputed``. ``uids`` names the holders (``by``) and their own labels. ``dissent`` has
     an entry for everybody else (``label`` ``None``) and for each holder whose label
     reads otherwise, with that label and the fields that differ.
 
@@ -68,11 +68,14 @@ class Settled:
 
     label: StoredLabel
     how: State
-    by: list[str]
     uids: dict[str, str | None]
     dissent: list[Dissent]
     fields: dict[str, list[str]] = field(default_factory=dict)
     tied: list[str] = field(default_factory=list)
+
+    @property
+    def by(self) -> list[str]:
+        return list(self.uids)
 
     @property
     def provenance(self) -> LabelProvenance:
@@ -158,10 +161,9 @@ def settle(
     rules = Rules(ruler, synonyms, threshold)
     people = sorted(labels_by_annotator)
     labels = {person: sorted(labels_by_annotator[person], key=canonical_json) for person in people}
-    gathered_clusters = _clusters(layer, labels, rules)
     places = {uid: place for place, uid in enumerate(order)}
     settled = sorted(
-        (_settled(layer, cluster, people, rules) for cluster in gathered_clusters),
+        (_settled(layer, cluster, people, rules) for cluster in clusters(layer, labels, rules)),
         key=lambda entry: _position(layer, entry, places),
     )
     _tell_apart([entry.label for entry in settled])
@@ -187,20 +189,9 @@ def _tell_apart(labels: Sequence[StoredLabel]) -> None:
 
 
 def clusters(
-    labels: Mapping[str, Sequence[Record]],
-    *,
-    ruler: Ruler,
-    layer: str = DEFAULT_LAYER,
-    synonyms: Synonyms = DEFAULT_SYNONYMS,
-    threshold: float = THRESHOLD,
-) -> list[list[AnnotatorLabel]]:
-    """The labels that mean the same, together; each annotator at most once in a cluster."""
-    return _clusters(layer, labels, Rules(ruler, synonyms, threshold))
-
-
-def _clusters(
     layer: str, labels: Mapping[str, Sequence[Record]], rules: Rules
 ) -> list[list[AnnotatorLabel]]:
+    """The labels that mean the same, together; each annotator at most once in a cluster."""
     places = gathered(labels, lambda left, right: match_labels(layer, left, right, rules))
     return [
         [AnnotatorLabel(person, labels[person][at]) for person, at in cluster] for cluster in places
@@ -216,7 +207,6 @@ def _settled(
     return Settled(
         label=agreed.label,
         how=_how(layer, agreed, list(holders), len(people)),
-        by=list(holders),
         uids={person: own.get("uid") for person, own in holders.items()},
         dissent=_dissent(layer, agreed.label, holders, people),
         fields=agreed.fields,

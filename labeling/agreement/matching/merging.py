@@ -8,26 +8,16 @@ cluster.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, NotRequired, TypedDict, cast
+from typing import Any, NamedTuple, cast
 from uuid import uuid4
 
-from labeling.agreement.matching.consensus import Dissent, Settled, Settlement, State
+from labeling.agreement.matching.consensus import Settled, Settlement, State
 from labeling.agreement.matching.places import first_place
+from labeling.domain.stored import Stored, as_json
 from labeling.schema.labels import StoredLabel
 from labeling.schema.sameness import NAMES, bare, content
 
 Record = Mapping[str, Any]
-
-
-class StoredCluster(TypedDict):
-    """A settled label as plain JSON; ``uids`` are the holders' own labels."""
-
-    how: State
-    label: StoredLabel
-    uids: dict[str, str | None]
-    dissent: list[Dissent]
-    fields: NotRequired[dict[str, list[str]]]
-    tied: NotRequired[list[str]]
 
 
 class Side(NamedTuple):
@@ -58,35 +48,17 @@ class Cluster(NamedTuple):
         return [side.annotator for side in self.sides if side.label is None]
 
 
-def clusters_of(settlement: Settlement) -> list[StoredCluster]:
+def clusters_of(settlement: Settlement) -> list[Stored]:
     """A settlement as plain JSON, in the order of the conversation."""
     everything = [*settlement.agreed, *settlement.disputed]
-    everything.sort(key=lambda settled: first_place(settled.label))
-    return [
-        {
-            "how": settled.how,
-            "label": settled.label,
-            "uids": settled.uids,
-            "dissent": settled.dissent,
-            "fields": settled.fields,
-            "tied": settled.tied,
-        }
-        for settled in everything
-    ]
+    return [as_json(each) for each in sorted(everything, key=lambda s: first_place(s.label))]
 
 
 def settlement_of(
-    layer: str, state: str, annotators: Sequence[str], stored: Sequence[StoredCluster]
+    layer: str, state: str, annotators: Sequence[str], stored: Sequence[Stored]
 ) -> Settlement:
     """The settlement that :func:`clusters_of` wrote down."""
-    settled = [
-        Settled(
-            *(dict(row["label"]), row["how"], list(row["uids"]), row["uids"], row["dissent"]),
-            fields=row.get("fields", {}),
-            tied=row.get("tied", []),
-        )
-        for row in stored
-    ]
+    settled = [Settled(**row) for row in stored]
     agreed = [cluster for cluster in settled if cluster.how != "disputed"]
     disputed = [cluster for cluster in settled if cluster.how == "disputed"]
     return Settlement(cast(State, state), list(annotators), agreed, disputed, layer)
@@ -105,7 +77,7 @@ def agreement_of(settlement: Settlement) -> float:
 
 
 def read_clusters(
-    stored: Sequence[StoredCluster],
+    stored: Sequence[Stored],
     answers: Mapping[str, Sequence[Record]],
     *,
     fields: Collection[str] = (),
@@ -115,7 +87,7 @@ def read_clusters(
 
 
 def _read(
-    stored: StoredCluster, answers: Mapping[str, Sequence[Record]], fields: Collection[str]
+    stored: Stored, answers: Mapping[str, Sequence[Record]], fields: Collection[str]
 ) -> Cluster:
     sides = [
         Side(person, _with_uid(own_labels, stored["uids"].get(person)))

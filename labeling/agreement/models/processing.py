@@ -40,7 +40,6 @@ class Measurement(models.Model):
     answers_sha256 = models.CharField(max_length=64, blank=True)
     figures = models.JSONField(default=dict, help_text="Agreement on the layer")
     records = models.JSONField(null=True, help_text="Labels of each pair matched one to one")
-    n_conversations = models.PositiveIntegerField(default=0, help_text="Answered by anybody")
     n_compared = models.PositiveIntegerField(default=0, help_text="Answered by at least two")
     n_splits = models.PositiveIntegerField(default=0, help_text="Units labeled differently")
     measured_at = models.DateTimeField()
@@ -68,9 +67,6 @@ class ConversationAgreement(models.Model):
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="+")
     position = models.PositiveIntegerField(help_text="In the order of the round")
     answers_sha256 = models.CharField(max_length=64, blank=True)
-    n_annotators = models.PositiveIntegerField()
-    n_units = models.PositiveIntegerField(help_text="Judged by at least two")
-    n_differing = models.PositiveIntegerField(help_text="Labeled differently")
     n_splits = models.PositiveIntegerField()
     is_used = models.BooleanField(default=False, help_text="Whether anybody has a label")
     annotators = models.JSONField(default=list, help_text="Who submitted it, in order")
@@ -87,17 +83,6 @@ class ConversationAgreement(models.Model):
                 name="conversation_agreement_once",
                 fields=["round", "layer", "selection", "conversation"],
             )
-        ]
-        indexes = [
-            models.Index(
-                name="agreement_by_differing",
-                fields=["round", "layer", "selection", "-n_differing", "conversation"],
-            ),
-            models.Index(
-                name="agreement_with_splits",
-                fields=["round", "layer", "selection", "position", "conversation"],
-                condition=models.Q(n_splits__gt=0),
-            ),
         ]
 
     def __str__(self) -> str:

@@ -7,9 +7,9 @@ from typing import Any, Self
 
 from labeling.agreement.matching.candidates import candidates
 from labeling.agreement.matching.consensus import clusters
+from labeling.agreement.matching.matchers import Rules
 from labeling.agreement.matching.matching import Match
 from labeling.agreement.matching.places import cited_by
-from labeling.agreement.matching.similarity import Ruler
 from labeling.agreement.rules.units import Base, Units, concerned, slots_of, units_of_label
 from labeling.domain.stored import Stored, as_json, read
 from labeling.schema import LAYERS
@@ -71,11 +71,12 @@ def splits_of(
     >>> [(split.unit, split.labels) for split in splits_of("extraction", "c1", {}, compared)]
     [(1, {'ana': 0, 'ben': 1})]
     """
-    every = (
+    said = enumerate(zip(*compared.labels.values(), strict=True))
+    return [
         _split(layer, conversation, payloads, compared, base, unit)
-        for unit in range(len(compared.names))
-    )
-    return [split for split in every if len(set(split.labels.values())) > 1]
+        for unit, labels in said
+        if len({*labels} - {None}) > 1
+    ]
 
 
 def with_candidates(
@@ -146,13 +147,13 @@ def _split(
     )
 
 
-def label_splits(layer: str, conversation: str, payloads: Payloads, *, ruler: Ruler) -> list[Split]:
+def label_splits(layer: str, conversation: str, payloads: Payloads, rules: Rules) -> list[Split]:
     """Of a layer without units: the labels that only some have, by the words that they mark."""
     key, kind = LAYERS[layer].key, LAYERS[layer].type_field
     labels_of = {who: own.get(key, []) for who, own in payloads.items()}
     divided = [
         ({member.annotator: member.label for member in cluster}, cluster[0].label)
-        for cluster in clusters(labels_of, ruler=ruler, layer=layer)
+        for cluster in clusters(layer, labels_of, rules)
         if len(cluster) < len(labels_of)
     ]
     spans = [label[LAYERS[layer].heading] for _, label in divided]

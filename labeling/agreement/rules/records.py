@@ -9,15 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from labeling.agreement.matching.matchers import Rules
 from labeling.agreement.matching.matching import (
     Match,
     Record,
     RequirementPairs,
-    Synonyms,
     f1,
     source_overlap,
 )
-from labeling.agreement.matching.similarity import Ruler
 from labeling.agreement.rules.intervals import Coefficient, pooled_f1
 from labeling.domain.facts import Fact
 from labeling.domain.stored import Stored, as_json
@@ -82,21 +81,14 @@ class Counted(NamedTuple):
     matches: list[Match]
 
 
-def counted(
-    left: Sequence[Record],
-    right: Sequence[Record],
-    *,
-    ruler: Ruler,
-    synonyms: Synonyms,
-    threshold: float,
-) -> Counted:
+def counted(left: Sequence[Record], right: Sequence[Record], rules: Rules) -> Counted:
     """The records of two people in one conversation, matched one to one.
 
     Those count that share a message, if they cite any: the right words on other messages are
     about something else.
     """
-    pairs = RequirementPairs(left, right, ruler=ruler, synonyms=synonyms)
-    matches, fields = pairs.matches(threshold), _field_rows(pairs, threshold)
+    pairs = RequirementPairs(left, right, ruler=rules.ruler, synonyms=rules.synonyms)
+    matches, fields = pairs.matches(rules.threshold), _field_rows(pairs, rules.threshold)
     same = sum(source_overlap(left[match.left], right[match.right]) > 0 for match in matches)
     return Counted(PairCounts(same, len(left), len(right), fields), matches)
 

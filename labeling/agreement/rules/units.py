@@ -13,9 +13,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labeling.agreement.matching.consensus import clusters
-from labeling.agreement.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Record, Synonyms
+from labeling.agreement.matching.matchers import Rules
+from labeling.agreement.matching.matching import Record
 from labeling.agreement.matching.places import cited_by
-from labeling.agreement.matching.similarity import Ruler
 from labeling.schema import LAYERS
 from labeling.schema.layers import Judged, Messages
 
@@ -116,24 +116,13 @@ def own_units(typed: Units, everything: Units) -> Units:
     return typed._replace(labels=labels)
 
 
-def judged(
-    layer: str,
-    payloads: Mapping[str, Payload],
-    *,
-    ruler: Ruler,
-    synonyms: Synonyms = DEFAULT_SYNONYMS,
-    threshold: float = THRESHOLD,
-) -> list[Mapping[str, Record]]:
+def judged(layer: str, payloads: Mapping[str, Payload], rules: Rules) -> list[Mapping[str, Record]]:
     """The labels that those of the layer are about, matched between the annotators."""
     matched = [
         {member.annotator: member.label for member in cluster}
         for name in LAYERS[layer].needs
         for cluster in clusters(
-            {who: own.get(LAYERS[name].key, []) for who, own in payloads.items()},
-            layer=name,
-            ruler=ruler,
-            synonyms=synonyms,
-            threshold=threshold,
+            name, {who: own.get(LAYERS[name].key, []) for who, own in payloads.items()}, rules
         )
     ]
     return sorted(matched, key=lambda cluster: (_title(cluster), sorted(cluster)))

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from labeling.agreement import agreement as service
-from labeling.agreement import conversations, measurements
+from labeling.agreement import measurements
 from labeling.agreement.ratings import ratings_file
 from labeling.agreement.views.gate import gates, statistic_words, verdict
 from labeling.core import access
@@ -24,7 +23,6 @@ from labeling.words import in_english
 from labeling.work import blindness
 from labeling.work.round_counts import work_of_people
 
-SHOWN_CONVERSATIONS = 100
 SHOWN_EXCLUDED = 500
 BLIND = _("A calibration round is blind until its last answer is in.")
 
@@ -110,15 +108,12 @@ def _figures(round_: Round, layer: str) -> dict[str, Any]:
     }
     if figures is None:
         return context
-    has_units = LAYERS[layer].has_units
     return context | {
         "figures": figures,
         "verdict": verdict(figures),
         "matrix": matrix(figures["pairs"]),
         "excluded": figures["excluded"][:SHOWN_EXCLUDED],
         "more_excluded": max(0, len(figures["excluded"]) - SHOWN_EXCLUDED),
-        "disagreements": _disagreements(round_, layer) if row else [],
-        "more": max(0, row.n_conversations - SHOWN_CONVERSATIONS) if row and has_units else 0,
     }
 
 
@@ -136,14 +131,6 @@ def _cell(pair: Mapping[str, Any] | None) -> Cell:
     if pair is None:
         return Cell(None, "self")
     return Cell(pair, (pair["band"] or "undefined").replace(" ", "-"))
-
-
-def _disagreements(round_: Round, layer: str) -> QuerySet[Any]:
-    """The round's conversations, most disagreement first; none where there are no units."""
-    rows = conversations.rows_of(round_, layer).select_related("conversation")
-    rows = rows.defer("units", "pairs", "splits")
-    most = SHOWN_CONVERSATIONS if LAYERS[layer].has_units else 0
-    return rows.order_by("-n_differing", "conversation")[:most]
 
 
 # --- ratings as CSV -------------------------------------------------------------------------------

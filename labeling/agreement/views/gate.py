@@ -121,24 +121,17 @@ def reached(measured: Round) -> str:
 def verdict(figures: Mapping[str, Any]) -> str:
     """Every layer in its own words, if there are several; the gate takes all of them."""
     layers: Mapping[str, Any] = figures.get("layers", {})
+    needed = _("more than {value} is needed").format(value=exact(figures["threshold"]))
     if len(layers) < 2:
-        return _verdict(figures)
+        return _("reached {reached}, {needed}").format(reached=_reached(figures), needed=needed)
     each = [
-        _reached(layers[name], _(" on {titled}").format(titled=_titled(name)))
+        _reached(layers[name], _(" on {titled}").format(titled=within(LAYERS[name].title)))
         for name in LAYERS  # PostgreSQL reorders the keys of JSON
         if name in layers
     ]
-    if any(layer.get("outcome") == "not_measured" for layer in layers.values()):
-        return _("reached {each}; {needed} on each that was used").format(
-            each=", ".join(each), needed=_needed(figures)
-        )
-    return _("reached {each}; {needed} on each").format(
-        each=", ".join(each), needed=_needed(figures)
+    return _("reached {each}; {needed} on each that was used").format(
+        each=", ".join(each), needed=needed
     )
-
-
-def _titled(layer: str) -> str:
-    return within(LAYERS[layer].title)
 
 
 def _reached(figures: Mapping[str, Any], where: str = "") -> str:
@@ -171,25 +164,9 @@ def _of_units(figures: Mapping[str, Any], where: str) -> str:
     return f"{_measure(figures)} {comparison}{where} ({_basis(figures)})"
 
 
-def _verdict(figures: Mapping[str, Any]) -> str:
-    if figures.get("outcome") == "not_measured":
-        return _("was not measured: {why_none}").format(why_none=_why_none(figures))
-    if figures.get("value") is None:
-        return _("has no {measure}: {why_none}").format(
-            measure=_measure(figures), why_none=_why_none(figures)
-        )
-    return _("reached {reached}, {needed}").format(
-        reached=_reached(figures), needed=_needed(figures)
-    )
-
-
 def _why_none(figures: Mapping[str, Any]) -> str:
     reason = figures.get("reasons", {}).get("value")
     return words_of(reason) or _("it was not measured")
-
-
-def _needed(figures: Mapping[str, Any]) -> str:
-    return _("more than {value} is needed").format(value=exact(figures["threshold"]))
 
 
 def _measure(figures: Mapping[str, Any]) -> str:

@@ -8,7 +8,6 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from labeling.conversations.models.conversations import Conversation
 from labeling.core.models.fields import FactField
 from labeling.core.models.projects import Project
 from labeling.work.models.assignments import Assignment
@@ -28,6 +27,9 @@ class CheckPlan(models.Model):
         default=10, help_text="Over how many of the last hidden checks"
     )
     test = models.BooleanField(default=False, help_text="Who has not passed gets no other work")
+    test_on = models.PositiveSmallIntegerField(
+        default=5, validators=[MinValueValidator(1)], help_text="How many conversations it has"
+    )
     pass_at = models.FloatField(default=0.7, validators=SHARE)
     tries = models.PositiveSmallIntegerField(default=2, validators=[MinValueValidator(1)])
     calibrate_on = models.PositiveSmallIntegerField(
@@ -46,29 +48,6 @@ class CheckPlan(models.Model):
 
     def __str__(self) -> str:
         return f"checks of {self.project}"
-
-
-class CheckConversation(models.Model):
-    """A conversation with gold that a lead chose to check people by."""
-
-    class Purpose(models.TextChoices):
-        HONEYPOT = Assignment.Purpose.HONEYPOT.value, _("hidden check")
-        QUALIFICATION = Assignment.Purpose.QUALIFICATION.value, _("qualification")
-
-    project = models.ForeignKey(Project, models.CASCADE, related_name="check_conversations")
-    conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="+")
-    purpose = models.CharField(max_length=13, choices=Purpose)
-
-    class Meta:
-        ordering = ["project", "purpose", "conversation"]
-        constraints = [
-            models.UniqueConstraint(
-                name="check_conversation_once", fields=["project", "purpose", "conversation"]
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.conversation}: {self.purpose}"
 
 
 class GoldCheck(models.Model):

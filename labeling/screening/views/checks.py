@@ -11,10 +11,10 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from labeling.core import access
-from labeling.core.views.paging import Page, page_of, part_of
+from labeling.core.views.paging import part_of
 from labeling.domain.errors import RuleError
 from labeling.models import (
     Assignment,
@@ -23,12 +23,10 @@ from labeling.models import (
     Project,
     Qualification,
 )
-from labeling.schema import LAYERS
 from labeling.screening import check_scores, check_turns, tries
 from labeling.screening import checks as service
-from labeling.screening.forms import ChoiceForm, DecisionForm, PlanForm
+from labeling.screening.forms import DecisionForm, PlanForm
 from labeling.screening.tries import Standing
-from labeling.screening.views.screening import named, results_of
 from labeling.words import words
 from labeling.work import assignments, blindness
 
@@ -60,57 +58,22 @@ def checks(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, _("The checks are set."))
             return redirect("checks", slug)
-    return _page(request, project, form, ChoiceForm())
+    return _page(request, project, form)
 
 
-@require_POST
-def checks_choose(request: HttpRequest, slug: str) -> HttpResponse:
-    project = access.led(request.user, slug)
-    form = ChoiceForm(request.POST)
-    if form.is_valid():
-        added = service.choose(project, by=cast(User, request.user), **form.cleaned_data)
-        messages.success(request, _("Conversations added: {number}.").format(number=added))
-        return redirect("checks", slug)
-    return _page(request, project, PlanForm(instance=check_turns.plan_of(project)), form)
-
-
-@require_POST
-def checks_drop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    project = access.led(request.user, slug)
-    chosen = get_object_or_404(
-        project.check_conversations.select_related("conversation", "project"), pk=pk
-    )
-    try:
-        service.drop(chosen, by=cast(User, request.user))
-    except RuleError as error:
-        messages.error(request, words(error.fact))
-    return redirect("checks", slug)
-
-
-def _page(
-    request: HttpRequest, project: Project, form: PlanForm, choice: ChoiceForm
-) -> HttpResponse:
+def _page(request: HttpRequest, project: Project, form: PlanForm) -> HttpResponse:
+    plan = check_turns.plan_of(project)
     context = {
         "project": project,
         "may_write": access.leads(request.user, project),
         "form": form,
-        "choice": choice,
-        "plan": check_turns.plan_of(project),
+        "plan": plan,
         "with_gold": check_turns.with_gold(project).count(),
-        "page": _chosen(project, request.GET.get("after")),
         "people": _people(project),
         "enough": check_scores.ENOUGH,
-        "bar": service.bar_of(check_turns.plan_of(project)),
+        "bar": service.bar_of(plan),
     }
-    failed = form.errors or choice.errors
-    return render(request, "labeling/checks.html", context, status=400 if failed else 200)
-
-
-def _chosen(project: Project, after: str | None) -> Page:
-    anchors = project.check_conversations.all()
-    chosen = anchors.select_related("conversation")
-    order = ["purpose", "conversation__external_id"]
-    return page_of(chosen, order=order, after=after, anchors=anchors)
+    return render(request, "labeling/checks.html", context, status=400 if form.errors else 200)
 
 
 def _people(project: Project) -> list[CheckedPerson]:
@@ -197,8 +160,6 @@ def _person_page(
         "pause": project.pauses.filter(user=person, lifted_at__isnull=True).first(),
         "test": _tests(project).filter(user=person).first(),
         "standing": standing,
-        "results": results_of(standing) if standing else [],
-        "missing": [LAYERS[layer].title for layer in standing.missing] if standing else [],
         "plan": check_turns.plan_of(project),
         "waive_form": forms["waive"],
         "let_in_form": forms["let-in"],
@@ -212,13 +173,9 @@ def _newest_first(
     request: HttpRequest, checks: QuerySet[GoldCheck], person: User
 ) -> list[GoldCheck]:
     """Newest first; without what the reader has to label blind now."""
-    rows = (
-        checks.filter(assignment__annotator=person)
-        .exclude(assignment__conversation__in=blindness.again(request.user))
-        .select_related("assignment__conversation")
-        .order_by("-pk")
-    )
-    return [named(row) for row in rows]
+    rows = checks.filter(assignment__annotator=person).select_related("assignment__conversation")
+    again = blindness.again(request.user)
+    return list(rows.exclude(assignment__conversation__in=again).order_by("-pk"))
 
 
 def _annotator(project: Project, pk: int) -> User:

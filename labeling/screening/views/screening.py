@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -14,10 +14,7 @@ from django.views.decorators.http import require_http_methods
 from labeling.core import access
 from labeling.domain.errors import RuleError
 from labeling.models import Assignment, GoldCheck, Project, Qualification
-from labeling.schema import LAYERS
 from labeling.screening import check_turns, tries
-from labeling.screening.newcomers import LayerResult
-from labeling.screening.tries import Standing
 from labeling.words import words
 from labeling.work import blindness
 
@@ -43,7 +40,6 @@ def screening(request: HttpRequest, slug: str) -> HttpResponse:
         if _is_over(test)
         else [],
         "standing": standing,
-        "results": results_of(standing) if standing else [],
         "calibrated": _checks(user, tries.parts_of(user, project, tries.CALIBRATION))
         if standing and standing.state not in ("", State.TRYING)
         else [],
@@ -70,17 +66,4 @@ def _is_over(test: Qualification | None) -> bool:
 
 def _checks(user: User, parts: QuerySet[Assignment]) -> list[GoldCheck]:
     """Each conversation, with what was missed: nothing of what is labeled blind again."""
-    rows = tries.newest(parts.exclude(conversation__in=blindness.again(user)))
-    return [named(row) for row in rows]
-
-
-def results_of(standing: Standing) -> list[tuple[str, LayerResult]]:
-    """What the gate said of a newcomer, with the title of each layer."""
-    found = standing.results
-    return [(LAYERS[layer].title, found[layer]) for layer in found if layer in LAYERS]
-
-
-def named(check: Any) -> GoldCheck:
-    """With its layers as pairs of title and figures, for a page."""
-    check.by_layer = [(LAYERS[layer].title, figures) for layer, figures in check.layers.items()]
-    return cast(GoldCheck, check)
+    return tries.newest(parts.exclude(conversation__in=blindness.again(user)))

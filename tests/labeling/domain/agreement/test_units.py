@@ -1,21 +1,16 @@
 import pytest
 
+from labeling.agreement.matching.matchers import Rules
 from labeling.agreement.matching.matching import match_events
-from labeling.agreement.matching.similarity import Ruler
 from labeling.agreement.rules.event_agreement import event_counts, summed_events
 from labeling.agreement.rules.units import judged, units
 from labeling.domain.facts import Fact
 from labeling.schema import REQUIREMENT_FIELDS
 from labeling.words import in_english
-from tests.fakes import WordOverlap, requirement
+from tests.fakes import requirement
 
 LOGIN = requirement("User Login")
 EXPORT = requirement("Data Export")
-
-
-@pytest.fixture
-def ruler():
-    return Ruler(WordOverlap())
 
 
 class TestMessages:
@@ -41,7 +36,7 @@ class TestMessages:
 
 class TestRequirements:
     def measure(self, layer, payloads, ruler):
-        base = judged(layer, payloads, ruler=ruler)
+        base = judged(layer, payloads, Rules(ruler))
         return units(layer, payloads, message_count=1, base=base)
 
     def test_a_requirement_triggers_an_inference_or_does_not(self, ruler):
