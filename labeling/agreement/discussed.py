@@ -236,12 +236,11 @@ class Discussion:
     def _is_decided(self, place: UnitPlace) -> bool:
         return place in self.rows and bool(self.rows[place].outcome)
 
+    @cached_property
+    def order(self) -> dict[UnitPlace, int]:
+        return {place: number for number, place in enumerate(self.found)}
+
     def behind(self, place: UnitPlace | None, state: str = "") -> list[UnitPlace]:
-        """Those behind a place, if it is one of a conversation of the round."""
-        fitting = self.fitting(state)
-        order = list(dict.fromkeys(each.conversation for each in self.found))
-        if place is None or place.conversation not in order:
-            return fitting
-        at = (order.index(place.conversation), place.unit)
-        numbers = {pk: number for number, pk in enumerate(order)}
-        return [each for each in fitting if (numbers[each.conversation], each.unit) > at]
+        """Those behind one of the disagreements; without it all."""
+        at = self.order.get(place, -1) if place else -1
+        return [each for each in self.fitting(state) if self.order[each] > at]

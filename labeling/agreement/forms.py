@@ -6,10 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from labeling.agreement.discussions import UnitPlace
-from labeling.core.forms.choices import ANY
 from labeling.models import Disagreement
-
-OPEN, DECIDED = "open", "decided"
 
 
 class PlaceField(forms.CharField):
@@ -35,19 +32,3 @@ class DecisionForm(forms.Form):
         required=False, choices=[("", _("open again")), *Disagreement.Outcome.choices]
     )
     note = forms.CharField(required=False, max_length=5000)
-
-
-class DisagreementFilter(forms.Form):
-    """Narrows the disagreements of a round; a value that is not offered narrows nothing."""
-
-    state = forms.ChoiceField(
-        required=False, choices=[ANY, (OPEN, _("not decided")), (DECIDED, "decided")]
-    )
-
-    @property
-    def narrows(self) -> str:
-        return self.cleaned_data.get("state", "") if self.is_valid() else ""
-
-    def fits(self, row: Disagreement | None) -> bool:
-        is_decided = bool(row and row.outcome)
-        return not self.narrows or is_decided == (self.narrows == DECIDED)

@@ -103,10 +103,9 @@ def ratio(
     weights = totals[:, 1]
     if not len(totals):
         return None
-    value = float(totals[:, 0].sum() / weights.sum())
+    value, influence = _pooled(totals)
     if len(totals) < 2:
         return Estimate(value, None, None, None, None, len(totals))
-    influence = (totals[:, 0] - value * weights) / weights.sum()
     variance, df = _cluster_robust(influence, weights)
     std_error = math.sqrt(variance)
     bounded = math.isfinite(lower) and math.isfinite(upper)
@@ -172,23 +171,16 @@ def difference(
     shares = [table[:, 1].sum() for table in (before, after)]
     if min(shares) <= 0:
         return None
-    figures = [
-        float(table[:, 0].sum() / share)
-        for table, share in zip((before, after), shares, strict=True)
-    ]
-    value = figures[1] - figures[0]
+    (earlier, pulled_before), (later, pulled_after) = _pooled(before), _pooled(after)
+    value = later - earlier
     used = (before[:, 1] > 0) | (after[:, 1] > 0)
     count = int(used.sum())
     if count < 2:
         return Estimate(value, None, None, None, None, count)
-    influences = [
-        (table[used, 0] - figure * table[used, 1]) / share
-        for table, figure, share in zip((before, after), figures, shares, strict=True)
-    ]
     weights = (
         (before[used, 1] / shares[0] + after[used, 1] / shares[1]) * (shares[0] + shares[1]) / 4
     )
-    variance, df = _cluster_robust(influences[1] - influences[0], weights)
+    variance, df = _cluster_robust((pulled_after - pulled_before)[used], weights)
     if variance <= SMALLEST_VARIANCE:
         return _without_spread(value, span, effective_cases(weights), count, level)
     std_error = math.sqrt(variance)
@@ -239,12 +231,7 @@ def skill(run: Array, floor: Array, ceiling: Array, *, span: float = 1.0) -> Est
         return None
     used = np.any([table[:, 1] > 0 for table in tables], axis=0)
     shares = [table[used, 1] / table[:, 1].sum() for table in tables]
-    influences = [
-        (table[used, 0] - table[:, 0].sum() / table[:, 1].sum() * table[used, 1])
-        / table[:, 1].sum()
-        for table in tables
-    ]
-    of_run, of_floor, of_ceiling = influences
+    of_run, of_floor, of_ceiling = (_pooled(table)[1][used] for table in tables)
     top, bottom = of_run - of_floor, of_ceiling - of_floor
     weights = np.mean(shares, axis=0) * len(shares[0])
     top_variance, df = _cluster_robust(top, weights)
@@ -477,6 +464,13 @@ def effective_cases(weights: Array) -> float:
     total = float(weights.sum())
     size = float((weights**2).sum()) / total
     return total / max(1.0, 1 + (size - 1) * PRIOR_ICC)
+
+
+def _pooled(table: Array) -> tuple[float, Array]:
+    """The ratio of the sums, and how far each conversation pulls it."""
+    weight = table[:, 1].sum()
+    figure = float(table[:, 0].sum() / weight)
+    return figure, (table[:, 0] - figure * table[:, 1]) / weight
 
 
 def _cluster_robust(influence: Array, weights: Array) -> tuple[float, float]:

@@ -1,12 +1,15 @@
-"""A project with hidden checks, and who meets them."""
+"""A project with hidden checks, who meets them, and tries of tests."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.contrib.auth.models import User
 
-from labeling.models import Assignment, Project
-from labeling.screening import checks
-from labeling.work import assignments
+from labeling.models import Annotation, Assignment, Project, Qualification
+from labeling.screening import check_scores, checks, tries
+from labeling.work import annotations, assignments
+from tests import factories
 
 HONEYPOT = Assignment.Purpose.HONEYPOT
 
@@ -27,3 +30,20 @@ def take_hidden(user: User) -> Assignment:
             assignments.give_back(mine)
     (hidden,) = hidden_of(user)
     return hidden
+
+
+def do_try(
+    user: User, project: Project, kind: str, sources: Sequence[int] = (0,), *, skip: int = 0
+) -> Qualification:
+    """A whole try; right is what cites message 0."""
+    tries.begin(project, user, kind)
+    for number, part in enumerate(tries.parts_of(user, project, kind)):
+        known = Annotation.of(part).first()
+        version = known.version if known else 0
+        if number < skip:
+            annotations.skip(part, factories.save_of({}, base_version=version), reason="Too hard")
+        else:
+            labels = factories.labels(sources)
+            annotations.submit(part, factories.save_of(labels, base_version=version))
+        check_scores.score(part.pk, ruler=factories.ruler())
+    return tries.row_of(project, user, kind)

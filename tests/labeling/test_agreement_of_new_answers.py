@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.db.models import QuerySet
 
-from labeling.agreement import agreement, measurements
 from labeling.agreement import conversations as service
+from labeling.agreement import measurements
 from labeling.agreement.rules.agreement import agreement as compute
 from labeling.agreement.rules.units import marks
 from labeling.models import Annotation, ConversationAgreement, Measurement, Project, Round
@@ -98,26 +96,6 @@ def _as_stored(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def test_no_transaction_is_open_while_agreement_is_computed(opened, monkeypatch):
-    for assignment in opened.assignments.all():
-        factories.answer(assignment)
-    outside, depths = len(connection.atomic_blocks), []
-
-    def watched(work: Callable[..., Any]) -> Callable[..., Any]:
-        def watch(*args: Any, **options: Any) -> Any:
-            depths.append(len(connection.atomic_blocks))
-            return work(*args, **options)
-
-        return watch
-
-    monkeypatch.setattr(service, "_row", watched(service._row))
-    monkeypatch.setattr(agreement, "measure", watched(agreement.measure))
-    measured(opened)
-
-    assert len(depths) == 6
-    assert set(depths) == {outside}
-
-
 def test_two_workers_may_measure_the_same_round(opened, monkeypatch):
     """The second has removed what it replaces when the first stores its rows."""
     for assignment in opened.assignments.all():
@@ -138,23 +116,3 @@ def test_two_workers_may_measure_the_same_round(opened, monkeypatch):
     ConversationAgreement.objects.all().delete()
     Measurement.objects.all().delete()
     assert measured(opened) == of_second
-
-
-def test_a_row_is_replaced_in_every_column(opened):
-    for assignment in opened.assignments.all():
-        factories.answer(assignment, [1])
-    measured(opened)
-    columns = [field.name for field in ConversationAgreement._meta.fields if field.name != "id"]
-    before = list(ConversationAgreement.objects.order_by("pk").values(*columns))
-    ConversationAgreement.objects.update(
-        position=99,
-        answers_sha256="",
-        n_splits=9,
-        is_used=False,
-        annotators=[],
-        units={},
-        pairs=[9],
-        splits=[9],
-    )
-    measured(opened)
-    assert list(ConversationAgreement.objects.order_by("pk").values(*columns)) == before

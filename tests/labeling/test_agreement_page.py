@@ -54,21 +54,6 @@ def test_a_figure_near_the_threshold_has_the_decimals_that_tell_them_apart(
     assert "κ 0.4667, more than 0.47 needed: not passed" in told.getvalue()
 
 
-def test_the_interval_stands_in_each_field_of_the_matrix(signed_in, rita, project):
-    opened = factories.open_calibration(project, 6)
-    for assignment in opened.assignments.select_related("annotator"):
-        odd = assignment.annotator.username == "ana" and assignment.position % 2
-        factories.answer(assignment, [0, 1] if odd else [0])
-    opened.refresh_from_db()
-    pair = opened.agreement["pairs"][0]
-
-    shown = page(signed_in(rita), URL)
-
-    assert (
-        f"{pair['kappa']:.2f} {pair['ci_low']:.2f} to {pair['ci_high']:.2f} n {pair['n']}" in shown
-    )
-
-
 def test_an_undefined_kappa_is_a_dash_with_its_reason(signed_in, rita, project):
     factories.answer_all(factories.open_calibration(project, 2), [0, 1, 2, 3])
 

@@ -10,7 +10,7 @@ import pytest
 from labeling import tasks
 from labeling.agreement import discussions, vectors
 from labeling.jobs import pending
-from labeling.models import Comment, ConversationAgreement, Disagreement, Round
+from labeling.models import Comment, Disagreement, Round
 from tests import factories
 from tests.layers import event, inferred, issue, question, rating
 from tests.pages import page
@@ -129,13 +129,3 @@ def test_what_is_said_and_decided_stays_with_its_layer(people, signed_in, worker
     body = client.get(link).context["form"].initial["body"]
     assert "c-001, Order Tracking 1 · action" in body
     assert "> Message 2 of c-001" in body
-
-
-def test_finding_them_again_changes_nothing(people, worker):
-    closed = answered(["events"], with_event)
-    worker(closed)
-    first = ConversationAgreement.objects.get().splits
-    worker(closed)
-
-    assert ConversationAgreement.objects.get().splits == first
-    assert discussions.found_in(closed, "events")

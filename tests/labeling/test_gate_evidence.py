@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from benchmarks import gate
 from labeling.agreement.rules.calibration import evidence
 from labeling.models import Assignment, Round
 from labeling.work import rounds
@@ -103,21 +101,3 @@ def test_the_page_says_how_often_a_team_of_less_gets_in(signed_in, rita, project
     shown = page(signed_in(rita), URL)
 
     assert "A team whose true κ is 0.7 passes within 2 rounds like these with a chance of" in shown
-
-
-def test_rounds_that_are_too_small_open_for_nobody_and_good_teams_get_in():
-    """Two people who try five times."""
-    rng = np.random.default_rng(32)
-
-    def get_in(true, conversations):
-        tried = [
-            gate.tried(true, conversations=conversations, people=2, rng=rng) for _ in range(60)
-        ]
-        passed, opened = zip(*tried, strict=True)
-        return sum(passed) / 60, sum(opened) / 60
-
-    passed, opened = get_in(0.70, 1)
-    assert passed > 0.75  # some round passes in most teams, and opened the gate before
-    assert opened == 0
-    assert get_in(0.60, 20)[1] < 0.25
-    assert get_in(0.85, 10)[1] > 0.95

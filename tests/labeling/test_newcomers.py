@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from django.contrib.auth.models import User
 
@@ -20,6 +18,7 @@ from labeling.models import (
 from labeling.screening import check_scores, newcomers, tries
 from labeling.work import admission, annotations, assignments, rounds
 from tests import factories
+from tests.labeling.checked import do_try
 from tests.pages import page
 
 State = Qualification.State
@@ -42,26 +41,12 @@ def dan(project: Project, people: dict[str, User]) -> User:
     return user
 
 
-def calibrate(
-    user: User, project: Project, *, sources: Sequence[int] = (0,), skip: int = 0
-) -> Qualification:
-    tries.begin(project, user, tries.CALIBRATION)
-    parts = list(tries.parts_of(user, project, tries.CALIBRATION))
-    for part in parts[:skip]:
-        annotations.skip(part, factories.save_of({}), reason="Too hard")
-    for part in parts[skip:]:
-        annotations.submit(part, factories.save_of(factories.labels(sources)))
-    for part in parts:
-        check_scores.score(part.pk, ruler=factories.ruler())
-    return Qualification.objects.get(user=user, kind="calibration")
-
-
 def test_who_has_calibrated_is_admitted_on_its_layers_and_may_take_from_pools(project, dan, ana):
     factories.open_full(project, 2, pool=True, overlap=1)
     assert not assignments.pools_for(dan).exists()
     assert assignments.next_for(ana).purpose == "labelling"
 
-    calibrate(dan, project)
+    do_try(dan, project, tries.CALIBRATION)
 
     admitted = Admission.objects.get(user=dan)
     assert (admitted.layer, admitted.how) == ("extraction", "calibrated")
@@ -80,7 +65,7 @@ def test_a_newcomer_may_take_part_in_calibration_rounds(project, dan):
 
 def test_the_gate_measures_a_newcomer_by_kappa_and_by_the_labels(project, dan):
     """The others marked message 0; other messages have no κ above the threshold."""
-    tried = calibrate(dan, project, sources=(1,))
+    tried = do_try(dan, project, tries.CALIBRATION, (1,))
 
     result = tried.layers["extraction"]
     assert (tried.state, result["outcome"]) == (State.BETWEEN, "failed")
@@ -92,7 +77,7 @@ def test_the_gate_measures_a_newcomer_by_kappa_and_by_the_labels(project, dan):
 
 
 def test_a_skip_leaves_no_figure(project, dan):
-    tried = calibrate(dan, project, skip=1)
+    tried = do_try(dan, project, tries.CALIBRATION, skip=1)
 
     result = tried.layers["extraction"]
     assert (tried.state, result["value"]) == (State.BETWEEN, None)
@@ -101,12 +86,12 @@ def test_a_skip_leaves_no_figure(project, dan):
 
 def test_another_try_takes_other_conversations_and_tries_end(project, dan, rita):
     passed_round(project, 5, annotators=list(assignments.annotators(project).exclude(pk=dan.pk)))
-    first = calibrate(dan, project, sources=(1,))
+    first = do_try(dan, project, tries.CALIBRATION, (1,))
     seen = set(
         tries.parts_of(dan, project, tries.CALIBRATION).values_list("conversation", flat=True)
     )
 
-    assert calibrate(dan, project, sources=(1,)).state == State.FAILED
+    assert do_try(dan, project, tries.CALIBRATION, (1,)).state == State.FAILED
 
     again = set(
         tries.parts_of(dan, project, tries.CALIBRATION).values_list("conversation", flat=True)
@@ -183,7 +168,7 @@ def test_a_lead_lets_somebody_in_by_a_reason_and_gold_says_so(project, dan, rita
 
 def test_each_layer_has_a_gate_of_its_own(project, dan, ana):
     """A layer on which a round passes later is one that earlier people have to calibrate on."""
-    calibrate(dan, project)
+    do_try(dan, project, tries.CALIBRATION)
     assert not admission.not_calibrated_on(project, dan)
     project.layers = ["extraction", "inference"]
     project.save()
@@ -216,7 +201,7 @@ def test_a_try_is_held_to_the_outcomes_and_layers_it_began_with(project, dan, mo
     both = ["extraction", "inference"]
     monkeypatch.setattr(admission, "not_calibrated_on", lambda *_: both)
 
-    tried = calibrate(dan, project)
+    tried = do_try(dan, project, tries.CALIBRATION)
 
     assert tried.state == State.PASSED
     assert list(tried.layers) == ["extraction"]

@@ -6,11 +6,11 @@ import pytest
 from django.contrib.auth.models import User
 
 from labeling.agreement.matching.similarity import Ruler
-from labeling.models import Annotation, Assignment, Event, Membership, Pause
+from labeling.models import Annotation, Assignment, Event, Pause
 from labeling.screening import check_scores
 from labeling.work import admission, annotations, assignments
 from tests import factories
-from tests.labeling.checked import check_by, hidden_of, take_hidden
+from tests.labeling.checked import check_by, hidden_of
 
 
 def miss(user: User, number: int, ruler: Ruler) -> None:
@@ -64,13 +64,3 @@ def test_begun_work_whose_reservation_ran_out_may_be_finished_while_paused(proje
     factories.answer_with(begun, factories.labels([0]))
 
     assert Assignment.objects.get(pk=begun.pk).slot == 0
-
-
-def test_who_left_takes_no_check_back_either(project, rita, newcomer):
-    check_by(project, rita)
-    factories.open_full(project, 4, pool=True, overlap=1)
-    hidden = take_hidden(newcomer)
-    assignments.give_back(hidden)
-    Membership.objects.filter(user=newcomer).delete()
-
-    assert not assignments.hold(hidden)

@@ -6,7 +6,6 @@ import pytest
 from django.contrib.auth.models import User
 
 from labeling.models import (
-    Annotation,
     Assignment,
     Membership,
     Project,
@@ -18,6 +17,7 @@ from labeling.screening import check_scores, check_turns, checks, tries
 from labeling.work import admission, annotations, assignments, rounds
 from labeling.work.locking import Locked
 from tests import factories
+from tests.labeling.checked import do_try
 from tests.pages import page
 
 TEST = Assignment.Purpose.QUALIFICATION
@@ -32,17 +32,6 @@ def dan(project: Project, rita: User) -> User:
     user = User.objects.create_user("dan", password=factories.PASSWORD)
     Membership.objects.create(project=project, user=user, role="annotator")
     return user
-
-
-def do_test(user: User, project: Project, *, right: bool) -> Qualification:
-    tries.begin(project, user, tries.TEST)
-    for part in tries.parts_of(user, project, tries.TEST):
-        known = Annotation.of(part).first()
-        payload = factories.labels([0]) if right else {"requirements": []}
-        version = known.version if known else 0
-        annotations.submit(part, factories.save_of(payload, base_version=version))
-        check_scores.score(part.pk, ruler=factories.ruler())
-    return Qualification.objects.get(project=project, user=user)
 
 
 def test_a_calibration_round_waits_for_the_test_too(project, dan, ana):
@@ -66,7 +55,7 @@ def test_a_test_without_anything_to_compare_has_no_value(project, dan, rita):
 
 
 def test_an_answer_of_the_test_stands(project, dan):
-    do_test(dan, project, right=True)
+    do_try(dan, project, tries.TEST)
 
     with pytest.raises(Locked):
         annotations.reopen(tries.parts_of(dan, project, tries.TEST)[0])
@@ -80,7 +69,7 @@ def test_who_made_the_gold_cannot_be_tested_by_it(project, dan, ana):
 
 def test_the_test_is_no_round_of_the_project(project, dan, rita, signed_in):
     before = progress.by_state(project), assignments.progress(project)
-    do_test(dan, project, right=False)
+    do_try(dan, project, tries.TEST, ())
 
     assert Round.with_checks.filter(kind=Round.Kind.QUALIFYING).count() == 1
     told = signed_in(rita).get(f"/api/projects/{project.slug}/").json()
@@ -119,7 +108,7 @@ def test_a_newcomer_finds_the_test_on_the_first_page(project, dan, rita, signed_
     assert begun.url == tries.parts_of(dan, project, tries.TEST)[0].get_absolute_url()
     assert "round 0" not in page(client, begun.url)
     assert "0 of 2 conversations are answered" in page(client, "/")
-    do_test(dan, project, right=False)
+    do_try(dan, project, tries.TEST, ())
     assert "Try again (1 try left)" in page(client, "/")
     told = page(client, "/projects/orders/screening/")
     assert "0 of 1 found" in told
@@ -127,7 +116,7 @@ def test_a_newcomer_finds_the_test_on_the_first_page(project, dan, rita, signed_
 
 
 def test_a_lead_sets_checks_and_sees_who_passed(project, dan, rita, signed_in):
-    do_test(dan, project, right=True)
+    do_try(dan, project, tries.TEST)
     lead = signed_in(rita)
 
     shown = page(lead, "/projects/orders/checks/")

@@ -7,10 +7,11 @@ from typing import NamedTuple
 import pytest
 from django.contrib.auth.models import User
 
-from labeling.models import Annotation, Event, Membership, Project, Qualification
-from labeling.screening import check_scores, checks, tries
+from labeling.models import Event, Membership, Project, Qualification
+from labeling.screening import checks, tries
 from labeling.work import admission, annotations, assignments
 from tests import factories
+from tests.labeling.checked import do_try
 
 State = Qualification.State
 
@@ -49,17 +50,6 @@ def dan(project: Project, people: dict[str, User], rita: User, kind: Kind) -> Us
     return user
 
 
-def do_try(user: User, project: Project, kind: Kind, *, right: bool) -> Qualification:
-    tries.begin(project, user, kind.name)
-    for part in tries.parts_of(user, project, kind.name):
-        before = Annotation.of(part).first()
-        payload = factories.labels([0]) if right else {"requirements": []}
-        version = before.version if before else 0
-        annotations.submit(part, factories.save_of(payload, base_version=version))
-        check_scores.score(part.pk, ruler=factories.ruler())
-    return tries.row_of(project, user, kind.name)
-
-
 def test_it_comes_first_and_opens_the_work_when_passed(project, dan, kind):
     waiting = dan.assignments.get()
     with pytest.raises(kind.refusal, match=f"{kind.name}_first"):
@@ -70,7 +60,7 @@ def test_it_comes_first_and_opens_the_work_when_passed(project, dan, kind):
 
     tries.begin(project, dan, kind.name)
     assert assignments.next_for(dan).purpose == tries.KINDS[kind.name].purpose
-    again = do_try(dan, project, kind, right=True)
+    again = do_try(dan, project, kind.name)
 
     assert (again.state, again.tries) == (State.PASSED, 1)
     assert Event.objects.filter(verb=f"{kind.verb}.begun").count() == 1
@@ -78,9 +68,9 @@ def test_it_comes_first_and_opens_the_work_when_passed(project, dan, kind):
 
 
 def test_tries_end_and_each_is_recorded(project, dan, kind):
-    first = do_try(dan, project, kind, right=False)
+    first = do_try(dan, project, kind.name, ())
     assert (first.state, first.tries) == (State.BETWEEN, 1)
-    second = do_try(dan, project, kind, right=False)
+    second = do_try(dan, project, kind.name, ())
 
     assert (second.state, second.tries) == (State.FAILED, 2)
     with pytest.raises(kind.refusal, match=rf"{kind.name}_failed .*leads=rita"):
@@ -92,9 +82,9 @@ def test_tries_end_and_each_is_recorded(project, dan, kind):
 
 
 def test_the_second_try_may_pass(project, dan, kind):
-    do_try(dan, project, kind, right=False)
+    do_try(dan, project, kind.name, ())
 
-    assert do_try(dan, project, kind, right=True).state == State.PASSED
+    assert do_try(dan, project, kind.name).state == State.PASSED
 
 
 def test_a_lead_lets_somebody_work_by_a_reason_on_record(project, dan, rita, kind):

@@ -1,7 +1,6 @@
 """Agreement on events: by F1, since nobody marks what is not an event, so that κ lacks units."""
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import combinations
 
 from labeling.agreement.matching.matching import Record, match_events
 from labeling.agreement.rules.agreement import (
@@ -12,8 +11,7 @@ from labeling.agreement.rules.agreement import (
     excluded_samples,
     judged,
 )
-from labeling.agreement.rules.intervals import Coefficient, pooled_f1
-from labeling.agreement.rules.records import PairCounts, positions_of, table_of
+from labeling.agreement.rules.records import PairCounts, RecordAgreement, summed_records
 from labeling.domain.facts import Fact
 
 NO_UNITS = Fact("agreement.events_without_units")
@@ -40,11 +38,9 @@ def summed_events(
     here, and ``positive_f1`` is what the gate compares with the threshold. ``submitted`` has the
     conversations of each annotator, ``counts`` what each adds to each pair.
     """
-    conversations = positions_of({name for own in submitted.values() for name in own})
-    measured = [
-        _pair(a, b, counts.get((a, b), {}), conversations, threshold)
-        for a, b in combinations(sorted(submitted), 2)
-    ]
+    names = {name for own in submitted.values() for name in own}
+    pairs = summed_records(submitted, counts, names, has_sources=False)
+    measured = [(_of_events(pair, threshold), pair.spread) for pair in pairs]
     return judged(
         measured,
         threshold=threshold,
@@ -58,36 +54,23 @@ def summed_events(
     )
 
 
-def _pair(
-    a: str,
-    b: str,
-    shared: Mapping[str, PairCounts],
-    conversations: Mapping[str, int],
-    threshold: float,
-) -> tuple[PairAgreement, Coefficient | None]:
-    counts = table_of(shared, conversations)
-    total = counts.sum(axis=0)
-    spread = pooled_f1(counts)
-    low, high = (spread and spread.interval) or (None, None)
-    pair = PairAgreement(
-        a=a,
-        b=b,
+def _of_events(pair: RecordAgreement, threshold: float) -> PairAgreement:
+    spread = pair.spread
+    why = Fact("agreement.no_event_marked") if pair.conversations else NOTHING_IN_COMMON
+    return PairAgreement(
+        a=pair.a,
+        b=pair.b,
         kappa=None,
         band=None,
-        n=int(total[1] + total[2] - total[0]),
+        n=pair.a_records + pair.b_records - pair.matches,
         raw=None,
         positive_f1=spread.value if spread else None,
         ac1=None,
-        ci_low=low,
-        ci_high=high,
-        undefined=NO_UNITS if spread else _why_undefined(shared),
-        conversations=len(shared),
+        ci_low=pair.ci_low,
+        ci_high=pair.ci_high,
+        undefined=NO_UNITS if spread else why,
+        conversations=pair.conversations,
         prevalence=None,
         bias=None,
         chance_above=spread.chance_above(threshold) if spread else None,
     )
-    return pair, spread
-
-
-def _why_undefined(shared: Collection[str]) -> Fact:
-    return Fact("agreement.no_event_marked") if shared else NOTHING_IN_COMMON

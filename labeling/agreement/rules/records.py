@@ -104,18 +104,14 @@ def summed_records(
 
     ``conversations`` are those that anybody submitted.
     """
-    every = positions_of(conversations)
+    every = {name: position for position, name in enumerate(sorted(conversations))}
     return [
         _pair(a, b, counts.get((a, b), {}), every, has_sources)
         for a, b in combinations(sorted(people), 2)
     ]
 
 
-def positions_of(conversations: Iterable[str]) -> dict[str, int]:
-    return {name: position for position, name in enumerate(sorted(conversations))}
-
-
-def table_of(shared: Mapping[str, PairCounts], every: Mapping[str, int]) -> NDArray[np.float64]:
+def _table(shared: Mapping[str, PairCounts], every: Mapping[str, int]) -> NDArray[np.float64]:
     """The counts of two people, a row for each conversation; zeros where not both submitted it."""
     table = np.zeros((len(every), 3))
     if shared:
@@ -133,7 +129,7 @@ def _pair(
     counted = {name: tuple(shared[name][:3]) for name in sorted(shared)}
     conversations = counts = list(counted.values())
     matches, left, right = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
-    spread = pooled_f1(table_of(shared, every))
+    spread = pooled_f1(_table(shared, every))
     low, high = (spread and spread.interval) or (None, None)
     rows = [row for name in counted for row in shared[name].fields]
     undefined: dict[str, Fact] = {}

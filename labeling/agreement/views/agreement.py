@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -25,13 +24,6 @@ from labeling.work.round_counts import work_of_people
 
 SHOWN_EXCLUDED = 500
 BLIND = _("A calibration round is blind until its last answer is in.")
-
-
-class Cell(NamedTuple):
-    """One field of the pair matrix; ``pair`` None on the diagonal."""
-
-    pair: Mapping[str, Any] | None
-    heat: str
 
 
 @require_GET
@@ -111,26 +103,9 @@ def _figures(round_: Round, layer: str) -> dict[str, Any]:
     return context | {
         "figures": figures,
         "verdict": verdict(figures),
-        "matrix": matrix(figures["pairs"]),
         "excluded": figures["excluded"][:SHOWN_EXCLUDED],
         "more_excluded": max(0, len(figures["excluded"]) - SHOWN_EXCLUDED),
     }
-
-
-def matrix(pairs: list[Mapping[str, Any]]) -> list[tuple[str, list[Cell]]]:
-    """The pairs as a square: a row per annotator, a column per annotator."""
-    people = sorted({person for pair in pairs for person in (pair["a"], pair["b"])})
-    by_people = {frozenset((pair["a"], pair["b"])): pair for pair in pairs}
-    return [
-        (row, [_cell(by_people.get(frozenset((row, column)))) for column in people])
-        for row in people
-    ]
-
-
-def _cell(pair: Mapping[str, Any] | None) -> Cell:
-    if pair is None:
-        return Cell(None, "self")
-    return Cell(pair, (pair["band"] or "undefined").replace(" ", "-"))
 
 
 # --- ratings as CSV -------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from labeling.agreement import discussed
 from labeling.agreement import discussions as service
 from labeling.agreement.discussed import Discussion, labeled
 from labeling.agreement.discussions import UnitPlace
-from labeling.agreement.forms import DecisionForm, DisagreementFilter, RemarkForm
+from labeling.agreement.forms import DecisionForm, RemarkForm
 from labeling.agreement.measurements import NotMeasured
 from labeling.agreement.views.discussion_entries import shown_of
 from labeling.core import access
@@ -29,6 +29,7 @@ from labeling.work import blindness
 from labeling.work.rules.keys import DISCUSSION_KEYS
 
 PAGE = 20
+STATES = ("open", "decided")
 
 
 @require_GET
@@ -37,8 +38,9 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     context = _frame(request.user, project, round_)
     if round_.state == Round.State.OPEN or context["blind_again"]:
         return render(request, "labeling/disagreements_closed.html", context)
-    layer = request.GET.get("layer", "")
-    layer = layer if layer in project.layers else str(project.layers[0])
+    at = UnitPlace.parse(request.GET.get("at", ""))
+    asked = request.GET.get("layer", "") or (at.layer if at else "")
+    layer = asked if asked in project.layers else str(project.layers[0])
     context["layer"] = LAYERS[layer]
     discussion = Discussion(round_, layer, request.user)
     try:
@@ -46,31 +48,31 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     except NotMeasured:
         pending.request(project, measure=round_)
         return render(request, "labeling/disagreements.html", context | {"preparing": True})
-    form = DisagreementFilter(request.GET)
-    at, first, after = (_place(request, name, layer) for name in ("at", "from", "after"))
-    if first := first or (None if after else at):  # what begins the list
-        after = first._replace(unit=first.unit - 1)
-    following = discussion.behind(after, form.narrows)
-    shown = following[:PAGE]
-    context |= {
-        "form": form,
-        "lines": [discussion.entry(place) for place in shown],
-        "page": {"after": str(shown[-1]) if len(following) > PAGE else None},
-        "first": shown[0] if shown else None,
-        "keys": translated_keys(DISCUSSION_KEYS),
-        "query": query_of(request, "at", "from"),
-    }
-    undecided = (place for place in discussion.fitting("open") if place in shown)
-    opened = at if at in discussion.found else next(undecided, shown[0] if shown else None)
-    if opened:
-        previous = shown[: shown.index(opened)] if opened in shown else []
-        context |= shown_of(discussion.entry(opened)) | {
-            "previous": previous[-1] if previous else None,
-            "next": next(iter(discussion.behind(opened, form.narrows)), None),
-            "listed": shown,
-            "number": None if form.narrows else list(discussion.found).index(opened) + 1,
-        }
+    state = request.GET.get("state", "")
+    context |= _list(discussion, at, state if state in STATES else "")
+    context |= {"keys": translated_keys(DISCUSSION_KEYS), "query": query_of(request, "at")}
     return render(request, "labeling/disagreements.html", context)
+
+
+def _list(discussion: Discussion, at: UnitPlace | None, state: str) -> dict[str, Any]:
+    """One disagreement, without an address the first that is not decided; its page of the list."""
+    listed = discussion.fitting(state)
+    is_open = set(discussion.fitting("open"))
+    first = next((place for place in listed if place in is_open), next(iter(listed), None))
+    opened = at if at in discussion.found else first
+    if opened is None:
+        return {}
+    behind = discussion.behind(opened, state)
+    before = listed[: len(listed) - len(behind) - (opened in listed)]
+    start = len(before) // PAGE * PAGE
+    return shown_of(discussion.entry(opened)) | {
+        "state": state,
+        "lines": [discussion.entry(place) for place in listed[start : start + PAGE]],
+        "page": {"after": next(iter(listed[start + PAGE :]), None)},
+        "previous": before[-1] if before else None,
+        "next": behind[0] if behind else None,
+        "number": None if state else discussion.order[opened] + 1,
+    }
 
 
 @require_POST
@@ -129,11 +131,6 @@ def _frame(user: Any, project: Project, round_: Round) -> dict[str, Any]:
         "blind_again": _blind_again(round_, user),
         "outcomes": list(enumerate(Disagreement.Outcome.choices, start=1)),
     }
-
-
-def _place(request: HttpRequest, name: str, layer: str) -> UnitPlace | None:
-    place = UnitPlace.parse(request.GET.get(name, ""))
-    return place if place and place.layer == layer else None
 
 
 def _entry_page(

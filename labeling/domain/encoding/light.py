@@ -23,7 +23,6 @@ from labeling.domain.encoding.network import (
     FEW_ROWS,
     HEADS,
     LAYERS,
-    Encoded,
     Vectors,
 )
 
@@ -46,23 +45,15 @@ class LightNetwork:
     def sentences(self, texts: Sequence[str]) -> Vectors:
         """One row of length 1 for each text."""
         rows = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
-        for at, text in enumerate(self.both(texts)):
-            rows[at] = text.sentence
-        return rows
-
-    def both(self, texts: Sequence[str]) -> list[Encoded]:
-        """Each text as a whole and piece by piece, in one pass."""
         split = self._pieces.encode_batch([network.sound(text) for text in texts])
         lengths = [len(pieces.ids) for pieces in split]
         by_length = sorted(range(len(texts)), key=lengths.__getitem__)
-        encoded: dict[int, Encoded] = {}
         for batch in network.batches([(at, lengths[at]) for at in by_length]):
             hidden = self._forward([split[at].ids for at in batch])
             ends = np.cumsum([lengths[at] for at in batch])[:-1]
             for at, own in zip(batch, np.split(hidden, ends), strict=True):
-                pieces = tuple(split[at].tokens)
-                encoded[at] = Encoded(network._sentence(own), pieces, network._unit(own))
-        return [encoded[at] for at in range(len(texts))]
+                rows[at] = network._sentence(own)
+        return rows
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> Vectors:
         """For texts by length; their pieces follow each other."""

@@ -33,16 +33,6 @@ def test_labels_that_all_hold_are_unanimous(ruler):
     }
 
 
-def test_two_of_three_are_a_majority_and_the_third_is_kept_as_dissent(ruler):
-    labels = {"ana": [requirement(LOGIN)], "ben": [requirement(LOGIN)], "cleo": []}
-
-    settled = settle(labels, ruler=ruler)
-
-    assert settled.state == "majority"
-    assert settled.agreed[0].by == ["ana", "ben"]
-    assert settled.agreed[0].dissent == [{"annotator": "cleo", "label": None, "differs": []}]
-
-
 def test_labels_that_their_holders_call_alike_get_different_uids(ruler):
     login, export = requirement(LOGIN), requirement(EXPORT, source_messages=[3])
     labels = {
@@ -103,50 +93,6 @@ def test_the_most_similar_labels_are_joined_first(ruler):
 
     assert result.state == "majority"
     assert sorted(settled.by for settled in result.agreed) == [["ana", "cleo"], ["ben", "cleo"]]
-
-
-@pytest.mark.parametrize(
-    ("sources", "agreed"),
-    [
-        ([[1, 2], [2, 3], [2]], [2]),
-        ([[1, 2], [2, 1], [3]], [1, 2]),
-        ([[1, 2], [2, 3], [1, 3]], [1, 2, 3]),  # each by two of three
-    ],
-)
-def test_sources_are_those_that_most_holders_cite(ruler, sources, agreed):
-    people = zip(["ana", "ben", "cleo"], sources, strict=False)
-    labels = {person: [requirement(LOGIN, source_messages=own)] for person, own in people}
-
-    settled = settle(labels, ruler=ruler)
-
-    assert settled.payload["requirements"][0]["source_messages"] == agreed
-    assert settled.state == "majority"
-
-
-@pytest.mark.parametrize(
-    "sources", [[[1, 2], [2, 3]], [[1, 4], [2], [3]], [[1], [1], [1, 2], [1, 2]]]
-)
-def test_messages_that_no_majority_cites_or_leaves_out_are_disputed(ruler, sources):
-    people = zip(["ana", "ben", "cleo", "dan"], sources, strict=False)
-    labels = {person: [requirement(LOGIN, source_messages=own)] for person, own in people}
-
-    settled = settle(labels, ruler=ruler)
-
-    assert (settled.state, settled.agreed) == ("disputed", [])
-    assert settled.disputed[0].tied == ["source_messages"]
-
-
-def test_two_who_differ_in_two_fields_are_not_unanimous_in_a_label_that_nobody_gave(ruler):
-    labels = {
-        "ana": [requirement(LOGIN, priority="must", source_messages=[0, 2])],
-        "ben": [requirement(LOGIN, priority="should", source_messages=[0])],
-    }
-
-    settled = settle(labels, ruler=ruler)
-
-    assert (settled.state, settled.payload) == ("disputed", {"requirements": []})
-    assert settled.disputed[0].tied == ["priority", "source_messages"]
-    assert agreement_of(settled) < 1
 
 
 def test_a_majority_by_field_says_who_gave_which_field(ruler):

@@ -60,20 +60,6 @@ def test_issues_are_the_same_by_requirement_type_and_field_whatever_they_say(rul
 # --- qa ---
 
 
-def test_questions_match_by_their_text_and_evidence_is_decided_message_by_message(ruler):
-    labels = {
-        "ana": [question("What do they track", evidence=[0, 2])],
-        "ben": [question("What do they track", evidence=[2, 3])],
-        "cleo": [question("What do they track", evidence=[2, 0])],
-    }
-
-    result = settled(ruler, "qa", labels)
-
-    (label,) = result.payload["questions"]
-    assert (result.state, label["evidence"]) == ("majority", [0, 2])
-    assert [row["annotator"] for row in result.agreed[0].dissent] == ["ben"]
-
-
 # --- narratives ---
 
 
@@ -90,18 +76,6 @@ def test_phases_meet_by_their_evidence_and_stand_if_most_tell_them(ruler):
     phases = [(phase["title"], phase["evidence"]) for phase in label["phases"]]
     assert phases == [("Start", [0, 1]), ("Middle", [2]), ("End", [3])]
     assert (result.state, result.agreed[0].fields) == ("majority", {"phases": ["cleo"]})
-
-
-def test_a_narrative_whose_phases_nobody_shares_is_disputed_as_it_was_written(ruler):
-    labels = {
-        "ana": [arc("How did it go", phase("Start", [0]), phase("End", [1]))],
-        "ben": [arc("How did it go", phase("Start", [2]), phase("End", [3]))],
-    }
-
-    result = settled(ruler, "arc", labels)
-
-    assert result.state == "disputed"
-    assert result.disputed[0].label["phases"] == labels["ana"][0]["phases"]
 
 
 # --- events ---

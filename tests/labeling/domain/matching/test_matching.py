@@ -11,7 +11,6 @@ from labeling.agreement.matching.matching import (
     match_requirements,
     match_texts,
     same_actor,
-    texts_to_prime,
 )
 from labeling.agreement.matching.similarity import Ruler
 from tests.fakes import WordOverlap, requirement
@@ -158,18 +157,6 @@ def test_matching_is_symmetric_in_number_and_total(left, right):
 
     assert len(there) == len(back)
     assert sum(m.similarity for m in there) == pytest.approx(sum(m.similarity for m in back))
-
-
-def test_everything_that_matching_compares_can_be_encoded_beforehand():
-    encoder = WordOverlap()
-    ruler = Ruler(encoder)
-    gold, predicted = [requirement("a b")], [requirement("a b", acceptance_criteria=["x", " "])]
-
-    ruler.prime(texts_to_prime([*gold, *predicted]))
-    match_requirements(gold, predicted, ruler=ruler)
-    match_texts(gold[0]["acceptance_criteria"], ["x"], ruler=ruler, threshold=0.8)
-
-    assert len(encoder.batches) == 1
 
 
 def test_people_and_pipelines_find_the_known_similarities(encoder):

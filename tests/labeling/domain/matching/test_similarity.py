@@ -19,17 +19,6 @@ def test_priming_encodes_each_text_once_and_in_one_batch():
     assert encoder.batches == [["a b", "c"], ["d"]]
 
 
-def test_vectors_survive_in_the_cache():
-    cache = MemoryCache()
-    first = Ruler(WordOverlap(), cache).similarities(["a b"], ["a"])
-    encoder = WordOverlap()
-
-    again = Ruler(encoder, cache).similarities(["a b"], ["a"])
-
-    assert encoder.batches == []
-    assert again.tolist() == first.tolist() == [[0.707107]]
-
-
 def test_cached_bytes_are_little_endian_floats_under_the_hash_of_the_text():
     cache = MemoryCache()
     Ruler(WordOverlap(), cache).prime(["a"])

@@ -316,11 +316,6 @@ def test_each_layer_tells_a_form_everything_it_needs():
             assert bool(field["fields"]) == (field["widget"] in ("phases", "arguments"))
 
 
-@pytest.mark.parametrize("layer", COMPLETE)
-def test_json_schema_accepts_the_labels_of_each_layer(layer):
-    jsonschema.validate({LAYERS[layer].key: [COMPLETE[layer]]}, json_schema([layer]))
-
-
 def test_a_project_may_do_without_fields_that_do_not_decide_what_is_the_same():
     label = {
         name: value
