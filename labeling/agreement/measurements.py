@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from django.utils import timezone
 
@@ -111,11 +112,23 @@ def figures_of(measured: Round, layer: str = "") -> Stored | None:
     return row.figures if row else None
 
 
-def is_outdated(row: Measurement) -> bool:
-    """Whether answers came in or were reopened since, which only an open round allows."""
-    if row.round.state != Round.State.OPEN:
-        return False
-    return answers_sha256(row.round) != row.answers_sha256
+class Current(NamedTuple):
+    """What was measured last; ``figures`` None while nothing was."""
+
+    row: Measurement | None
+    figures: Stored | None
+    is_outdated: bool
+
+
+def current(measured: Round, layer: str) -> Current:
+    """A worker is asked for what came in or was reopened since, which an open round allows."""
+    row = read(measured, layer)
+    is_outdated = row is None or (
+        measured.state == Round.State.OPEN and answers_sha256(measured) != row.answers_sha256
+    )
+    if is_outdated:
+        ask(measured)
+    return Current(row, figures_of(measured, layer), is_outdated)
 
 
 def refuse_unmeasured(measured: Round, layer: str) -> None:

@@ -17,13 +17,6 @@ pytestmark = pytest.mark.django_db
 CSV = "/projects/orders/rounds/1/agreement.csv"
 
 
-def measured(client, project, url):
-    """The page once the worker has measured what it asked for."""
-    client.get(url)
-    factories.work(project)
-    return client.get(url)
-
-
 def test_the_worked_example_shows_every_figure(signed_in, rita, example):
     shown = page(signed_in(rita), URL)
 

@@ -79,19 +79,6 @@ def test_every_round_stands_in_the_table(signed_in, noor, project):
     assert f"1.00 {figure(low)} to 1.00 more than 0.75" in shown
 
 
-def test_a_mean_has_an_interval_of_its_own(signed_in, rita, project):
-    project.kappa_statistic = "mean"
-    project.save()
-    opened = factories.open_calibration(project, 6)
-    for assignment in opened.assignments.select_related("annotator"):
-        more = assignment.annotator.username == "ana" and assignment.conversation_id % 2
-        factories.answer(assignment, [0, 1] if more else [0])
-
-    ((_, reading),) = signed_in(rita).get(URL).context["rows"]
-
-    assert reading.interval[0] < reading.value < reading.interval[1]
-
-
 def test_a_round_without_kappa_says_why(signed_in, rita, project):
     answered(project, 2, {name: [0, 1, 2, 3] for name in MARKED})
 

@@ -6,7 +6,6 @@ from labeling.agreement.rules.agreement import read_agreement
 from labeling.models import Project, Round
 from labeling.templatetags.figures import figure
 from tests import factories
-from tests.layers import inferred
 from tests.pages import page
 
 pytestmark = pytest.mark.django_db
@@ -168,21 +167,6 @@ class TestPerhapsTheSame:
             {"place": f"{closed.conversations.order_by('pk')[0].pk}-0", "outcome": "guideline"},
         )
         assert "1 decided" in page(signed_in(rita), address)
-
-    def test_what_one_requirement_triggers_is_compared_too(self, signed_in, rita, two_layers):
-        opened = factories.open_calibration(two_layers, 1)
-
-        def triggered(who):
-            base, (title, action) = factories.requirement(), TEXTS[who]
-            label = inferred(title, action=action, triggered_by=[base["uid"]])
-            return {"requirements": [base], "inferred_requirements": [label]}
-
-        factories.answer_each(opened, triggered)
-        address = "/projects/orders/rounds/1/disagreements/?layer=inference"
-        shown = page(signed_in(rita), address)
-
-        assert "Title differs Track parcels Pay by invoice" in shown
-        assert "Order Tracking 1" in shown
 
     def test_adjudication_and_review_get_them(self, signed_in, rita, project):
         opened = factories.answer_each(factories.open_full(project, 1), in_words_of)

@@ -79,10 +79,7 @@ def _layer(request: Request, round_: Round) -> str:
 
 def _figures(round_: Round, layer: str) -> dict[str, Any]:
     """As a worker measured them; what came in since is measured now, and is there in a moment."""
-    row = measurements.read(round_, layer)
-    if row is None or measurements.is_outdated(row):
-        measurements.ask(round_)
-    figures = measurements.figures_of(round_, layer)
+    row, figures, _ = measurements.current(round_, layer)
     if figures is None:
         raise measurements.NotMeasured("agreement.not_measured")
     shown = worded(read_agreement(figures).as_json())

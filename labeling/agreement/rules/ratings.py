@@ -1,11 +1,8 @@
 """The labels of all annotators on one grid of units, so that statistics are array sums."""
 
 import math
-from array import array
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +28,9 @@ class Grid:
     annotators: list[str]
     conversations: list[str]
     labels: list[Hashable]
-    codes: NDArray[np.signedinteger[Any]]
+    codes: NDArray[np.int64]
     conversation_of: NDArray[np.int64]
     submitted: NDArray[np.bool_]
-    has_gaps: bool
 
     @property
     def is_binary(self) -> bool:
@@ -55,8 +51,7 @@ class Grid:
         left, right = self.codes[a], self.codes[b]
         size = len(self.labels)
         cells = (self.conversation_of * size + left) * size + right
-        if self.has_gaps:
-            cells = cells[(left != MISSING) & (right != MISSING)]
+        cells = cells[(left != MISSING) & (right != MISSING)]
         shape = (len(self.conversations), size, size)
         crossed = np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
         return crossed.astype(np.float64)
@@ -101,28 +96,22 @@ def grid(ratings: Mapping[str, Ratings]) -> Grid:
         labels = category_order(seen - {None})
     code: dict[Hashable, int] = {label: position for position, label in enumerate(labels)}
     code[None] = MISSING
-    codes = np.empty((len(ratings), sum(sizes.values())), dtype=np.min_scalar_type(-len(code)))
-    for row, annotator in zip(codes, sorted(ratings), strict=True):
-        row[:] = _coded(ratings[annotator], sizes, code)
-    submitted = [[name in ratings[annotator] for name in sizes] for annotator in sorted(ratings)]
+    people = [ratings[annotator] for annotator in sorted(ratings)]
+    codes = [
+        code[label]
+        for own in people
+        for name, size in sizes.items()
+        for label in (own[name] if name in own else [None] * size)
+    ]
+    submitted = [[name in own for name in sizes] for own in people]
     return Grid(
         annotators=sorted(ratings),
         conversations=list(sizes),
         labels=labels,
-        codes=codes,
+        codes=np.array(codes, dtype=np.int64).reshape(len(people), sum(sizes.values())),
         conversation_of=np.repeat(np.arange(len(sizes)), list(sizes.values())),
-        submitted=np.array(submitted, dtype=bool).reshape(len(ratings), len(sizes)),
-        has_gaps=bool((codes == MISSING).any()),
+        submitted=np.array(submitted, dtype=bool).reshape(len(people), len(sizes)),
     )
-
-
-def _coded(
-    own: Ratings, sizes: Mapping[str, int], code: Mapping[Hashable, int]
-) -> NDArray[np.signedinteger[Any]]:
-    """One annotator's labels of all conversations, missing where they did not submit it."""
-    laid_out = (own[name] if name in own else [None] * size for name, size in sizes.items())
-    labels = array("i", map(code.__getitem__, chain.from_iterable(laid_out)))
-    return np.frombuffer(labels, dtype=np.int32)
 
 
 def _sizes(ratings: Mapping[str, Ratings]) -> dict[str, int]:

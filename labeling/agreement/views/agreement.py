@@ -81,11 +81,7 @@ def _frame(round_: Round, layer: str) -> dict[str, Any]:
 def _figures(round_: Round, layer: str) -> dict[str, Any]:
     """The figures as a worker measured them, and whether it has to do so again."""
     stored = round_.agreement or {}
-    row = measurements.read(round_, layer)
-    figures = measurements.figures_of(round_, layer)
-    is_outdated = row is None or measurements.is_outdated(row)
-    if is_outdated:
-        measurements.ask(round_)
+    row, figures, is_outdated = measurements.current(round_, layer)
     context: dict[str, Any] = {
         "gate_figures": stored or None,
         "by_layer": [
