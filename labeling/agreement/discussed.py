@@ -64,29 +64,18 @@ def labeled(round_: Round, user: Any) -> bool:
     return round_.assignments.answered_by(user).exists()
 
 
-class People(NamedTuple):
-    """What the annotators of a round are called in its discussion: by name or by letter."""
+def names_in(discussed: Round, reader: Any) -> dict[str, str]:
+    """What the annotators of a round are called in its discussion: by name or by letter.
 
-    letters: dict[str, str]
-    shown: dict[str, str]
-
-    @classmethod
-    def of(cls, discussed: Round, reader: Any) -> People:
-        letters = letters_of(discussed)
-        if not discussed.anonymous:
-            return cls(letters, {name: name for name in letters})
-        own = reader.get_username()
-        return cls(
-            letters,
-            {
-                name: _("{letter} (you)").format(letter=letter) if name == own else letter
-                for name, letter in letters.items()
-            },
-        )
-
-    def name(self, username: str) -> str:
-        """Leads and others who did not label the round keep their names."""
-        return self.shown.get(username, username)
+    Leads and others who did not label the round keep their names.
+    """
+    letters = letters_of(discussed)
+    if not discussed.anonymous:
+        return {name: name for name in letters}
+    own = reader.get_username()
+    if own in letters:
+        letters[own] = _("{letter} (you)").format(letter=letters[own])
+    return letters
 
 
 class Side(NamedTuple):
@@ -111,7 +100,10 @@ class Entry:
     place: UnitPlace
     split: Split
     row: Disagreement
-    people: People
+    names: dict[str, str]
+
+    def name(self, username: str) -> str:
+        return self.names.get(username, username)
 
     @cached_property
     def payloads(self) -> dict[str, Payload]:
@@ -127,8 +119,7 @@ class Entry:
     def choices(self) -> list[Side]:
         """Without labels, for which the answers must be read."""
         sides = [
-            Side(self.people.name(name), choice, (), name)
-            for name, choice in self.split.labels.items()
+            Side(self.name(name), choice, (), name) for name, choice in self.split.labels.items()
         ]
         return sorted(sides, key=lambda side: side.annotator)
 
@@ -160,14 +151,14 @@ class Entry:
         groups = sorted(map(", ".join, by_choice.values()))
         if len(groups) == 1:  # they wrote different labels about it
             pairs = self.split.candidates
-            groups = sorted({self.people.name(who) for pair in pairs for who in (pair.a, pair.b)})
+            groups = sorted({self.name(who) for pair in pairs for who in (pair.a, pair.b)})
         return " ≠ ".join(groups)
 
     @property
     def thread(self) -> list[Remark]:
         said = Comment.objects.filter(disagreement=self.row.pk, disagreement__isnull=False)
         return [
-            Remark(self.people.name(one.author.get_username()), one.body, one.created_at)
+            Remark(self.name(one.author.get_username()), one.body, one.created_at)
             for one in said.select_related("author").order_by("pk")
         ]
 
@@ -212,8 +203,8 @@ class Discussion:
         return {"total": len(self.found), "discussed": len(known), "decided": decided}
 
     @cached_property
-    def people(self) -> People:
-        return People.of(self.round, self.reader)
+    def names(self) -> dict[str, str]:
+        return names_in(self.round, self.reader)
 
     def entry(self, place: UnitPlace) -> Entry:
         """404 where nobody disagrees."""
@@ -223,7 +214,7 @@ class Discussion:
         row = self.rows.get(place) or Disagreement(
             round=self.round, conversation_id=place.conversation, layer=place.layer
         )
-        return Entry(place, split, row, self.people)
+        return Entry(place, split, row, self.names)
 
     def fitting(self, state: str = "") -> list[UnitPlace]:
         """Those that are ``open`` or ``decided``; without a state all."""

@@ -344,15 +344,6 @@ class Standing(NamedTuple):
         return "paused" if getattr(self.project, "paused", None) else self.row.state
 
     @property
-    def value(self) -> float | None:
-        return self.row.value
-
-    @property
-    def results(self) -> Results:
-        found: Results = self.row.layers
-        return found
-
-    @property
     def tries_left(self) -> int:
         return max(self.project.check_plan.tries - self.row.tries, 0)
 

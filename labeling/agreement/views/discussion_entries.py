@@ -63,7 +63,7 @@ def _side_by_side(
     """
     heading = LAYERS[layer].heading
     pairs = {
-        frozenset([(entry.people.name(c.a), c.a_uid), (entry.people.name(c.b), c.b_uid)])
+        frozenset([(entry.name(c.a), c.a_uid), (entry.name(c.b), c.b_uid)])
         for c in entry.split.candidates
     }
     alone = all(len(own) < 2 for own in labels.values())
