@@ -98,16 +98,6 @@ def test_interval_and_test_never_contradict_each_other(count, seed):
     assert excludes_zero == (paired.p_value < 0.05)
 
 
-def test_a_pooled_ratio_is_compared_as_a_ratio_and_not_as_a_mean_of_cases():
-    """Two large conversations gain, eight tiny ones lose: 385/1000 against 750/1000."""
-    before = np.array([[150.0, 450.0], [155.0, 470.0], *[[10.0, 10.0]] * 8])
-    after = np.array([[360.0, 450.0], [370.0, 470.0], *[[2.5, 10.0]] * 8])
-
-    paired = difference(before, after)
-
-    assert paired.value == pytest.approx((730 + 20) / 1000 - (305 + 80) / 1000)
-
-
 @pytest.mark.parametrize("share", [0.0, 1.0])
 @pytest.mark.parametrize("count", [2, 9, 200])
 def test_agreeing_cases_never_give_an_interval_of_length_zero(share, count):
@@ -161,14 +151,6 @@ def test_the_detectable_effect_is_that_of_the_t_test(count):
     expected = TTestPower().solve_power(nobs=count, alpha=0.05, power=0.8)
 
     assert detectable(c4 / math.sqrt(count), df) == pytest.approx(expected, rel=1e-4)
-
-
-def test_where_every_conversation_changes_a_little_the_spread_decides():
-    before = np.array([[0.5, 1.0]] * 18)
-    after = before.copy()
-    after[:, 0] += np.random.default_rng(0).normal(0, 0.01, 18)
-
-    assert difference(before, after).high < 0.03
 
 
 def test_the_jackknife_of_a_mean_on_a_wide_range_is_the_t_interval():

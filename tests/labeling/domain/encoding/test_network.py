@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from labeling.domain.encoding import network
-from labeling.domain.encoding.network import BATCH_TOKENS, batches, in_layout, product, runs
+from labeling.domain.encoding.network import BATCH_TOKENS, batches, in_layout, product
 
 
 @pytest.mark.parametrize("quick", [True, False])
@@ -28,10 +28,6 @@ def test_batches_hold_every_text_once_and_no_more_tokens_than_are_quick():
     assert [at for batch in result for at in batch] == list(range(7))
     assert all(sum(lengths[at][1] for at in batch) <= BATCH_TOKENS for batch in result)
     assert len(result) == 3
-
-
-def test_neighbours_of_one_length_are_looked_at_together():
-    assert runs([2, 2, 3, 2]) == [(2, 2), (1, 3), (1, 2)]
 
 
 @pytest.mark.parametrize("short", [False, True])

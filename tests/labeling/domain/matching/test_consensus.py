@@ -1,4 +1,3 @@
-import json
 
 import pytest
 from hypothesis import given
@@ -45,16 +44,6 @@ def test_labels_that_their_holders_call_alike_get_different_uids(ruler):
 
     assert (first.label["uid"], first.uids) == ("1", {"ana": "1", "ben": "2"})
     assert (second.label["uid"], second.uids) == ("1-2", {"ben": "1", "cleo": "1"})
-
-
-def test_nothing_here_from_everybody_is_unanimous(ruler):
-    settled = settle({"ana": [], "ben": []}, ruler=ruler)
-
-    assert (settled.state, settled.empty, settled.payload) == (
-        "unanimous",
-        True,
-        {"requirements": []},
-    )
 
 
 @pytest.mark.parametrize("labels", [[], [requirement(LOGIN)]])
@@ -168,15 +157,6 @@ def test_holders_who_say_it_otherwise_are_kept_word_for_word(ruler):
 
     assert settled.how == "majority"
     assert settled.dissent == [{"annotator": "ben", "label": other, "differs": ["priority"]}]
-
-
-def test_the_given_labels_stay_as_they_are(ruler):
-    own = requirement(LOGIN, id="REQ-007", source_messages=[2, 1])
-    before = json.dumps(own)
-
-    settle({"ana": [own]}, ruler=ruler)
-
-    assert json.dumps(own) == before
 
 
 labels_of_one = st.lists(

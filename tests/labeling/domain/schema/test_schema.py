@@ -114,12 +114,6 @@ def test_nothing_here_and_labels_exclude_each_other():
     assert problems(complete=False) == {}
 
 
-def test_a_key_of_no_layer_is_refused():
-    result = check_payload({"wishes": []}, layers=["extraction"], message_count=1, complete=False)
-
-    assert [problem.path for problem in result] == ["wishes"]
-
-
 def test_the_form_offers_every_field_that_a_person_fills_in():
     fields = {field["name"]: field for field in form_fields("extraction")}
 
