@@ -287,11 +287,6 @@ SPECTACULAR_SETTINGS = {
 }
 
 CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "filesystem://")
-if CELERY_BROKER_URL.startswith(("database:", "files:")):
-    raise ImproperlyConfigured(
-        "CELERY_BROKER_URL: leave it out for messages in files of the data folder, or name Redis "
-        "(redis://host:6379/0) or PostgreSQL (sqla+postgresql+psycopg://user:password@host/name)."
-    )
 # How long one worker may hold a case without a sign of life before another takes it over.
 CASE_LEASE_SECONDS = env_int("ASSAY_CASE_LEASE_SECONDS", 120, minimum=5)
 # How long one case may take in all, its waiting for a language model included.

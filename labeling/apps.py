@@ -7,7 +7,7 @@ from django.apps import AppConfig
 from django.contrib.admin import apps as admin_apps
 from django.core import checks
 from django.db import connections
-from django.db.models.signals import post_migrate, pre_migrate
+from django.db.models.signals import post_migrate
 
 
 def _install_guards(using: str, plan: Sequence[Any] = (), **kwargs: Any) -> None:
@@ -18,14 +18,6 @@ def _install_guards(using: str, plan: Sequence[Any] = (), **kwargs: Any) -> None
     guards.renew(connections[using])
     if plan:
         planner.count()
-
-
-def _suspend_triggers(using: str, plan: Sequence[Any], **kwargs: Any) -> None:
-    """Before a migration: SQLite rebuilds no table that the trigger of another one names."""
-    from labeling.core.models import guards
-
-    if plan:
-        guards.suspend(connections[using])
 
 
 def _missing_guards(
@@ -71,6 +63,5 @@ class LabelingConfig(AppConfig):
         _load_rest_framework()
         job_kinds.register()
         clock.start()
-        pre_migrate.connect(_suspend_triggers, sender=self)
         post_migrate.connect(_install_guards, sender=self)
         checks.register(_missing_guards, checks.Tags.database, deploy=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from django.utils import timezone
 
@@ -67,15 +66,6 @@ def is_held(lease_expires_at: datetime | None) -> bool:
     return lease_expires_at is not None and lease_expires_at > clock.now()
 
 
-class Backlog(NamedTuple):
-    """How much of a kind waits, and since when the oldest of it does."""
-
-    kind: str
-    waiting: int
-    since: datetime | None
-    at_work: int
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
     name: str
@@ -99,22 +89,6 @@ def open_jobs() -> list[Job]:
     until = queue.held_until()
     jobs = [job.held(until) for kind in _KINDS.values() for job in kind.jobs()]
     return sorted(jobs, key=lambda job: (not job.is_at_work, job.since, job.kind, job.key))
-
-
-def backlogs(jobs: Iterable[Job] | None = None) -> list[Backlog]:
-    """Of every kind, also of those of which nothing waits."""
-    of_kind: dict[str, list[Job]] = {name: [] for name in _KINDS}
-    for job in open_jobs() if jobs is None else jobs:
-        of_kind[job.kind].append(job)
-    return [
-        Backlog(
-            name,
-            sum(not job.is_at_work for job in rows),
-            min((job.since for job in rows if not job.is_at_work), default=None),
-            sum(job.is_at_work for job in rows),
-        )
-        for name, rows in of_kind.items()
-    ]
 
 
 def failures() -> list[Failure]:

@@ -123,12 +123,11 @@ def _workers() -> str:
 
 
 def _queue() -> str:
-    backlogs = jobs.backlogs()
-    since = min((each.since for each in backlogs if each.since), default=None)
-    if since is None:
+    waiting = [job.since for job in jobs.open_jobs() if not job.is_at_work]
+    if not waiting:
         return "nothing waits"
-    seconds = max(0, round((clock.now() - since).total_seconds()))
-    says = f"{sum(each.waiting for each in backlogs)} wait, the oldest for {seconds} s"
+    seconds = max(0, round((clock.now() - min(waiting)).total_seconds()))
+    says = f"{len(waiting)} wait, the oldest for {seconds} s"
     if seconds > jobs.OVERDUE_AFTER.total_seconds():
         raise Missing(says)
     return says

@@ -90,15 +90,15 @@ def _of_parts() -> Iterator[Sample]:
 def _stored() -> Iterator[Sample]:
     now = clock.now()
     open_jobs = jobs.open_jobs()
-    for backlog in jobs.backlogs(open_jobs):
-        kind = {"kind": backlog.kind}
-        yield Sample("assay_jobs_waiting", backlog.waiting, kind)
-        yield Sample("assay_jobs_at_work", backlog.at_work, kind)
-        age = (now - backlog.since).total_seconds() if backlog.since else 0
-        yield Sample("assay_job_age_seconds", round(max(0, age), 1), kind)
     failed = [failure.kind for failure in jobs.failures()]
     for name in jobs.kinds():
-        yield Sample("assay_jobs_failed", failed.count(name), {"kind": name})
+        own, kind = [job for job in open_jobs if job.kind == name], {"kind": name}
+        waiting = [job.since for job in own if not job.is_at_work]
+        age = (now - min(waiting)).total_seconds() if waiting else 0
+        yield Sample("assay_jobs_waiting", len(waiting), kind)
+        yield Sample("assay_jobs_at_work", len(own) - len(waiting), kind)
+        yield Sample("assay_job_age_seconds", round(max(0, age), 1), kind)
+        yield Sample("assay_jobs_failed", failed.count(name), kind)
     alive = WorkerPulse.objects.filter(seen_at__gt=now - health.SILENT_AFTER)
     yield Sample("assay_workers_alive", alive.count())
     states = Annotation.with_checks.order_by().values_list("status").annotate(n=Count("pk"))

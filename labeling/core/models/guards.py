@@ -100,21 +100,6 @@ GUARDS = [
 MIGRATING = 0x4153534159  # no other lock of PostgreSQL's has this number here
 
 
-def suspend(connection: Any) -> None:
-    """Take those away that name a table, until ``renew``: SQLite rebuilds no such table.
-
-    The database is asked, not the code: an earlier version wrote others.
-    """
-    if connection.vendor == "sqlite":
-        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-                " AND name LIKE 'guard\\_%' ESCAPE '\\' AND sql LIKE '%FROM%'"
-            )
-            for (name,) in cursor.fetchall():
-                cursor.execute(f"DROP TRIGGER {name}")
-
-
 def renew(connection: Any, guards: list[Guard] = GUARDS) -> None:
     """Write them as the code has them now, without a moment in which they are gone."""
     with transaction.atomic(using=connection.alias):
@@ -209,8 +194,7 @@ def _create(guard: Guard, vendor: str) -> list[str]:
 
 def _drop(guard: Guard, vendor: str) -> list[str]:
     if vendor == "sqlite":
-        old = (f"guard_{guard.table}_{verb}" for verb in ("insert", "rekey"))  # until 0.5
-        return [f"DROP TRIGGER IF EXISTS {name}" for name in (guard.name, *old)]
+        return [f"DROP TRIGGER IF EXISTS {guard.name}"]
     return [f"DROP FUNCTION IF EXISTS {guard.name}() CASCADE"]  # with its triggers
 
 
