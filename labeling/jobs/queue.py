@@ -19,7 +19,7 @@ from uuid import UUID, uuid4
 from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, connections, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 
@@ -138,20 +138,10 @@ def held(kind: str, key: int) -> Iterator[bool]:
         lease.finish()
 
 
-def held_by(kind: str, owner: UUID) -> Exists:
-    """Rows whose job is in these hands: only they store what comes of it."""
-    return Exists(Job.objects.filter(kind=kind, key=OuterRef("pk"), owner=owner))
-
-
 def held_until() -> dict[tuple[str, int], datetime]:
     """When the leases of those end that somebody is or was at, by kind and key."""
     rows = Job.objects.filter(owner__isnull=False)
     return {(job.kind, job.key): job.lease_expires_at for job in rows if job.lease_expires_at}
-
-
-def at_work(kind: str) -> set[int]:
-    """What somebody is at now, by key."""
-    return set(Job.objects.held().filter(kind=kind).values_list("key", flat=True))
 
 
 def bury(workers: Collection[str]) -> None:
