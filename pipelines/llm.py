@@ -54,8 +54,6 @@ class Reply:
     cached: bool = False
     model: str = ""
     """The model as the server named it."""
-    retries: int = 0
-    """Requests beyond the first: after a failure, or because a reply could not be used."""
     schema_by: str = ""
     """How the schema was asked for: ``strict``, or ``lax`` or ``words`` where the server took no
     better; empty where none was."""

@@ -1,7 +1,7 @@
 """Stand-ins for tests: quick, honest about what they are, and without the network."""
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -72,17 +72,24 @@ def requirement(title: str, **fields: Any) -> dict[str, Any]:
 
 @dataclass
 class Scripted:
-    """A language model that always says the same, and remembers what it was asked."""
+    """A language model that says what a test tells it, and remembers what it was asked.
 
-    reply: str
+    ``reply`` is a text, or what gives the data of a reply to these messages by this schema.
+    """
+
+    reply: str | Callable[[Sequence[ChatMessage], Any], Any]
     id: str = "test/scripted"
+    context_tokens: int = 128_000
     asked: list[Sequence[ChatMessage]] = field(default_factory=list)
     schemas: list[Any] = field(default_factory=list)
 
     def complete(self, messages: Sequence[ChatMessage], **options: Any) -> Reply:
-        self.asked.append(messages)
-        self.schemas.append(options.get("schema"))
-        return Reply(self.reply, model="scripted-1")
+        schema = options.get("schema")
+        self.asked.append([*messages])
+        self.schemas.append(schema)
+        if isinstance(self.reply, str):
+            return Reply(self.reply, model="scripted-1")
+        return Reply("", self.reply(messages, schema), model="scripted-1")
 
 
 def record_agreement(labels, *, ruler):

@@ -171,7 +171,6 @@ class OpenAIModel:
         self, messages: Sequence[ChatMessage], schema: JsonSchema | None, bill: Bill
     ) -> Answer:
         for attempt in range(1, TRIES + 1):
-            bill.requests += 1
             answer = Answer(self.endpoint.model)
             try:
                 with self.limit.slot(patience=LONGEST_WAIT_SECONDS):
@@ -313,7 +312,6 @@ class Bill:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self.usage = NO_USAGE
-        self.requests = 0
 
     def add(self, messages: Sequence[ChatMessage], answer: Answer) -> None:
         sent, received = _length(messages), len(answer.text)
@@ -332,7 +330,6 @@ class Bill:
             data,
             self.usage,
             model=answer.model,
-            retries=self.requests - 1,
             schema_by=answer.schema_by,
         )
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipelines.llm import ChatMessage, Reply, Usage
 from pipelines.memory.layers.nodes import Anchor, Layers, Signals, Threads, TopicNode, Topics
 from pipelines.memory.retrieval.index import Ranking
 from pipelines.memory.talks import Talk
 from pipelines.types import Message
+from tests.fakes import Scripted
 
 SAID = (
     ("Ann", "2024-01-01T10:00:00+00:00", "Happy new year! I baked a lemon cake."),  # 1
@@ -72,29 +72,17 @@ def a_talk(*, factor: float = 1.0, layers: Layers | None = None) -> Talk:
     return Talk(messages, SharedWords(messages, factor), layers)
 
 
-class Scripted:
-    """A model with a queue of replies, and the history of what it was asked."""
+def scripted(*replies: Any) -> Scripted:
+    """A model that gives one reply after the other; an error is raised."""
+    left = list(replies)
 
-    id = "test/scripted"
-
-    def __init__(self, *replies: Any) -> None:
-        self._replies = list(replies)
-        self.history: list[list[ChatMessage]] = []
-        self.schemas: list[dict[str, Any] | None] = []
-
-    def complete(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        schema: dict[str, Any] | None = None,
-        repetition: int = 0,
-    ) -> Reply:
-        self.history.append(list(messages))
-        self.schemas.append(schema)
-        reply = self._replies.pop(0)
+    def say(messages: Any, schema: Any) -> Any:
+        reply = left.pop(0)
         if isinstance(reply, Exception):
             raise reply
-        return Reply(text="", data=reply, usage=Usage(10, 5, 0.001), model=self.id)
+        return reply
+
+    return Scripted(say)
 
 
 def turn(

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from pipelines.llm import ChatMessage, Reply, Usage
 from pipelines.parsing import schema_problem
 from pipelines.registry import build
 from pipelines.requirements.config import PartsConfig
 from pipelines.requirements.model.parts import Standing, parts_of
 from pipelines.types import Case, Message, Output
+from tests.fakes import Scripted
 
 
 def talk(*texts: str) -> tuple[Message, ...]:
@@ -73,31 +73,24 @@ def changed(ref: str, change: str, message: int, **values: Any) -> Any:
     return {"ref": ref, "change": change, "messages": [message], **nothing, **values}
 
 
-class Scripted:
+def scripted(*replies: dict[str, Any]) -> Scripted:
     """A language model that replies to one part after the other."""
+    left = list(replies)
 
-    id = "test/scripted"
-    context_tokens = 128_000
-
-    def __init__(self, *replies: dict[str, Any]) -> None:
-        self.replies = list(replies)
-        self.shown: list[dict[str, Any]] = []
-
-    def complete(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        schema: dict[str, Any] | None = None,
-        repetition: int = 0,
-    ) -> Reply:
-        user = messages[-1].content
-        standing = user.split("Standing, as a JSON list: ")[1].split("\n")[0]
-        said = user.split("<conversation>")[1].split("</conversation>")[0]
-        self.shown.append({"standing": json.loads(standing), "messages": json.loads(said)})
-        assert schema is not None
-        data = {name: [] for name in schema["properties"]} | self.replies.pop(0)
+    def say(messages: Any, schema: dict[str, Any]) -> Any:
+        data = {name: [] for name in schema["properties"]} | left.pop(0)
         assert schema_problem(data, schema) == ""
-        return Reply("", data, Usage(100, 10, 0.5), model="scripted-1")
+        return data
+
+    return Scripted(say)
+
+
+def shown(model: Scripted) -> list[tuple[Any, Any]]:
+    """Of each part what stood before it, and its messages."""
+    asked = [messages[-1].content for messages in model.asked]
+    standing = [text.split("Standing, as a JSON list: ")[1].split("\n")[0] for text in asked]
+    said = [text.split("<conversation>")[1].split("</conversation>")[0] for text in asked]
+    return list(zip(map(json.loads, standing), map(json.loads, said), strict=True))
 
 
 def read(model: Scripted, *texts: str) -> Output:
@@ -108,13 +101,13 @@ def read(model: Scripted, *texts: str) -> Output:
 
 def test_a_talk_that_fits_the_context_is_one_call() -> None:
     texts = ("x" * 300,) * 200  # 20,000 tokens
-    model = Scripted({})
+    model = scripted({})
     case = Case(case_id="c", domain="d", messages=talk(*texts), task="extraction")
 
     output = build("requirements-model", {}, model=model).run(case)
 
     assert output["steps"][0]["parts"] == 1
-    small = Scripted({}, {})
+    small = scripted({}, {})
     small.context_tokens = 16_000 + 4_000 + 11_000
     assert build("requirements-model", {}, model=small).run(case)["steps"][0]["parts"] == 2
 
@@ -123,7 +116,7 @@ LONG = ("x" * 300,) * 9  # four parts: 0-2, 2-4, 4-6 and 6-8
 
 
 def test_a_later_part_repeats_corrects_and_ends_what_stood_before_it() -> None:
-    model = Scripted(
+    model = scripted(
         {"requirements": [added("Log in", 1), added("Log out", 1), added("Pay", 1)]},
         {"changes": [changed("S1", "repeated", 2), changed("S2", "withdrawn", 2)]},
         {"changes": [changed("S3", "corrected", 5, action="Pay in cash")]},
@@ -143,20 +136,20 @@ def test_a_later_part_repeats_corrects_and_ends_what_stood_before_it() -> None:
 
 
 def test_each_part_is_shown_what_stands_and_its_own_messages() -> None:
-    model = Scripted({"requirements": [added("Log in", 1)]}, {}, {}, {})
+    model = scripted({"requirements": [added("Log in", 1)]}, {}, {}, {})
 
     read(model, *LONG)
 
-    assert [[row[0] for row in part["messages"]] for part in model.shown] == [
+    assert [[row[0] for row in said] for _, said in shown(model)] == [
         *([0, 1, 2], [2, 3, 4], [4, 5, 6], [6, 7, 8]),
     ]
-    assert model.shown[0]["standing"] == []
-    ((stood,), *_) = (part["standing"] for part in model.shown[1:])
+    nothing, (stood,), *_ = (standing for standing, _ in shown(model))
+    assert nothing == []
     assert (stood["ref"], stood["action"], stood["source_messages"]) == ("S1", "Log in", [1])
 
 
 def test_what_is_said_twice_in_an_overlap_is_one_requirement() -> None:
-    model = Scripted(
+    model = scripted(
         {"requirements": [added("Log in", 1)]}, {"requirements": [added("log  in", 2)]}, {}, {}
     )
 
@@ -173,7 +166,7 @@ def test_what_an_analyst_proposes_counts_with_the_clients_yes(
 ) -> None:
     wish = added("Log in", 0, how="proposed", accepted_in=accepted_in)
 
-    output = read(Scripted({"requirements": [wish]}), "Log in?", "Yes")
+    output = read(scripted({"requirements": [wish]}), "Log in?", "Yes")
 
     assert [of["source_messages"] for of in output["requirements"]] == (
         [sources] if sources else []
@@ -182,7 +175,7 @@ def test_what_an_analyst_proposes_counts_with_the_clients_yes(
 
 
 def test_a_correction_into_what_stands_already_is_one_requirement() -> None:
-    model = Scripted(
+    model = scripted(
         {"requirements": [added("Pay", 1), added("Pay in cash", 2)]},
         {"changes": [changed("S1", "corrected", 4, action="Pay in cash")]},
         {},
