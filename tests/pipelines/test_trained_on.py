@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from benchmarks import train_memory
-from benchmarks import train_vectors as gold
 from pipelines import registry, trained_on
 from pipelines.memory.retrieval import adapter, ranker
 from pipelines.requirements import train
@@ -187,15 +186,6 @@ def test_the_training_of_requirements_reads_no_copy_of_a_test_conversation(tmp_p
         train.read_cases(path, "train")
     path.write_text(json.dumps(rows[0]))
     assert [case.case_id for case in train.read_cases(path, "train")] == ["a"]
-
-
-def test_training_notes_what_it_read_next_to_the_weights(tmp_path: Path) -> None:
-    items, weights = tmp_path / "items.jsonl", tmp_path / "weights.json"
-    items.write_text(item("a", CHAT, "train"))
-
-    gold.note_training(weights, gold.read([items]))
-
-    assert trained_on.exposure([weights], talks.texts(CHAT[:400])) == Exposure.LEFT_OUT
 
 
 def test_training_requirements_notes_what_it_read_and_nothing_else(

@@ -45,15 +45,18 @@ def test_an_answer_names_its_evidence_as_people_count_messages(mode):
     assert (output["model"], output["answer"], output["mode"]) == (None, None, mode)
 
 
-def test_the_steps_of_oneshot_are_the_five_of_the_query():
-    output = ask(mode="oneshot")
+@pytest.mark.parametrize(
+    ("mode", "steps"),
+    [
+        ("oneshot", ["intent", "anchors", "candidates", "phases", "cards"]),
+        ("agent", ["planner", "retriever", "generator"]),
+    ],
+)
+def test_the_steps_of_each_mode(mode, steps):
+    output = ask(mode=mode)
 
-    assert way(output) == ["intent", "anchors", "candidates", "phases", "cards"]
+    assert way(output) == steps
     assert "[1] Ann: Happy new year!" in output["cards"]
-
-
-def test_the_agent_plans_retrieves_and_answers():
-    assert way(ask()) == ["planner", "retriever", "generator"]
 
 
 @both_modes

@@ -63,11 +63,6 @@ def test_a_node_alone_starts_from_what_is_given(agent, task, key):
     assert named == {"r1"}
 
 
-@pytest.mark.parametrize("task", ["inference", "validation"])
-def test_what_is_not_given_is_extracted_first(agent, task):
-    assert nodes(agent.run(replace(CASE, task=task))) == ["extraction", task]
-
-
 @pytest.mark.parametrize("task", ["extraction", "inference"])
 def test_it_goes_on_to_the_document_where_that_is_wanted(task):
     agent = build("requirements-agent", {"whole_way": True}, encoder=WordOverlap())
@@ -77,10 +72,18 @@ def test_it_goes_on_to_the_document_where_that_is_wanted(task):
     assert output == agent.run(replace(CASE, task="end_to_end"))
 
 
-def test_extraction_reads_the_talk_even_if_requirements_are_known(agent):
-    output = agent.run(replace(CASE, task="extraction", requirements=GIVEN))
+@pytest.mark.parametrize(
+    ("task", "given", "way"),
+    [
+        ("inference", None, ["extraction", "inference"]),
+        ("validation", None, ["extraction", "validation"]),
+        ("extraction", GIVEN, ["extraction"]),
+    ],
+)
+def test_what_is_not_given_is_extracted_first(agent, task, given, way):
+    output = agent.run(replace(CASE, task=task, requirements=given))
 
-    assert nodes(output) == ["extraction"]
+    assert nodes(output) == way
     assert output["requirements"] != [dict(GIVEN[0])]
 
 

@@ -155,29 +155,3 @@ def lead(encoder: MiniLM) -> float:
         said = [at for at, one in enumerate(TALK) if one.speaker in asked.about and at != expected]
         leads.append(near[expected] - max(near[at] for at in said))
     return sum(leads) / len(leads)
-
-
-def test_each_talk_is_taught_by_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    taught: list[list[adapters.Lesson]] = []
-
-    class Here:
-        def __init__(self, **_: object) -> None: ...
-        def __enter__(self) -> "Here":
-            return self
-
-        def __exit__(self, *_: object) -> None: ...
-        def map(self, _: object, sets: list[list[adapters.Lesson]]) -> list[Adapter]:
-            taught.extend(sets)
-            return [some_adapter(at) for at, _ in enumerate(taught)]
-
-    monkeypatch.setattr(adapters, "ProcessPoolExecutor", Here)
-    short = GoldTalk("short", TALK[:3], ASKED[1:])
-
-    result = adapters.taught_by([GOLD, short])
-
-    assert list(result) == [EVERY, key_of(TALK), key_of(TALK[:3])]
-    assert [[len(lesson.messages) for lesson in lessons] for lessons in taught] == [
-        [6, 3],
-        [3],
-        [6],
-    ]
