@@ -31,27 +31,3 @@ class Hint(NamedTuple):
 
 Detector = Callable[[Sequence[Mapping[str, Any]]], Sequence[Hint]]
 """What looks at the labels of one layer of one answer."""
-
-Label = Mapping[str, Any]
-Marks = dict[str, list[str]]
-"""By the uid of a label, the fields that were changed after a hint."""
-
-
-def changed_fields(hints: Sequence[Hint], before: Sequence[Label], after: Sequence[Label]) -> Marks:
-    """The fields with a hint that have changed since, by label.
-
-    Examples
-    --------
-    >>> before, after = [{"uid": "a", "title": "Users"}], [{"uid": "a", "title": "User Accounts"}]
-    >>> changed_fields([Hint("a", "title", "noun_phrase", "Users")], before, after)
-    {'a': ['title']}
-    """
-    earlier = {label.get("uid"): label for label in before}
-    later = {label.get("uid"): label for label in after}
-    marks: Marks = {}
-    for uid, field, _, _ in hints:
-        if uid in later and earlier[uid].get(field) != later[uid].get(field):
-            fields = marks.setdefault(uid, [])
-            if field not in fields:
-                fields.append(field)
-    return marks

@@ -20,7 +20,7 @@ from labeling.domain.facts import Fact
 from labeling.jobs import pending, queue
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
 from labeling.schema import LAYERS, Problem
-from labeling.work import admission, assignments, hints, locking, ownership, rounds, suggestions
+from labeling.work import admission, assignments, locking, ownership, rounds, suggestions
 from labeling.work.checking import problems_of
 
 Kind = AnnotationRevision.Kind
@@ -424,7 +424,6 @@ def _store(
         "payload": save.payload,
         "empty": save.empty,
         "unanswered": save.unanswered,
-        "hinted": hints.marks(annotation, save.payload),
         "version": seen + 1,
         "last_client": save.client,
         "last_seq": save.seq,

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from labeling.models import Annotation, Assignment, Round
+from labeling.models import Assignment, Round
 from labeling.schema import LAYERS
-from labeling.schema.hints import Detector, Hint, Marks, changed_fields
+from labeling.schema.hints import Detector, Hint
 
 _detectors: list[Detector] = []
 
@@ -40,23 +40,3 @@ def of(assignment: Assignment, payload: Mapping[str, Any]) -> list[Hint]:
         for hint in _detectors[0](payload.get(LAYERS[name].key) or [])
         if hint.kind in project.hints
     ]
-
-
-def marks(annotation: Annotation, payload: Mapping[str, Any]) -> Marks | None:
-    """The fields of an answer that were changed after a hint, this change included.
-
-    The server knows what it has said of the version before. A label that is gone takes its marks
-    along; None where there is none.
-    """
-    keys = [layer.key for layer in LAYERS.values() if layer.has_records]
-    before = [label for key in keys for label in annotation.payload.get(key) or []]
-    after = [label for key in keys for label in payload.get(key) or []]
-    new = changed_fields(of(annotation.assignment, annotation.payload), before, after)
-    old = annotation.hinted or {}
-    known = {str(label.get("uid")) for label in after}
-    together = {
-        uid: sorted({*old.get(uid, []), *new.get(uid, [])})
-        for uid in sorted(old.keys() | new.keys())
-        if uid in known
-    }
-    return together or None

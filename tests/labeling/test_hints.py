@@ -1,4 +1,4 @@
-"""Notes on the wording of labels: who gets them, and what is recorded of them."""
+"""Notes on the wording of labels: who gets them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from labeling.core import project_settings
-from labeling.models import Annotation, Assignment, Project
+from labeling.models import Assignment, Project
 from labeling.work import hints
 from tests import factories
 
@@ -80,24 +80,8 @@ def test_nobody_is_helped_where_agreement_without_help_is_measured(project, ana,
     blind = factories.open_calibration(project, 1).assignments.get(annotator=ana)
 
     assert save(blind, requirement(title="Users")) == []
-    save(blind, requirement(title="User Accounts"))
-    assert Annotation.objects.get().hinted is None
-
     Project.objects.filter(pk=project.pk).update(hints_in_calibration=True)
     assert save(blind, requirement(title="Users"))
-
-
-def test_a_field_that_was_changed_after_a_hint_says_so(assignment, save):
-    other = factories.requirement(2, uid="b")
-    save(assignment, requirement(title="Users"), other)
-    assert Annotation.objects.get().hinted is None
-
-    save(assignment, requirement(title="User Accounts"), other | {"title": "Sign-in Page"})
-    save(assignment, requirement(title="User Accounts", actor="Editor"), other)
-
-    assert Annotation.objects.get().hinted == {"a": ["title"]}
-    save(assignment, other)  # the label is gone
-    assert Annotation.objects.filter(hinted__isnull=True).count() == 1
 
 
 def test_what_an_open_calibration_round_measures_does_not_change(project, rita):

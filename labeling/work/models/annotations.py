@@ -45,11 +45,6 @@ class Annotation(models.Model):
         editable=False,
         help_text="Layers that it says nothing of, not even “nothing here”; null: said of none",
     )
-    hinted = models.JSONField(
-        null=True,
-        editable=False,
-        help_text="Fields that were changed after a label hint: {uid: [field, …]}",
-    )
     skip_reason = models.TextField(blank=True)
     version = models.PositiveIntegerField(default=0)
     last_client = models.UUIDField(null=True, editable=False)
