@@ -132,12 +132,14 @@ def test_staff_change_their_password_where_tries_are_counted(noor: Client) -> No
         assert (reply.status_code, reply["Location"]) == (302, reverse("password-change"))
 
 
-def test_the_list_leads_to_the_figures_of_a_run(noor: Client, finished: Any, script: Any) -> None:
+def test_the_list_shows_what_decides_about_a_run(noor: Client, finished: Any, script: Any) -> None:
     script(perfect)
     run = finished(name="As it should be")
 
     page = noor.get(reverse(RUNS)).content.decode()
 
+    assert re.search(r"1\.000 \[[01]\.\d{3} – 1\.000\]", page)
+    assert "Requirement F1" in page
     detail = noor.get(reverse("admin:evaluation_run_change", args=[run.pk])).content.decode()
     assert "Requirement recall" in detail
     assert "As it should be" in page
@@ -152,6 +154,7 @@ def test_figures_on_test_items_wait_for_a_reason(noor, make_release, people):
     )
     execution.work(run.pk, uuid4())
 
+    assert "sealed: say why on its page" in noor.get(reverse(RUNS)).content.decode()
     (row,) = csv.DictReader(io.StringIO(act(noor, "export_csv", run).getvalue().decode()))
     assert (row["test_exact_recall"], row["sealed"]) == ("", "True")
 
