@@ -39,7 +39,6 @@ from labeling.settling.api.adjudications import AdjudicationView
 from labeling.settling.api.decisions import CasesView
 from labeling.settling.api.reviews import ReviewView
 from labeling.work.api.annotations import AnnotationViewSet
-from labeling.work.api.comments import CommentsView, ResolveView
 from labeling.work.api.guidelines import GuidelinesView, GuidelineView
 from labeling.work.api.queue import NextView, QueueView
 from labeling.work.api.rounds import BatchView, CloseView, RoundsView, RoundView
@@ -80,7 +79,6 @@ of_an_assignment: Addresses = [
         of_annotation(get="revision"),
         name="api-annotation-revision",
     ),
-    path("comments/", CommentsView.as_view(), name="api-annotation-comments"),
     path("suggestions/", SuggestionsView.as_view(), name="api-annotation-suggestions"),
     path("first-pass/", FirstPassView.as_view(), name="api-annotation-first-pass"),
 ]
@@ -118,7 +116,6 @@ urlpatterns = [
     path("queue/", QueueView.as_view(), name="api-queue"),
     path("queue/next/", NextView.as_view(), name="api-queue-next"),
     path("annotations/<int:pk>/", include(of_an_assignment)),
-    path("comments/<int:pk>/resolve/", ResolveView.as_view(), name="api-comment-resolve"),
     path("projects/", ProjectListView.as_view(), name="api-projects"),
     path("projects/<slug:slug>/", include(of_a_project)),
     path(

@@ -71,7 +71,6 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "api-conversation": [*of_project, mine.conversation_id],
         "api-answers": [*of_project, mine.conversation_id],
         "api-guideline": [*of_project, 1],
-        "api-comment-resolve": [said.pk],
         "comment-reply": [said.pk],
         "comment-resolve": [said.pk],
         "comment-add": [*of_project, mine.conversation_id],
@@ -149,7 +148,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
             [mine.pk],
         ),
         ("api-annotation-reopen api-annotation-restore api-annotation-revisions", [mine.pk]),
-        ("work-comments api-annotation-comments api-annotation-conversation", [mine.pk]),
+        ("work-comments api-annotation-conversation", [mine.pk]),
         ("api-annotation-suggestions api-annotation-first-pass", [mine.pk]),
         ("api-annotation-revision", [mine.pk, 1]),
     ]:

@@ -11,29 +11,21 @@ from tests.labeling.comments import of, on_label, readers, say
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
-def url(assignment):
-    return f"/api/annotations/{assignment.pk}/comments/"
-
-
 def send(client, assignment, body="Is this one?", **fields):
-    return client.post(url(assignment), {"body": body, **fields}, content_type="application/json")
-
-
-def resolve(client, comment, **fields):
-    address = f"/api/comments/{comment.pk}/resolve/"
-    return client.post(address, fields, content_type="application/json")
+    address, htmx = f"/label/{assignment.pk}/comments/", {"HX-Request": "true"}
+    return client.post(address, {"body": body, **fields}, headers=htmx)
 
 
 def test_a_comment_is_pinned_to_a_message_and_read_again(signed_in, ana, mine):
     client = signed_in(ana)
 
-    response = send(client, mine, "Who is meant here?", message_index=2)
+    shown = send(client, mine, "Who is meant here?", about=2).content.decode()
 
-    assert response.status_code == 201
-    (read,) = client.get(url(mine)).json()["results"]
-    assert read == response.json()
-    assert (read["author"], read["message_index"], read["label_uid"]) == ("ana", 2, "")
-    assert (read["body"], read["resolved_at"]) == ("Who is meant here?", None)
+    assert 'data-about="2"' in shown
+    assert "Who is meant here?" in shown
+    said = Comment.objects.get()
+    assert (said.author, said.message_index, said.label_uid) == (ana, 2, "")
+    assert "Who is meant here?" in client.get(f"/label/{mine.pk}/comments/").content.decode()
     assert Event.objects.get(verb="comment.posted").data == {"conversation": "c-001"}
 
 
@@ -41,60 +33,43 @@ def test_a_comment_is_pinned_to_a_saved_label_of_ones_own(signed_in, ana, mine):
     annotations.save_draft(mine, factories.save_of(factories.labels([0])))
     uid = Annotation.objects.get().payload["requirements"][0]["uid"]
 
-    response = send(signed_in(ana), mine, label_uid=uid)
+    shown = send(signed_in(ana), mine, label=uid).content.decode()
 
-    assert (response.status_code, response.json()["label_uid"]) == (201, uid)
+    assert f'data-label="{uid}"' in shown
     assert Comment.objects.get().annotation.assignment == mine
 
 
-@pytest.mark.parametrize("pin", [{"message_index": 4}, {"label_uid": "nowhere"}])
-def test_what_does_not_exist_cannot_be_commented_on(signed_in, ana, mine, pin):
-    response = send(signed_in(ana), mine, **pin)
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"about": 4},
+        {"label": "nowhere"},
+        *({"body": body} for body in ("", "  \n", "a\x00b", "x" * 4001)),
+    ],
+)
+def test_a_comment_says_something_about_what_there_is(signed_in, ana, mine, fields):
+    refused = send(signed_in(ana), mine, **fields)
 
-    assert (response.status_code, response.json()["code"]) == (400, "unknown_pin")
-    assert not Comment.objects.exists()
-
-
-@pytest.mark.parametrize("body", ["", "  \n", "a\x00b", "x" * 4001])
-def test_a_comment_says_something_that_can_be_stored(signed_in, ana, mine, body):
-    assert send(signed_in(ana), mine, body).status_code == 400
+    assert (refused.status_code, refused["Content-Type"][:10]) == (400, "text/plain")
     assert not Comment.objects.exists()
 
 
 def test_a_comment_sent_twice_is_one(signed_in, ana, mine):
     client = signed_in(ana)
 
-    first, second = send(client, mine), send(client, mine)
+    for fields in ({}, {}, {"about": 0}):
+        send(client, mine, **fields)
 
-    assert first.json()["id"] == second.json()["id"]
-    assert Comment.objects.count() == 1
-    assert send(client, mine, message_index=0).json()["id"] != first.json()["id"]
-
-
-def test_a_reply_joins_the_thread_and_its_pin_even_if_it_answers_a_reply(signed_in, ana, mine):
-    client = signed_in(ana)
-    thread = send(client, mine, message_index=1).json()
-    answer = send(client, mine, "Yes.", reply_to=thread["id"]).json()
-
-    again = send(client, mine, "Thanks.", reply_to=answer["id"]).json()
-
-    assert (again["parent"], again["message_index"]) == (thread["id"], 1)
+    assert [said.message_index for said in Comment.objects.order_by("pk")] == [None, 0]
 
 
-def test_nobody_answers_what_they_cannot_read(signed_in, ben, full, mine):
-    hidden = on_label(mine)
+def test_a_reply_joins_the_thread_and_its_pin_even_if_it_answers_a_reply(ana, mine):
+    thread = say(mine, pin=comments.Pin(message_index=1))
+    answer = comments.reply(thread, body="Yes.", author=ana)
 
-    response = send(signed_in(ben), of(full, ben), "And?", reply_to=hidden.pk)
+    again = comments.reply(answer, body="Thanks.", author=ana)
 
-    assert response.status_code == 404
-
-
-def test_a_thread_of_another_conversation_cannot_be_answered_here(signed_in, ana, project):
-    opened = factories.open_full(project, 2)
-    here, there = opened.assignments.filter(annotator=ana)
-    elsewhere = say(there)
-
-    assert send(signed_in(ana), here, reply_to=elsewhere.pk).status_code == 404
+    assert (again.parent, again.message_index) == (thread, 1)
 
 
 @pytest.mark.parametrize(
@@ -191,33 +166,33 @@ def test_who_has_left_the_project_reads_nothing_any_more(people, mine, ana, proj
 # --- resolving, mentions ------------------------------------------------------------------------
 
 
-def test_a_thread_is_resolved_and_taken_up_again(signed_in, ana, rita, mine):
+def test_a_thread_is_resolved_and_taken_up_again(ana, rita, mine):
     thread = say(mine)
     reply = comments.reply(thread, body="Yes.", author=rita)
 
-    settled = resolve(signed_in(rita), reply).json()
-    again = resolve(signed_in(rita), thread).json()
-    opened = resolve(signed_in(ana), thread, resolved=False).json()
+    settled_at = comments.resolve(reply, by=rita).resolved_at
+    again = comments.resolve(thread, by=ana)
+    assert (again.resolved_at, again.resolved_by) == (settled_at, rita)  # nothing has changed
 
-    assert (settled["id"], settled["resolved_by"]) == (thread.pk, "rita")
-    assert again["resolved_at"] == settled["resolved_at"]  # the second time changed nothing
-    assert (opened["resolved_by"], opened["resolved_at"]) == (None, None)
-    verbs = (
-        Event.objects.filter(object_type="comment").order_by("pk").values_list("verb", flat=True)
-    )
-    assert list(verbs) == [
-        "comment.posted",
-        "comment.posted",
-        "comment.resolved",
-        "comment.unresolved",
+    opened = comments.resolve(thread, by=ana, resolved=False)
+
+    assert (opened.resolved_by, opened.resolved_at) == (None, None)
+    verbs = Event.objects.filter(object_type="comment").order_by("pk")
+    assert [verb.removeprefix("comment.") for verb in verbs.values_list("verb", flat=True)] == [
+        "posted",
+        "posted",
+        "resolved",
+        "unresolved",
     ]
 
 
-def test_what_somebody_cannot_read_they_cannot_resolve(signed_in, ben, olga, mine):
+@pytest.mark.parametrize("address", ["reply", "resolve"])
+def test_nobody_answers_or_resolves_what_they_cannot_read(signed_in, ben, olga, mine, address):
     hidden = on_label(mine)
 
-    assert resolve(signed_in(ben), hidden).status_code == 404
-    assert resolve(signed_in(olga), hidden).status_code == 404
+    for person in (ben, olga):
+        sent = signed_in(person).post(f"/comments/{hidden.pk}/{address}/", {"body": "And?"})
+        assert sent.status_code == 404
 
 
 def test_a_mention_in_a_blind_round_arrives_when_it_has_closed(signed_in, ana, ben, blind):

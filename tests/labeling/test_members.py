@@ -115,7 +115,6 @@ def requests(pk):
         "reopen": ("post", f"/api/annotations/{pk}/reopen/", {}),
         "revisions": ("get", f"/api/annotations/{pk}/revisions/", None),
         "suggestions": ("get", f"/api/annotations/{pk}/suggestions/", None),
-        "comments": ("get", f"/api/annotations/{pk}/comments/", None),
     }
 
 

@@ -78,7 +78,7 @@ def everything_ana_can_read(client: Client, assignment: Assignment) -> str:
         reverse("api-project", args=project),
         reverse("api-annotation", args=pk),
         reverse("api-annotation-suggestions", args=pk),
-        reverse("api-annotation-comments", args=pk),
+        reverse("work-comments", args=pk),
         reverse("api-annotation-revisions", args=pk),
         reverse("conversation", args=[*project, assignment.conversation_id]),
         reverse("suggestions", args=project),

@@ -79,10 +79,8 @@ EXPECTED = {
     "comment-reply": Row(302, 404, 302, 403, 302, post=True),
     "comment-resolve": Row(302, 404, 302, 403, 302, post=True),
     "work-comments": Row(302, 404, 200, 404, 404),
-    "api-annotation-comments": Row(403, 404, 200, 404, 404),
     "api-annotation-suggestions": Row(403, 404, 200, 404, 404),
     "api-annotation-first-pass": Row(403, 404, 409, 404, 404, post=True),  # nothing is suggested
-    "api-comment-resolve": Row(403, 404, 200, 403, 200, post=True),
     "api-queue": API_EVERYBODY,
     "lease-give-back": Row(302, 404, 302, 404, 404, post=True),
     "api-queue-next": Row(403, 200, 200, 200, 200, post=True),

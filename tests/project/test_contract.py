@@ -30,7 +30,7 @@ EXAMPLES = int(os.environ.get("ASSAY_TEST_CONTRACT_EXAMPLES", "1"))
 """Unfitting requests per operation; fitting ones are twice as many, by two people."""
 SHARES = 3
 READERS, ANNOTATORS = ("rita", "noor"), ("ana", "rita")
-OWN_WORK = ("annotations", "queue", "mentions", "comments", "calibration")
+OWN_WORK = ("annotations", "queue", "calibration")
 CHECKS = [
     checks.not_a_server_error,
     checks.status_code_conformance,

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from assay_client import models
 from assay_client.paging import Rows
-from assay_client.part import Part, said
+from assay_client.part import Part
 from assay_client.transport import Transport
 
 
@@ -105,27 +105,6 @@ class OwnWork(Part):
     def finish_first_pass(self, assignment: int) -> models.Suggestions:
         at = ["annotations", assignment, "first-pass"]
         return self._post(models.Suggestions, at, again=True)
-
-    def comments(self, assignment: int) -> Rows[models.Comment]:
-        """Comments on the conversation, oldest first."""
-        return self._rows(models.Comment, ["annotations", assignment, "comments"])
-
-    def comment(
-        self,
-        assignment: int,
-        body: str,
-        *,
-        message_index: int | None = None,
-        label_uid: str | None = None,
-        reply_to: int | None = None,
-    ) -> models.Comment:
-        sent = said(body=body, message_index=message_index, label_uid=label_uid, reply_to=reply_to)
-        return self._post(models.Comment, ["annotations", assignment, "comments"], sent)
-
-    def resolve(self, comment: int, *, resolved: bool = True) -> models.Comment:
-        """Settle the thread of a comment, or take it up again."""
-        body = {"resolved": resolved}
-        return self._post(models.Comment, ["comments", comment, "resolve"], body, again=True)
 
     def _body(
         self,

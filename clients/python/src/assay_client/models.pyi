@@ -163,24 +163,6 @@ class Cluster(Record):
     differs: list[str]
     tied: list[str]
 
-class CommentIn(TypedDict, total=False):
-    body: str
-    message_index: int | None
-    label_uid: str
-    reply_to: int | None
-
-class Comment(Record):
-    id: int
-    parent: int | None
-    message_index: int | None
-    label_uid: str
-    body: str
-    created_at: datetime
-    resolved_at: datetime | None
-    author: str
-    mentions: list[str]
-    resolved_by: str | None
-
 class Compared(Record):
     run: int
     name: str
@@ -725,9 +707,6 @@ class Remark(Record):
     author: str
     body: str
     created_at: datetime
-
-class ResolveIn(TypedDict, total=False):
-    resolved: bool
 
 class RestoreIn(TypedDict, total=False):
     version: int
