@@ -40,6 +40,7 @@ from pipelines.testing import (
 )
 from pipelines.types import Case, Encoder, Message
 
+STANCES = Path(__file__).parents[2] / "fixtures" / "wordings" / "stances.txt"
 TRAINED = "trained on "
 SMALL = 3.0
 """How much small weights are preferred."""
@@ -140,8 +141,8 @@ def train(cases: Sequence[Case], gold: Gold) -> Points:
     """Fit it; what each candidate gets from the weights that never saw its talk."""
     read = examples(cases, gold, MiniLM())
     truth = np.hstack([each.listed for each in read])
-    weights = [round(float(weight), 4) for weight in fit(read)]
-    fitted = {"examples": len(truth), "correct": int(truth.sum()), "weights": weights}
+    fitted = {"examples": len(truth), "correct": int(truth.sum()), "weights": _rounded(fit(read))}
+    fitted["stance"] = _rounded(fit_stance(MiniLM()))
     WEIGHTS.write_text(json.dumps(fitted) + "\n", encoding="utf-8")
     wanted.clear()
     points: Points = []
@@ -149,6 +150,22 @@ def train(cases: Sequence[Case], gold: Gold) -> Points:
         chances = wanted.chances(each.rows, fit(read, without=each.case))
         points += zip(chances, map(bool, each.listed), strict=True)
     return points
+
+
+def fit_stance(encoder: Encoder) -> Floats:
+    """Of the wordings of ``STANCES``: a question, and answers with their sign below it."""
+    pairs, truth, question = [], [], ""
+    for line in STANCES.read_text(encoding="utf-8").splitlines():
+        if line[:2] in {"+ ", "- "}:
+            pairs.append((question, line[2:]))
+            truth.append(float(line[0] == "+"))
+        else:
+            question = line
+    return solved(wanted.stance_inputs(pairs, encoder), np.array(truth))
+
+
+def _rounded(weights: Floats) -> list[float]:
+    return [round(float(weight), 4) for weight in weights]
 
 
 def listed(

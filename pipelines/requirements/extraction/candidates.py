@@ -8,9 +8,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pipelines.requirements.extraction import acts, neutral, plain_words
+from pipelines.requirements.extraction.clauses import find_cue
 from pipelines.requirements.extraction.complaints import AFTER_TROUBLE, complains
 from pipelines.requirements.extraction.overlaps import share
-from pipelines.requirements.extraction.state import Candidate, Commitment, Statement, Utterance
+from pipelines.requirements.extraction.sayings import OWN_WISH
+from pipelines.requirements.extraction.state import (
+    Candidate,
+    Commitment,
+    Evidence,
+    Source,
+    Statement,
+    Utterance,
+)
 from pipelines.requirements.lexicon import signal
 from pipelines.requirements.text import content_words, tokens
 from pipelines.requirements.validation import reading
@@ -116,6 +125,7 @@ _DENIES_OFFER = re.compile(
     r"(?:i|we) (?:do not|don't|dont) want (?P<offer>[^,;]+)(?P<rest>.*)", re.I
 )
 _RECONSIDERS = re.compile(r"\b(?:hm+|wait|actually|instead|on second thoughts?)\b", re.I)
+AGREES = frozenset({"yes", "partial"})
 FIRST = 2  # messages of the client's, which may tell how it is done today
 _OF_THE_PAST = re.compile(
     r"\b(?:have|had|did|were|was) (?:you|they|it|there)\b|\b(?:ever|experiences?|happened)\b", re.I
@@ -133,7 +143,7 @@ def candidates(
 ) -> list[Candidate]:
     ended = {each.sentence.place for each in commitments if each.state in {"refused", "withdrawn"}}
     answers: dict[int, list[Utterance]] = {}
-    offered: dict[int, str] = {}
+    offered: dict[int, list[Utterance]] = {}
     last: list[Utterance] = []
     before: dict[tuple[int, int], str] = {}
     previous = ""
@@ -143,7 +153,7 @@ def candidates(
             last = [*last, each] if last and last[0].message == each.message else [each]
         else:
             answers.setdefault(each.message, []).append(each)
-            offered[each.message] = " ".join(one.text for one in last)
+            offered[each.message] = last
     found = _candidates(commitments, ended, answers, offered)
     named = (each._replace(said=_named(each, before)) for each in found)
     return [each for each in named if not _DANGLES.match(each.said.text)]
@@ -151,7 +161,7 @@ def candidates(
 
 def _named(candidate: Candidate, before: dict[tuple[int, int], str]) -> Statement:
     """A pronoun that can only stand for one thing, which was named just before, gives way to it."""
-    one, said = candidate
+    one, said = candidate.commitment, candidate.said
     if said.asked:
         return said
     asked = one.question.text if one.question and one.sentence.first else ""
@@ -177,7 +187,7 @@ def _candidates(
     commitments: Sequence[Commitment],
     ended: set[tuple[int, int]],
     answers: dict[int, list[Utterance]],
-    offered: dict[int, str],
+    offered: dict[int, list[Utterance]],
 ) -> Iterator[Candidate]:
     apart = _in_parts(commitments)
     asked = {one.sentence.message: one.question for one in reversed(commitments) if one.question}
@@ -187,28 +197,57 @@ def _candidates(
         if one.ended_by and (one.state == "refused" or _says_no(one.ended_by.words))
     }
     told: set[tuple[int, int]] = set()
+    replies = {each.message: to for to, asked in reversed(offered.items()) for each in asked}
     for one in commitments:
         own = one.sentence
         if own.message in refusing and not own.asked and _tells_why(own.text):
             continue
-        if not (one.wanted or one.in_other_words) or own.place in ended or _is_talk(own.text):
+        if own.place in ended or _is_talk(own.text):
             continue
+        if not (one.wanted or one.in_other_words):
+            if maybe := _maybe_agreed(one, answers.get(replies.get(own.message, -1), [])):
+                yield maybe
+            continue
+        answer: Utterance = own
+        evidence: Evidence = "worded"
         if own.asked:
+            answer = next(iter(answers.get(max(one.messages), [])), own)
             said = _accepted(one, answers.get(max(one.messages), []))
         elif own.place in told - apart and one.state != "corrected":
             continue
         else:
             told.add(own.place)
-            first = asked.get(own.message)
-            if own.message in sorted(answers)[:FIRST] and _describes(
-                own.text, offered[own.message]
-            ):
+            first, before = asked.get(own.message), _joined(offered[own.message])
+            if own.message in sorted(answers)[:FIRST] and _describes(own.text, before):
                 continue
-            said = _stated(
-                one, answers[own.message], first, offered[own.message], own.place not in apart
-            )
+            said = _stated(one, answers[own.message], first, before, own.place not in apart)
+            ordered = one.reading.strength >= OWN_WISH or _ORDERS.match(plain_words.clean(own.text))
+            evidence = "worded" if ordered else "told"
         if said is not None:
-            yield Candidate(one, said)
+            question = own if own.asked else next(reversed(offered[own.message]), None)
+            yield Candidate(one, said, question.text if question else "", answer.text, evidence)
+
+
+def _maybe_agreed(one: Commitment, answer: Sequence[Utterance]) -> Candidate | None:
+    """A yes-or-no question whose answer says neither by its words: "That would save my life."."""
+    own = one.sentence
+    stances = {acts.reply_of(each.text).stance for each in answer}
+    if one.state not in {"replaced", "open"} or not own.question or stances != {"none"}:
+        return None
+    cue = find_cue(answer[0].text)
+    by_itself = cue is not None and cue.cue.strength >= OWN_WISH
+    if by_itself or acts.choice_of(one.text) or _TURNED.search(_joined(answer)):
+        return None
+    said = plain_words.of_offer(f"{one.text}?", answer[0].text)
+    if said is None or said.asked:
+        return None
+    sources = (*one.sources, Source(answer[0].message, "accepted"))
+    agreed = replace(one, sources=sources, state="standing", ended_by=None)
+    return Candidate(agreed, said, own.text, answer[0].text, "untold")
+
+
+def _joined(said: Sequence[Utterance]) -> str:
+    return " ".join(each.text for each in said)
 
 
 def _describes(text: str, offered: str) -> bool:
@@ -246,7 +285,7 @@ def _in_parts(commitments: Sequence[Commitment]) -> set[tuple[int, int]]:
 
 def _accepted(one: Commitment, answer: Sequence[Utterance]) -> Statement | None:
     """What the analyst put forward; a yes may go on with a limit."""
-    whole = " ".join(each.text for each in answer)
+    whole = _joined(answer)
     reply = acts.reply_of(answer[0].text) if answer else acts.Reply("none", "")
     if answer and (last := _YES_AT_END.search(answer[0].text)):
         reply = acts.Reply("yes", answer[0].text[: last.start()])
@@ -259,7 +298,7 @@ def _accepted(one: Commitment, answer: Sequence[Utterance]) -> Statement | None:
         return None
     if any(_turns_back(each, answer) for each in answer[:2]):
         return None
-    said_yes = reply.stance in {"yes", "partial"}
+    said_yes = reply.stance in AGREES
     if not said_yes and (one.in_other_words or _NEGATIVE.search(whole)):
         return None
     if one.sentence.question and acts.choice_of(one.text) and len(tokens(whole)) <= SHORT:
@@ -324,7 +363,7 @@ def _is_own_work(own: Utterance, said: str, answer: Sequence[Utterance]) -> bool
     found = _OF_SELF.match(said)
     if found is None:
         return False
-    whole = " ".join(each.text for each in answer)
+    whole = _joined(answer)
     if found["could"]:
         return bool(_PAST.search(whole)) and not re.search(
             r"\bif\b|\bcould (?:we|you)\b", said, re.I
@@ -350,8 +389,8 @@ def _only_comments(one: Commitment, answer: Sequence[Utterance], first: Utteranc
         return True
     if asked is None or not asked.question or _WH.search(asked.text):
         return False
-    if acts.reply_of(answer[0].text).stance in {"yes", "partial"}:
-        return bool(_TURNED.search(" ".join(each.text for each in answer)))
+    if acts.reply_of(answer[0].text).stance in AGREES:
+        return bool(_TURNED.search(_joined(answer)))
     return not _LIMITS.match(plain_words.clean(one.sentence.text))
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from pipelines.requirements.extraction import discourse, ledger, wording
 from pipelines.requirements.extraction.candidates import candidates, says_how, stands_alone
-from pipelines.requirements.extraction.state import Candidate, ExtractionState
-from pipelines.requirements.extraction.wanted import Floats, likely
+from pipelines.requirements.extraction.state import Candidate, Evidence, ExtractionState
+from pipelines.requirements.extraction.wanted import Floats, asked_for, likely
 from pipelines.requirements.labels import Requirement, text_of
 from pipelines.requirements.text import content_words
 from pipelines.requirements.validation.conflicts import conflict, stand_of, topic_of
@@ -20,6 +20,9 @@ CONFLICT_ABOVE = 0.75  # similarity of what two are about, figures and negations
 QUOTED, LEANS, TOLD = 1.5, 3.0, 4.2
 """Shares of the bar that count for a rule word for word, for words that lean on what was said
 before, and for what is only told or needs its question."""
+
+
+LEAST_ASKED: dict[Evidence, float] = {"worded": 0.0, "told": 0.2, "untold": 0.75}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,14 @@ def select(state: ExtractionState, deps: Deps) -> ExtractionState:
     chances = likely(found, deps.encoder, deps.weights)
     kept = [
         each._replace(commitment=replace(each.commitment, keep=chance))
-        for each, chance in zip(found, chances, strict=True)
-        if chance >= deps.min_keep * _share_of_bar(each)
+        for each, chance, asked in zip(found, chances, asked_for(found, deps.encoder), strict=True)
+        if chance >= deps.min_keep * _share_of_bar(each) and asked >= LEAST_ASKED[each.evidence]
+    ]
+    agreed = {max(each.commitment.messages) for each in kept if each.evidence == "untold"}
+    kept = [
+        each
+        for each in kept
+        if not each.said.asked or each.commitment.sentence.message not in agreed
     ]
     return {"candidates": len(found), "kept": kept}
 

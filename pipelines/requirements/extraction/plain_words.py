@@ -135,17 +135,20 @@ _STANDS = re.compile(
 _CUT_OFF = re.compile(r",? (?:so|and|but),? (?:if|when|because)\b[^,]*$", re.I)
 _ASKS_ON = re.compile(r",? (?:how|why|what) (?:we|they|you|it|the|do|does|is|are)\b", re.I)
 _GOES_ON = re.compile(
-    r"(?:in|but|only|except|unless|until|after|before|if|when|within|at|by|up to|for)\b", re.I
+    r"(?:in|but|only|except|unless|until|after|before|if|when|within|at|by|up to|for|on|with|via|"
+    r"every (?:hour|day|morning|evening|night|week|month|year)|as long as)\b",
+    re.I,
 )
 _SAYS_NO = re.compile(r"\W*(?:no|nope|nah)\b", re.I)
 _THING = re.compile(
     r"(?:and )?(?P<thing>an? \w+(?: .+?)?|"
-    r"(?!(?:what|how|why|who|which|when|where|anything|something|the|that|this|it|so|by|via|over|on|in|"
+    r"(?!(?:what|how|why|who|which|when|where|any|anything|something|the|that|this|it|so|by|via|over|on|in|"
     r"with|for|at|from|to|as|you|we|they|i|my|your|only|no|not|just|like)\b)"
     r"[\w'-]+(?: [\w'-]+){1,5}?)(?: (?:then|instead|too|as well))?",
     re.I,
 )
 """What an offer only names: "And reminders for deadlines?"."""
+_DETAIL = re.compile(r",? (?:when|whenever|if|while)\b", re.I)
 _FRONTED = re.compile(
     r"(?P<front>(?:for|in|on|at|during|with|from) [^,]{3,60}?),? "
     rf"(?P<rest>(?:i|we|you) (?:{_MODALS}) .+)",
@@ -338,15 +341,17 @@ def stands_alone(said: str) -> bool:
 def of_offer(question: str, condition: str = "") -> Statement | None:
     """What was put to the client and accepted; a yes may go on with a limit."""
     own = _offer(question)
-    if len(tokens(own)) < LEAST_WORDS - 1:
+    if len(tokens(own)) < LEAST_WORDS - 1 or _BROKEN_OFF.search(own.rstrip("?. ")):
         return None
     more = clean(condition)
     if _ASKED.match(_CASE.sub("", own, count=1)):
         told = f"{question_of(question)} – Yes"
         return Statement(neutral.third_person(told), told, quoted=True, asked=True)
-    tail = f", {lower_first(more)}" if more and _GOES_ON.match(more) else ""
+    more = _JOINTS.split(more)[0]
+    tail = f", {lower_first(more)}" if _GOES_ON.match(more) else ""
     own = own.rstrip(".?! ")
-    if _ASKS_ON.search(own) or not (_STANDS.search(own) or finite(own) or _order(own)):
+    head = _DETAIL.split(own)[0]
+    if _ASKS_ON.search(own) or not (_STANDS.search(head) or finite(head) or _order(own)):
         named = _THING.fullmatch(own)
         if not named:
             return None

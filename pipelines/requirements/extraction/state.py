@@ -160,11 +160,20 @@ class Statement:
         return f"{self.who} {self.text} {self.condition or ''}"
 
 
+Evidence = Literal["worded", "told", "untold"]
+"""What the rules know of its stance: words that say that it is to be so, or that agree; none, as
+in most of what is told; or not even that the answer is one."""
+
+
 class Candidate(NamedTuple):
     """What may be a requirement."""
 
     commitment: Commitment
     said: Statement
+    question: str = ""
+    answer: str = ""
+    """The client's words by which it stands or falls, and what they answer."""
+    evidence: Evidence = "worded"
 
 
 OpenReason = Literal["unanswered", "undecided", "named"]

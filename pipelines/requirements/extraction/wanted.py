@@ -20,6 +20,8 @@ from pipelines.types import Encoder
 WEIGHTS = Path(__file__).parent.parent / "weights.json"
 SAID, ASKED, FLAGS = 2.0, 1.0, 0.7
 """How much the words, the question and the flags count before anything is learned."""
+ANSWER, OPEN = 3.0, "What should the software do?"
+"""How much an answer counts for its stance; what a sentence answers that nobody asked for."""
 Floats = NDArray[np.float64]
 
 
@@ -30,6 +32,21 @@ def likely(
     if not candidates:
         return []
     return chances(inputs(candidates, encoder), _weights() if weights is None else weights)
+
+
+def asked_for(candidates: Sequence[Candidate], encoder: Encoder) -> list[float]:
+    """How surely the client's words ask for something or agree to it, by their meaning: neither
+    refuse nor put off, neither complain nor tell of today's work."""
+    if not candidates:
+        return []
+    pairs = [(each.question, each.answer) for each in candidates]
+    return chances(stance_inputs(pairs, encoder), _weights("stance"))
+
+
+def stance_inputs(pairs: Sequence[tuple[str, str]], encoder: Encoder) -> Floats:
+    questions = encoder.encode([question or OPEN for question, _ in pairs])
+    answers = encoder.encode([answer for _, answer in pairs])
+    return np.hstack([ANSWER * answers, ANSWER / 2 * questions, np.ones((len(pairs), 1))])
 
 
 def chances(rows: Floats, weights: Floats) -> list[float]:
@@ -63,9 +80,9 @@ def _question(candidate: Candidate) -> str:
 
 
 @cache
-def _weights() -> Floats:
+def _weights(of: str = "weights") -> Floats:
     stored: dict[str, Any] = json.loads(WEIGHTS.read_text("utf-8"))
-    return np.array(stored["weights"], dtype=np.float64)
+    return np.array(stored[of], dtype=np.float64)
 
 
 def clear() -> None:
