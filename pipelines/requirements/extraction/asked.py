@@ -22,8 +22,9 @@ _MUST = r"(?:should|must|can|may|will|shall|could)"
 _HOW = re.compile(rf"how (?P<rest>{_MUST} .+)", re.I)
 _BY = re.compile(r"(?:by|via|with|through|using|over|on|in|per|from) ", re.I)
 _WHEN = re.compile(
-    rf"(?:when|until when|by when|where|how (?P<long>long|often|fast|quickly|early|late|soon|far)) "
-    rf"(?P<rest>{_MUST} .+)",
+    r"(?:when|until when|by when|(?P<where>where)|"
+    r"how (?P<long>long|often|fast|quickly|early|late|soon|far)(?P<ahead> ahead| in advance)?) "
+    rf"(?P<rest>(?:{_MUST}|do|does) .+)",
     re.I,
 )
 _AT = re.compile(
@@ -36,9 +37,17 @@ _NUMBER = (
     r"eight|nine|ten|twelve|fifteen|twenty|thirty|half)\b)"
 )
 _AMOUNT = re.compile(_NUMBER, re.I)
+_HAVE_TO = re.compile(r"do(?:es)? .* (?:need|have|want) to ", re.I)
+_LASTS = re.compile(r"how long (?:(?:is|are) (?P<thing>.+)|to (?P<do>.+)|until (?P<ends>.+))", re.I)
+_THING = re.compile(r"(?:(?:and|which|what(?: about)?) )*(?P<thing>[\w'-]+(?: [\w'-]+){0,4})", re.I)
+_OPEN = re.compile(
+    r"(?:and )?(?:anything|what) else|what should change|what (?:is|'s) missing", re.I
+)
+_MAY_THEY = re.compile(r"[\w' -]{2,40}? (?=(?:can|may) )", re.I)
+_ONLY = re.compile(r"(?:only|just) (?!when|if|for|on|at|in|after|before|with|by|via)", re.I)
 _LIMIT = re.compile(
-    r"(?:should|is|must|will) there (?:be )?(?:an?|any) (?P<name>[\w-]+(?: [\w-]+)?)"
-    r"(?P<of> (?:for|on|to|in) .+)?",
+    r"(?:should|is|must|will) there (?:be )?(?:an?|any) (?P<name>[\w-]+(?: [\w-]+)??)"
+    r"(?P<of> (?:for|on|to|in|per) .+)?",
     re.I,
 )
 _LIMITS = re.compile(
@@ -99,20 +108,46 @@ def together(question: str, own: str, *, turned: Callable[[str], str]) -> str:
     """One sentence of both, or nothing; ``turned`` puts the subject of a question first."""
     rest = own.partition(" ")[2]
     said = own if any(map(str.isupper, rest)) else lower_first(own)
-    for shape in (_limit, _time, _manner):
+    for shape in (_limit, _time, _manner, _lasts):
         if whole := shape(question, said, turned):
             return whole
     names = _EMBEDDED.match(own) or not _STANDS.search(own)
     if len(tokens(own)) > LONGEST or not names or not content_words(own):
         return ""
-    return _what(question, said, turned)
+    who = _MAY_THEY.match(told := turned(question)) if re.match("(?:only|just) ", said) else None
+    if who and not _LIMITS.match(said):
+        return f"{said} {told[who.end() :]}"
+    return _what(question, said, turned) or _thing(question, said)
+
+
+def _thing(question: str, said: str) -> str:
+    if _OPEN.fullmatch(question):
+        return f"provide {said}"
+    """ "Which languages?" – "Dutch and English"; what is named is there, or is of that kind."""
+    found = _THING.fullmatch(question)
+    if not found or _STANDS.search(question) or finite(found["thing"]):
+        return ""
+    if content_words(question) <= content_words(said) or _ONLY.match(said):
+        return f"provide {said}"
+    many = found["thing"].split()[-1].endswith("s") and re.search(r",| and ", said)
+    return f"provide {said} as {lower_first(found['thing'])}" if many else ""
+
+
+def _lasts(question: str, said: str, turned: Callable[[str], str]) -> str:
+    found = _LASTS.fullmatch(question)
+    if not found or not (_AMOUNT.match(said) or found["do"]):
+        return ""
+    if found["do"]:
+        return f"{found['do']} {'for ' if _AMOUNT.match(said) else ''}{said}"
+    thing, ends = found["thing"], found["ends"]
+    return f"{thing} must last {said}" if thing else f"{ends} after {said}"
 
 
 def _limit(question: str, said: str, turned: Callable[[str], str]) -> str:
     """ "Should there be a limit?" – "5 a day"; "Can they cancel?" – "Up to a day before"."""
     if (found := _LIMIT.fullmatch(question)) and _AMOUNT.match(said):
         return f"have a {found['name']} of {said}{found['of'] or ''}"
-    asks = _FOR_YES.match(question) is not None
+    asks = _FOR_YES.match(question) or _HAVE_TO.match(question)
     return f"{turned(question)} {said}" if asks and _LIMITS.match(said) else ""
 
 
@@ -120,7 +155,10 @@ def _time(question: str, said: str, turned: Callable[[str], str]) -> str:
     found = _WHEN.fullmatch(question)
     if found and (_AT.match(said) or (found["long"] and _AMOUNT.match(said))):
         lasts = (found["long"] or "").lower() == "long" and not _AT.match(said)
-        return f"{turned(found['rest'])} {'for ' if lasts else ''}{said}"
+        rest = re.split("[,:]", found["rest"])[0] if found["where"] else found["rest"]
+        long, comma, more = said.partition(", ") if found["ahead"] else (said, "", "")
+        before = "for " if lasts and " for " not in said else ""
+        return f"{turned(rest)} {before}{long}{found['ahead'] or ''}{comma}{more}"
     return ""
 
 
@@ -138,9 +176,10 @@ def _what(question: str, said: str, turned: Callable[[str], str]) -> str:
     found = _DOES.fullmatch(turned(f"should {asks['rest']}")) if asks else None
     if not asks or not found:
         return ""
-    if (verb := found["verb"].split()[0].lower()) in _SAYS:
-        return said if verb == "do" else ""
     name = (asks["name"] or "").strip()
+    if (verb := found["verb"].split()[0].lower()) in _SAYS:
+        needed = name and verb in {"need", "want", "like"} and not _BY.match(said)
+        return f"provide {said} as {name}{found['rest']}" if needed else said * (verb == "do")
     kind = "" if not name or content_words(name) & content_words(said) else f"the {name} "
     who = "we" if found["who"].lower() in {"you", "we", "they"} else found["who"]
     return f"{who} must {found['verb']} {kind}{said}{found['rest']}"

@@ -116,7 +116,9 @@ _OFFER = re.compile(
     r"(?:do|would) (?:you|they) (?:also |perhaps |maybe |then )?"
     r"(?:want|like|need|prefer|wish)(?: us)? (?P<what>.+)|(?:what|how) about (?P<idea>.+)|"
     r"(?:would|will|does) (?:it|that) (?:help|be (?:useful|good|nice|helpful|interesting|okay|ok|"
-    r"fine)) (?:if )?(?P<help>.+)",
+    r"fine)) (?:if )?(?P<help>.+)|"
+    r"(?:would|will|could) (?P<thing>(?:an?|the) .+?),? (?:meet the need|help|do|be (?:useful|good|"
+    r"nice|helpful|interesting|okay|ok|fine|enough))(?: (?:for )?(?:you|us|there))?",
     re.I,
 )
 _DOES = re.compile(r"(?:does|do) (?P<who>[\w' -]{1,40}?) (?:need|have|want) to (?P<what>.+)", re.I)
@@ -126,6 +128,7 @@ _PRONOUN = re.compile(r"(?:it|they|you|we|i|he|she|this|that|these|those|people|
 _WHO_MAY = re.compile(
     rf"who (?:all )?(?P<may>{_MODALS}) (?:be able to |be allowed to )?(?P<what>.+)", re.I
 )
+_WHO_DOES = re.compile(r"who (?P<verb>[a-z]{2,}s)\b", re.I)
 _NAMED = re.compile(r"(?:(?:the|our|all|an?|only|just) )?[\w'-]+(?: (?:and |or )?[\w'-]+){0,4}\W*")
 _STANDS = re.compile(
     r"\b(?:must|should|shall|can|could|may|will|needs?|wants?|has to|have to|is|are|gets?|"
@@ -222,7 +225,8 @@ def of_answer(said: str, question: str) -> Statement | None:
     if alone and not (alone.quoted or _order(own) or reading.flaw(alone.text)):
         return alone
     short = (len(tokens(own)) < LEAST_WORDS + 3 or part) and not _order(own)
-    stands = len(tokens(own)) > LEAST_WORDS and _STANDS.search(own) and not part
+    least = LEAST_WORDS + (_PRONOUN.match(own) is not None)
+    stands = len(tokens(own)) >= least and _STANDS.search(own) and not part
     if question and (short or _PRONOUN.match(own)) and not stands:
         alone = _answered(own, question, said)
     if alone and alone.quoted and asked.names_criteria(question, own):
@@ -234,16 +238,23 @@ def _answered(own: str, question: str, said: str) -> Statement | None:
     put = clean(acts.content_of(plain(question))).rstrip(" ?")
     no = "No, " if _SAYS_NO.match(said) else ""
     told = f"{question_of(question)} – {no}{own if no else upper_first(own)}".rstrip(".!")
+    if (does := _WHO_DOES.match(put)) and (verb := any_base(does["verb"])):
+        put = f"who may {verb}{put[does.end() :]}"
     found = _WHO_MAY.fullmatch(put)
+    who, comma, how = own.rstrip(".!").partition(", ") if found else (own, "", "")
     if found and _NAMED.fullmatch(own) and own.lower().startswith(("only ", "just ")):
-        who = own.rstrip(".!")
         text = neutral.third_person(f"{upper_first(who)} {found['may']} {found['what']}")
         return Statement(text, told, who.partition(" ")[2], quoted=True)
-    if found and _NAMED.fullmatch(own) and _verb(found["what"]):
-        return Statement(_action(found["what"].split("—")[0]), told, own.rstrip(".!"))
+    if (
+        found
+        and _NAMED.fullmatch(who)
+        and _verb(found["what"])
+        and (not how or _GOES_ON.match(how))
+    ):
+        return Statement(_action(f"{found['what'].split('—')[0]}{comma}{how}"), told, who)
     if asked.says_nothing(own) or _tells(question, own):
         return None
-    whole = asked.together(put, own.rstrip(" .!"), turned=_turned)
+    whole = asked.together(put, own.rstrip(" .!"), turned=_told)
     stated = of_statement(whole) if whole else None
     if stated and not (stated.quoted and reading.flaw(stated.text.rstrip("."))):
         return replace(stated, said=told)
@@ -387,7 +398,7 @@ def clean(said: str) -> str:
 
 def _offer(question: str) -> str:
     own = clean(acts.content_of(plain(question)).rstrip(" ?"))
-    if found := _OFFER.match(own):
+    if found := _OFFER.fullmatch(own):
         what = next(group for group in found.groups() if group)
         return what if _modal(what) else f"we want {what}"
     if found := _DOES.match(own):
@@ -409,6 +420,13 @@ def _turned(asked: str) -> str:
     if not 0 < at < len(spoken):
         return asked
     return " ".join([*spoken[:at], modal.lower(), *spoken[at:]])
+
+
+def _told(asked: str) -> str:
+    """ "Do we keep the receipts" as "we must keep the receipts"."""
+    if found := _DOES.match(asked):
+        return f"{found['who']} must {found['what']}"
+    return _turned(re.sub(r"^(?:do|does)(?= )", "must", asked, flags=re.I))
 
 
 def _verb_at(spoken: list[str]) -> int:
