@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from pipelines.requirements.extraction.overlaps import jaccard, overlap, same_stand, share
-from pipelines.requirements.extraction.pending import Pending
+from pipelines.requirements.extraction import acts
+from pipelines.requirements.extraction.clauses import read
+from pipelines.requirements.extraction.features import features
 from pipelines.requirements.extraction.state import (
     Commitment,
     Decision,
     Ending,
     OpenQuestion,
+    Source,
     Utterance,
 )
 from pipelines.requirements.lexicon import words
-from pipelines.requirements.text import content_words
+from pipelines.requirements.text import (
+    content_words,
+    jaccard,
+    overlap,
+    same_stand,
+    share,
+    strip_openers,
+    tokens,
+)
 
 KEPT_PER_WORD = 12  # commitments that are looked at for a word, the latest
 COVERED = 0.6  # share of a sum-up's words that one commitment has said
@@ -25,6 +36,58 @@ AS_LONG = 0.25  # … and of all words of both: what speaks of everything says n
 SAME = 0.65  # … and of two proposals' words together, where one repeats the other
 PRODUCT = words("product")
 NAMED = 0.3  # … of what is taken back
+LONGEST_CHOICE, MOST_OF_BOTH = 16, 4  # words
+_ALL = re.compile(r"\b(?:both|all(?: of (?:them|it|those))?|everything|each)\b", re.I)
+
+
+@dataclass(slots=True)
+class Pending:
+    """Something that was put to the client."""
+
+    utterance: Utterance
+    text: str
+    kind: str
+    """proposal, recap or question."""
+    choice: acts.Choice | None = None
+    drops: bool = False
+    """It proposes to leave something out."""
+    answered: bool = False
+    place: int | None = None
+    """Of the commitment that it became."""
+
+
+def chosen(pending: Pending, text: str) -> str | None:
+    """What an answer picks of a choice, by its words or its place."""
+    if pending.choice is None or not text or len(tokens(text)) > LONGEST_CHOICE:
+        return None
+    first, second, both = pending.choice
+    said = {word.lower() for word in tokens(text)}
+    if said & {"first", "former", "second", "latter"}:
+        return first if said & {"first", "former"} else second
+    if _ALL.search(text) and len(said) <= MOST_OF_BOTH:
+        return both
+    left, right = ({word.lower() for word in tokens(option)} for option in (first, second))
+    scores = len(said & (left - right)), len(said & (right - left))
+    if scores[0] == scores[1]:
+        return None
+    return first if scores[0] > scores[1] else second
+
+
+def proposed(pending: Pending, accepted: Utterance | None = None) -> Commitment:
+    own = pending.utterance
+    reading = read(pending.text)
+    sources = [Source(own.message, "proposed")]
+    if accepted:
+        sources.append(Source(accepted.message, "accepted"))
+    values = features(pending.text, reading, sentence=own, question=None, proposal=True)
+    return Commitment(
+        sentence=own,
+        text=strip_openers(pending.text).rstrip(" ?"),
+        reading=reading,
+        question=None,
+        sources=tuple(sources),
+        features=values | {"asks back": 0.0},
+    )
 
 
 class Book:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pipelines.requirements.extraction import acts, neutral, plain_words
 from pipelines.requirements.extraction.clauses import find_cue
 from pipelines.requirements.extraction.complaints import AFTER_TROUBLE, complains
-from pipelines.requirements.extraction.overlaps import share
 from pipelines.requirements.extraction.sayings import OWN_WISH
 from pipelines.requirements.extraction.state import (
     Candidate,
@@ -21,7 +20,7 @@ from pipelines.requirements.extraction.state import (
     Utterance,
 )
 from pipelines.requirements.lexicon import signal
-from pipelines.requirements.text import content_words, tokens
+from pipelines.requirements.text import content_words, share, tokens
 from pipelines.requirements.validation import reading
 
 _TURNED = re.compile(

@@ -7,12 +7,9 @@ from dataclasses import dataclass, replace
 
 from pipelines.requirements.extraction import acts, discourse
 from pipelines.requirements.extraction.acts import Reply
-from pipelines.requirements.extraction.answering import SHORT_ANSWER, Answering, spoken
-from pipelines.requirements.extraction.book import COVERED, Book
+from pipelines.requirements.extraction.answering import SHORT_ANSWER, Answering, Outcomes, spoken
+from pipelines.requirements.extraction.book import COVERED, Book, Pending, proposed
 from pipelines.requirements.extraction.clauses import find_cue
-from pipelines.requirements.extraction.outcomes import Outcomes
-from pipelines.requirements.extraction.overlaps import share
-from pipelines.requirements.extraction.pending import Pending, proposed
 from pipelines.requirements.extraction.sayings import Sayings, under_heading
 from pipelines.requirements.extraction.state import (
     Commitment,
@@ -21,7 +18,7 @@ from pipelines.requirements.extraction.state import (
     OpenQuestion,
     Utterance,
 )
-from pipelines.requirements.text import content_words, tokens
+from pipelines.requirements.text import content_words, share, tokens
 
 
 @dataclass(frozen=True, slots=True)

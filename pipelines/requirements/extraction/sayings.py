@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pipelines.requirements.extraction import acts, corrections, discourse
+from pipelines.requirements.extraction import acts, discourse, stances
 from pipelines.requirements.extraction.acts import Reply
-from pipelines.requirements.extraction.book import Book
+from pipelines.requirements.extraction.answering import Outcomes
+from pipelines.requirements.extraction.book import Book, Pending
 from pipelines.requirements.extraction.clauses import clauses, find_cue, finite, read
 from pipelines.requirements.extraction.features import features
-from pipelines.requirements.extraction.outcomes import Outcomes
-from pipelines.requirements.extraction.pending import Pending
 from pipelines.requirements.extraction.state import Commitment, Reading, Source, Utterance
 from pipelines.requirements.lexicon import signal
 from pipelines.requirements.text import content_words, lower_first, plain, strip_openers, tokens
@@ -44,7 +43,7 @@ class Sayings:
         ):
             return
         aside = pending is None or (pending.kind == "question" and not each.first)
-        puts_right = not each.first and corrections.MAKES_IT.match(each.text) is not None
+        puts_right = not each.first and stances.MAKES_IT.match(each.text) is not None
         if (
             "correction" in each.acts
             and (aside or puts_right)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pipelines.requirements.extraction import acts, corrections
+from pipelines.requirements.extraction import acts
 from pipelines.requirements.extraction.acts import Reply
-from pipelines.requirements.extraction.overlaps import same_stand, share
 from pipelines.requirements.extraction.state import Utterance
 from pipelines.requirements.lexicon import words
-from pipelines.requirements.text import content_words
+from pipelines.requirements.text import content_words, plain, same_stand, share, singular, tokens
 
 NEAR = 2  # sentences
 NAMED_AGAIN = 0.6  # share of the offer's words in a wish that repeats it
@@ -92,7 +91,7 @@ def whole_answer(
             if bare and acts.reply_of(f"{clause}, {rest}").stance == "yes":
                 continue  # "no, that's fine" finds nothing to object to
             stands = decided[1].stance if decided else ""
-            if bare and corrections.MAKES_IT.match(rest or _next(turn, at)):
+            if bare and MAKES_IT.match(rest or _next(turn, at)):
                 continue  # "Two weeks. No, make that one": it puts right, and does not refuse
             if stance == "no" and stands != "no":
                 decided = each, Reply("no", _own_words(clause, rest, offer))
@@ -189,3 +188,34 @@ def _own_words(clause: str, rest: str, offer: str) -> str:
     if _OTHER_THAN_THAT.search(clause):
         return clause
     return "" if _about(rest) <= _about(offer) else rest
+
+
+SHORT_CORRECTION = 14  # words; a longer sentence says something separate
+_NUMBER = (
+    r"\d[\d.,]*\d|\d|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|(?:a|one|two) hundred"
+)
+_FIGURE = re.compile(rf"\b(?P<number>{_NUMBER})\b(?:[ -](?P<unit>[a-z%]+))?", re.I)
+MAKES_IT = re.compile(
+    r"\W*(?:(?:no|wait|sorry|actually|rather|better|hm+|well|or)\b[\s,.!…-]*)*"
+    r"(?:let's )?(?:make|say) (?:it|that|this)?\b",
+    re.I,
+)
+
+
+def amended(text: str, correction: str) -> str | None:
+    """A text with the figure that a correction names, or None where it has none of that unit."""
+    said = plain(correction).rstrip(" .!?")
+    if len(tokens(said)) > SHORT_CORRECTION:
+        return None
+    for new in reversed([*_FIGURE.finditer(said)]):
+        for old in _FIGURE.finditer(text):
+            if _same_unit(old, new) and old["number"].lower() != new["number"].lower():
+                end = old.end() if new["unit"] else old.end("number")
+                return f"{text[: old.start()]}{new[0]}{text[end:]}"
+    return None
+
+
+def _same_unit(old: re.Match[str], new: re.Match[str]) -> bool:
+    left, right = (singular((one["unit"] or "").lower()) for one in (old, new))
+    return left == right or (new.end() == len(new.string.rstrip(" .!")) and not new["unit"])

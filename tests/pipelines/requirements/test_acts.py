@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.requirements.extraction import acts, corrections, discourse, ledger
+from pipelines.requirements.extraction import acts, discourse, ledger, stances
 from pipelines.requirements.extraction.ledger import Settled
 from pipelines.requirements.extraction.state import Act, Commitment
 from pipelines.types import Message
@@ -147,7 +147,7 @@ def test_the_words_that_put_an_item_right_hold_in_its_place_and_the_others_stand
 def test_a_correction_exchanges_only_a_figure_of_the_same_unit(
     text: str, correction: str, result: str | None
 ) -> None:
-    assert corrections.amended(text, correction) == result
+    assert stances.amended(text, correction) == result
 
 
 def test_a_later_correction_wins_over_an_accepted_proposal() -> None:

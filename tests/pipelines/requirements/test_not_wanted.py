@@ -289,3 +289,22 @@ def test_an_answer_keeps_what_it_says_besides_its_yes_or_no(
     (found,) = extract(pipeline, analyst(asked), user(said))
 
     assert action in found["action"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "actions"),
+    [
+        ("What about a rating for dogs?", "Ha, tempting. But the owners would lynch me.", []),
+        ("Want to see who else writes with her?", "eh that feels stalky", []),
+        ("Should it charge a fee?", "I would let sleeping dogs lie.", []),
+        ("How is it planned?", "The dispatchers plan by gut feeling.", []),
+        ("Can students change the title?", "once, if the supervisor says ok", ["Change the title"]),
+        ("Reminders of the deadline?", "two weeks before", ["Provide reminders of the deadline"]),
+    ],
+)
+def test_a_stance_that_no_word_tells_is_read_by_its_meaning(
+    pipeline: Pipeline, asked: str, said: str, actions: list[str]
+) -> None:
+    found = extract(pipeline, analyst(asked), user(said))
+
+    assert [one["action"] for one in found][:1] == actions
