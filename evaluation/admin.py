@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
-from django.contrib.admin.views.main import ChangeList
 from django.db import models
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -20,7 +19,6 @@ from django.utils.translation import gettext
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run, Score
 from evaluation.models.runs import RunQuerySet
-from evaluation.services.run import run_figures
 from evaluation.services.run.comparisons import MOST_RUNS
 from evaluation.views.runs import log_file
 from labeling.admin import ReadOnly, ReadOnlyAdmin, presented, reading, register, way
@@ -131,26 +129,12 @@ class StatusFilter(admin.SimpleListFilter):
         return runs.filter(state=self.value()) if self.value() else runs
 
 
-class RunList(ChangeList):
-    """A page of runs, each with the figure that decides about it: a few queries for all of them."""
-
-    def get_results(self, request: HttpRequest) -> None:
-        super().get_results(request)
-        runs: list[Any] = list(self.result_list)
-        measured = [run for run in runs if run.is_measured]
-        figures = zip(measured, run_figures.of_runs(measured, request.user), strict=True)
-        by_run = {run.pk: figure for run, figure in figures}
-        for run in runs:
-            run.figure = by_run.get(run.pk) or run_figures.RunFigure("", "–")
-        self.result_list = runs
-
-
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin):
     stage = "Runs"
     by_role = True
-    columns = "id page figure counted n_failed status pipeline release measured_on created_at"
-    actions = ("compare", "export_csv", "export_json")
+    columns = "id page n_failed status pipeline release measured_on created_at"
+    actions = ("compare", "export_csv")
     inlines = (of_row(Aggregate, f"{FIGURES} reason"),)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -169,9 +153,6 @@ class RunAdmin(ReadOnlyAdmin):
 
     get_readonly_fields = get_fields
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return RunList
-
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         may = {"may_launch": bool(reading(request))}
         return super().changelist_view(request, {**may, **(extra_context or {})})
@@ -180,15 +161,6 @@ class RunAdmin(ReadOnlyAdmin):
     def page(self, run: Run) -> SafeString:
         said = run.name or gettext("Open the page")
         return format_html('<a href="{}" dir="auto">{}</a>', run.get_absolute_url(), said)
-
-    @admin.display(description=_("Primary metric [95 %]"))
-    def figure(self, run: Any) -> SafeString:
-        shown = '<span class="figure">{}</span> <span class="quiet">{}</span>'
-        return format_html(shown, run.figure.value, run.figure.title)
-
-    @admin.display(description="n")
-    def counted(self, run: Any) -> Any:
-        return "–" if run.figure.n is None else run.figure.n
 
     @admin.display(description=_("Failed"))
     def n_failed(self, run: Any) -> Any:
@@ -221,11 +193,7 @@ class RunAdmin(ReadOnlyAdmin):
 
     @admin.action(description=_("Export the figures as CSV"), permissions=["read"])
     def export_csv(self, request: HttpRequest, chosen: QuerySet[Run]) -> HttpResponseBase:
-        return log_file(_own(chosen, request), "csv", request.user)
-
-    @admin.action(description=_("Export the figures as JSON"), permissions=["read"])
-    def export_json(self, request: HttpRequest, chosen: QuerySet[Run]) -> HttpResponseBase:
-        return log_file(_own(chosen, request), "json", request.user)
+        return log_file(_own(chosen, request), request.user)
 
 
 def _own(chosen: QuerySet[Run], request: HttpRequest) -> RunQuerySet:

@@ -16,23 +16,20 @@ from evaluation.views.gates import (
 from evaluation.views.judges import judge_list, judge_page
 from evaluation.views.launch import (
     release_planning,
-    run_again,
     run_new,
     run_planning,
 )
 from evaluation.views.live import run_progress
-from evaluation.views.memory_builds import conversation_layers
 from evaluation.views.panel import run_ratings, run_ratings_change
 from evaluation.views.ratings import rating, rating_list, rating_store
 from evaluation.views.run import (
     run_carry,
     run_control,
     run_page,
-    run_results,
     run_verdict,
 )
 from evaluation.views.run_notes import run_notes
-from evaluation.views.runs import experiment_file, run_list, runs_mine
+from evaluation.views.runs import experiment_file, run_list
 from evaluation.views.suggestions import ask as suggestions_ask
 from evaluation.views.suggestions import overview as suggestions
 from evaluation.views.suggestions import switch as suggestions_switch
@@ -44,7 +41,6 @@ from evaluation.views.unmeasured import (
 )
 
 urlpatterns = [
-    path("projects/<slug:slug>/conversations/<int:pk>/layers/", conversation_layers, name="layers"),
     path("projects/<slug:slug>/suggestions/", suggestions, name="suggestions"),
     path("projects/<slug:slug>/suggestions/ask/", suggestions_ask, name="suggestions-ask"),
     path("projects/<slug:slug>/suggestions/switch/", suggestions_switch, name="suggestions-switch"),
@@ -54,7 +50,6 @@ urlpatterns = [
         name="gold-planning",
     ),
     path("runs/", run_list, name="runs"),
-    path("runs/mine/", runs_mine, name="runs-mine"),
     path("runs/new/", run_new, {"on": "gold"}, name="run-new"),
     path("runs/new/conversations/", run_new, {"on": "conversations"}, name="unmeasured-new"),
     path("runs/new/predictions/", run_new, {"on": "predictions"}, name="run-predictions"),
@@ -65,18 +60,16 @@ urlpatterns = [
         run_compare_case,
         name="run-compare-case",
     ),
-    path("runs/experiments.<str:form>", experiment_file, name="experiment-file"),
+    path("runs/experiments.csv", experiment_file, name="experiment-file"),
     path("runs/<int:pk>/", run_page, name="run"),
     path("runs/<int:pk>/verdict/", run_verdict, name="run-verdict"),
     path("runs/<int:pk>/progress/", run_progress, name="run-progress"),
     path("runs/<int:pk>/control/", run_control, name="run-control"),
-    path("runs/<int:pk>/again/", run_again, name="run-again"),
     path("runs/<int:pk>/delete/", run_delete, name="run-delete"),
     path("runs/<int:pk>/suggest/", run_suggest, name="run-suggest"),
     path("runs/<int:pk>/predictions.jsonl", run_outputs, name="run-outputs"),
     path("runs/<int:pk>/labels.csv", run_labels, name="run-labels"),
     path("runs/<int:pk>/notes/", run_notes, name="run-notes"),
-    path("runs/<int:pk>/results.json", run_results, name="run-results"),
     path("runs/<int:pk>/report.<str:ending>", run_report, name="run-report"),
     path("runs/<int:pk>/gate/", run_gate, name="run-gate"),
     path("runs/<int:pk>/baseline/", run_baseline, name="run-baseline"),

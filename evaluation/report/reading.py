@@ -21,7 +21,6 @@ from evaluation.report.content import (
     collect,
     why_without_figures,
 )
-from evaluation.report.document import document
 from evaluation.services import looks
 from evaluation.services.run import comparisons, outputs, primary_metrics, results
 from evaluation.services.run.baselines import baseline_of
@@ -81,11 +80,12 @@ class Reading:
             return outputs.prediction_lines(self.run, repetition=self.repetition)
         if form.name == "junit":
             return [self._junit()]
-        report = self.report()
         if form.name == "json":
-            written = json.dumps(document(report), indent=2, ensure_ascii=False, allow_nan=False)
-            return [written, "\n"]
-        return [(html if form.name == "html" else markdown).render(report, address=address)]
+            self._require_figures()
+            document = results.results_document(self.run)
+            return [json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False), "\n"]
+        written = html if form.name == "html" else markdown
+        return [written.render(self.report(), address=address)]
 
     def response(self, form: Form, *, address: str, shown: bool = False) -> HttpResponseBase:
         """As a file; ``shown`` in the browser instead, under the policy of its sheet."""
@@ -95,7 +95,7 @@ class Reading:
             if form.name in STREAMED
             else HttpResponse("".join(text), content_type=form.content_type)
         )
-        kind = "predictions" if form.name == "predictions" else "report"
+        kind = {"json": "results", "predictions": "predictions"}.get(form.name, "report")
         name = f"run-{self.run.pk}-{kind}.{form.ending}"
         way = "inline" if shown else "attachment"
         response["Content-Disposition"] = f'{way}; filename="{name}"'

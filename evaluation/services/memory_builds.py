@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import Any
 
 from evaluation.models import BuiltLayer
 from evaluation.services.stores import FileStore
 from labeling.agreement.vectors import StoredVectors
-from labeling.models import Conversation
 from pipelines.encoder import MiniLM
 from pipelines.memory.layers.build import Kind, key_for
 from pipelines.memory.layers.config import LayersConfig
@@ -22,27 +21,9 @@ BUILDING_SECONDS = 6 * 3600.0
 """How long a worker may build the layers of a conversation."""
 
 
-class Build(NamedTuple):
-    """The layers of a conversation that are ready in one configuration."""
-
-    config: Mapping[str, Any]
-    key: str
-    ready: Mapping[str, BuiltLayer]
-
-
 def key_of(config: LayersConfig) -> str:
     """What tells this configuration from others; loads no encoder."""
     return key_for(config, MiniLM(StoredVectors("pipeline")))
-
-
-def newest(conversation: Conversation) -> Build | None:
-    """What was built last; another configuration has other layers."""
-    rows = list(BuiltLayer.objects.filter(conversation=conversation).order_by("-pk"))
-    if not rows:
-        return None
-    key = rows[0].config_sha256
-    ready = {row.kind: row for row in rows if row.config_sha256 == key}
-    return Build(rows[0].config, key, ready)
 
 
 class StoredRows:

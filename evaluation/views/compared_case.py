@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from django.utils.translation import gettext
+
 from evaluation import adapters
 from evaluation.layers import Example, GoldLayer, gold_layer
 from evaluation.layers.events import Events
 from evaluation.layers.memory import Memory
+from evaluation.metrics.events import Argument, read_events
 from evaluation.models import Answer, CaseRun, Score
-from evaluation.views.events import events_of
+from evaluation.views.evidence import why_lost
 from evaluation.views.pairs import PairRow, current_scores, rows_of
 from labeling.agreement.matching.diffing import Part, word_parts
 from labeling.translation import lazy as _
@@ -90,7 +93,7 @@ def units_of(*cases: CaseRun) -> list[Unit]:
     returned = [_returned(case, layer) for case in cases]
     expected = {row.key: row.gold for rows in returned[::-1] for row in rows if row.key is not None}
     found = [{row.key: row for row in rows if row.key is not None} for rows in returned]
-    beyond = [{row.text for row in rows if row.key is None} for rows in returned]
+    beyond = [{row.text: row for row in rows if row.key is None} for rows in returned]
     runs = [case.run_id for case in cases]
     nothing = _Returned(None, None, None)
     units = []
@@ -98,8 +101,8 @@ def units_of(*cases: CaseRun) -> list[Unit]:
         own = zip(runs, (rows.get(key, nothing) for rows in found), strict=True)
         units.append(Unit(gold, [Side(run, gold, row.text, row.why) for run, row in own]))
     for text in dict.fromkeys(row.text for rows in returned for row in rows if row.key is None):
-        sides = zip(runs, (text if text in texts else None for texts in beyond), strict=True)
-        units.append(Unit(None, [Side(run, None, said) for run, said in sides]))
+        own = zip(runs, (rows.get(text, nothing) for rows in beyond), strict=True)
+        units.append(Unit(None, [Side(run, None, row.text, row.why) for run, row in own]))
     return units
 
 
@@ -150,24 +153,37 @@ def _written(value: Any) -> str:
 
 
 def _of_events(case: CaseRun, layer: Events, scores: Sequence[Score]) -> list[_Returned]:
-    rows = events_of(case, layer, scores)["rows"]
-    return [
-        _Returned(
-            key=None if row.gold is None else f"{row.type}/{row.role}/{row.gold}",
-            gold=None if row.gold is None else _line(f"{row.type}, {row.role}", row.gold),
-            text=None if row.predicted is None else _line(f"{row.type}, {row.role}", row.predicted),
-        )
-        for row in rows
-    ]
+    """Pairs as they were scored; ``why`` says that the text does not hold what was predicted."""
+    example = adapters.to_example(case, layer)
+    gold = read_events(example.gold).arguments
+    predicted = read_events(layer.predicted(case.output)).arguments
+    details = {score.metric: score.detail for score in scores}
+    pairs = details.get("relaxed_f1", {}).get("pairs", [])
+    partner = {left: predicted[right] for left, right, *_ in pairs}
+    paired = {pair[1] for pair in pairs}
+    absent = set(details.get("hallucination_rate", {}).get("absent", []))
+
+    def row(label: Argument | None, other: Argument | None) -> _Returned:
+        why = str(_("not in the text")) if other and other.text in absent else ""
+        said = label if label and other and label.key == other.key else other
+        return _Returned("/".join(label) if label else None, _argument(label), _argument(said), why)
+
+    rows = [row(label, partner.get(at)) for at, label in enumerate(gold)]
+    return rows + [row(None, each) for at, each in enumerate(predicted) if at not in paired]
+
+
+def _argument(said: Argument | None) -> Text | None:
+    return _line(f"{said.type}, {said.role}", said.text) if said else None
 
 
 def _of_memory(case: CaseRun, layer: Memory) -> list[_Returned]:
     example = adapters.to_example(case, layer)
     expected, returned = layer.expected_ids(example), layer.returned_ids(example)
+    lost = why_lost(layer, example)
     rows = [
-        _Returned(str(local_id), text, text if local_id in returned else None)
-        for local_id in expected
-        for text in [_message(local_id, example)]
+        _Returned(str(id), text, text if id in returned else None, lost.get(id, ""))
+        for id in expected
+        for text in [_message(id, example)]
     ]
     beyond = [local_id for local_id in dict.fromkeys(returned) if local_id not in set(expected)]
     rows += [_Returned(None, None, _message(local_id, example)) for local_id in beyond]
@@ -186,7 +202,7 @@ def _written_answer(case: CaseRun, example: Example) -> list[_Returned]:
 
 def _message(local_id: int, example: Example) -> Text:
     if not 1 <= local_id <= len(example.messages):
-        return _line(f"[{local_id}]", "–")
+        return _line(f"[{local_id}]", gettext("no such message"))
     message = example.messages[local_id - 1]
     return _line(f"[{local_id}] {message['speaker'] or message['role']}", message["content"])
 

@@ -10,17 +10,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from evaluation import adapters
 from evaluation.layers import gold_layer
-from evaluation.layers.events import Events
+from evaluation.layers.events import Events, reply_of
 from evaluation.layers.memory import Memory
 from evaluation.metrics.registry import Metric
-from evaluation.models import CaseRun
+from evaluation.models import CaseRun, Score
 from evaluation.services.run import yardsticks
 from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.unmeasured.files import document_of
 from evaluation.templatetags import present
 from evaluation.views.answers import answer_of
-from evaluation.views.events import events_of
+from evaluation.views.compared_case import units_of
 from evaluation.views.evidence import evidence_of
 from evaluation.views.opening import opened_case
 from evaluation.views.pairs import (
@@ -38,6 +39,7 @@ from labeling.gold import pseudonyms
 from labeling.gold.rules.content import Provenance
 from labeling.models import Annotation, Guideline
 from labeling.translation import translated_keys
+from labeling.words import words_of
 from labeling.work.rules.keys import CASE_KEYS
 
 
@@ -98,7 +100,8 @@ def _measured(request: HttpRequest, case: CaseRun) -> dict[str, Any]:
     return {
         "synthetic": case.run.release.items.synthetic().filter(pk=case.gold_item_id).exists(),
         "evidence": evidence_of(case, layer) if isinstance(layer, Memory) else None,
-        "events": events_of(case, layer, scores) if isinstance(layer, Events) else None,
+        "events": _events(case, layer, scores) if isinstance(layer, Events) else None,
+        "units": units_of(case) if own_page else [],
         "written": answer_of(case),
         "rows": rows,
         "conversation": [] if own_page else conversation_of(case, rows),
@@ -109,12 +112,22 @@ def _measured(request: HttpRequest, case: CaseRun) -> dict[str, Any]:
         ],
         "label_provenance": _label_provenance(rows, provenance),
         "guideline": _guideline(case, provenance),
-        "steps": [] if own_page else present.steps_of(case.output),
+        "steps": present.steps_of(case.output),
         "scores": list(zip(scores, cells, strict=True)),
         "primary": own,
         "primary_cell": cells[scores.index(own)] if own else None,
         "people": yardsticks.reached_by_people(case, primary),
         **_neighbours(case, primary),
+    }
+
+
+def _events(case: CaseRun, layer: Events, scores: Sequence[Score]) -> dict[str, Any]:
+    """What the page of such a case shows beside its units."""
+    details = {score.metric: score.detail for score in scores}
+    return {
+        "messages": adapters.to_example(case, layer).messages,
+        "reply": reply_of(case.output) if case.output else None,
+        "violation": words_of(details.get("schema_compliance_rate", {}).get("violation")),
     }
 
 

@@ -11,9 +11,7 @@ from django.utils.translation import gettext
 from evaluation import adapters
 from evaluation.layers import Example
 from evaluation.layers.memory import Memory
-from evaluation.metrics.evidence import FUZZY_DISTANCE
 from evaluation.models import CaseRun
-from evaluation.templatetags.present import steps_of
 from labeling.gold.rules.content import GoldMessage
 from labeling.translation import lazy as _
 
@@ -24,64 +22,30 @@ FATES = {
     "never_retrieved": (_("Never retrieved"), _("no candidate at any point")),
 }
 
-CHECKPOINTS = {
-    "candidates": _("Candidate generation"),
-    "reranked": _("Re-ranking"),
-    "selected": _("Final selection"),
-}
-
 CONTEXT = 2  # messages shown on either side of an expected or returned one
 
 
 def evidence_of(case: CaseRun, layer: Memory) -> dict[str, Any]:
-    """All that the page of such a case shows next to scores and provenance."""
+    """What the page of such a case shows beside its units."""
     example = adapters.to_example(case, layer)
-    expected, returned = set(layer.expected_ids(example)), layer.returned_ids(example)
-    fates, ranks = layer.fates(example), layer.ranks(example)
+    expected, returned = layer.expected_ids(example), layer.returned_ids(example)
     return {
         "label": example.gold[0],
         "unscorable": layer.unscorable(example),
-        "expected": [
-            _expected(local_id, example, fates.get(local_id), returned) | {"rank": ranks[local_id]}
-            for local_id in sorted(expected)
-        ],
-        "returned": [
-            _message(local_id, example) | {"right": local_id in expected}
-            for local_id in dict.fromkeys(returned)
-        ],
         "phases": _phases(layer, example),
         "answer": (example.output or {}).get("answer"),
-        "checkpoints": _checkpoints(example, layer),
-        "steps": steps_of(example.output),
-        "messages": list(
-            excerpt(example.messages, expected, set(returned), first=1, around=CONTEXT)
-        ),
+        "messages": list(excerpt(example.messages, expected, returned, first=1, around=CONTEXT)),
     }
 
 
-def _expected(
-    local_id: int, example: Example, fate: str | None, returned: Sequence[int]
-) -> dict[str, Any]:
-    fate = fate or ("found" if local_id in returned else "")
-    near = min((abs(returned_id - local_id) for returned_id in returned), default=None)
+def why_lost(layer: Memory, example: Example) -> dict[int, str]:
+    """Where each expected message was lost that was not returned, and its last rank."""
+    ranks, returned = layer.ranks(example), layer.returned_ids(example)
     return {
-        **_message(local_id, example),
-        "fate": fate,
-        "title": FATES[fate][0] if fate else gettext("Not returned"),
-        "near": near if near and near <= FUZZY_DISTANCE else None,
-    }
-
-
-def _message(local_id: int, example: Example) -> dict[str, Any]:
-    """A message by its localId; an id that no message has is shown as such."""
-    if not 1 <= local_id <= len(example.messages):
-        return {"id": local_id, "exists": False}
-    message = example.messages[local_id - 1]
-    return {
-        "id": local_id,
-        "exists": True,
-        "speaker": message["speaker"] or message["role"],
-        "content": message["content"],
+        local_id: str(FATES[fate][0])
+        + (f" ({gettext('rank')} {rank})" if (rank := ranks[local_id].last) else "")
+        for local_id, fate in layer.fates(example).items()
+        if local_id not in returned
     }
 
 
@@ -98,20 +62,6 @@ def _phases(layer: Memory, example: Example) -> dict[str, Any] | None:
         ],
         "returned": layer.predicted(example.output),
     }
-
-
-def _checkpoints(example: Example, layer: Memory) -> list[dict[str, Any]]:
-    expected = set(layer.expected_ids(example))
-    return [
-        {
-            "title": CHECKPOINTS[name],
-            "held": len(ids),
-            "of_all": len(example.messages),
-            "found": len(expected.intersection(ids)),
-            "of": len(expected),
-        }
-        for name, ids in layer.checkpoints(example).items()
-    ]
 
 
 class ShownMessage(NamedTuple):

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluation.access import require_reader
 from evaluation.forms import ConversationsForm, LaunchForm, PredictionsForm
@@ -16,11 +16,10 @@ from evaluation.metrics.registry import METRICS
 from evaluation.models import Run, selected
 from evaluation.services.language_models import bills
 from evaluation.services.language_models.budgets import Estimate
-from evaluation.services.launch import cloning, launch
+from evaluation.services.launch import cloning
 from evaluation.services.run import planning
 from evaluation.services.run.foreseeing import Foreseen
 from evaluation.services.run.planning import Plan
-from labeling.core.views.access import refusals_told
 from labeling.core.views.errors import expects_files
 from labeling.domain.errors import FileFault, RuleError
 from labeling.gold.views.gold import release_of
@@ -56,20 +55,6 @@ def run_new(request: HttpRequest, on: str) -> HttpResponse:
         **_foreseen(form, on),
     }
     return render(request, "evaluation/run_new.html", context, status=422 if form.errors else 200)
-
-
-@require_POST
-def run_again(request: HttpRequest, pk: int) -> HttpResponse:
-    """Exactly as the run was: the same gold, cases, pipeline, settings, prompts and seed."""
-    require_reader(request.user)
-    visible = Run.objects.visible_to(request.user).select_related("release__project")
-    run = get_object_or_404(visible, pk=pk)
-    with refusals_told(request):
-        again = launch.launch(cloning.request(run, by=request.user))
-        _say_gone(request, run)
-        messages.success(request, _("Run {number} is queued.").format(number=again.pk))
-        return redirect(again)
-    return redirect(run)
 
 
 def _say_gone(request: HttpRequest, run: Run) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
@@ -164,16 +164,6 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
         }
         messages.success(request, done[called_off(run, action) or action])
     return redirect(run)
-
-
-@require_GET
-def run_results(request: HttpRequest, pk: int) -> HttpResponse:
-    run = opened_run(request, pk)
-    response = JsonResponse(
-        results.results_document(run), json_dumps_params={"indent": 2, "ensure_ascii": False}
-    )
-    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-results.json"'
-    return response
 
 
 def _model(run: Run, *, shown: bool) -> dict[str, Any]:

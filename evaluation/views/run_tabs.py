@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import isfinite
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Count
@@ -11,8 +10,7 @@ from django.http import HttpRequest
 
 from evaluation.layers import gold_layer
 from evaluation.layers.breakdown import Breakdown, tables_in
-from evaluation.metrics.registry import METRICS, Metric
-from evaluation.metrics.trace import RankBand
+from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, RatingPanel, Run
 from evaluation.services.run import baselines, gates, repetitions, results
 from evaluation.services.run.primary_metrics import primary_of
@@ -36,14 +34,6 @@ class Tab(NamedTuple):
     name: str
     title: str
     n: int | None = None
-
-
-class Figures(NamedTuple):
-    """One group of metrics: the first are shown, the rest is folded."""
-
-    title: str
-    first: list[Aggregate]
-    rest: list[Aggregate]
 
 
 def tabs_of(run: Run, aggregates: Aggregates, *, n_cases: int) -> list[Tab]:
@@ -92,7 +82,7 @@ def content_of(
                 "curve": _detail(aggregates, "requirement_f1").get("curve", []),
             }
         case "repetitions":
-            return repetitions_of(request, run, primary)
+            return {"primary": primary, "repeated": repetitions.of_run(run, primary)}
         case "funnel":
             return funnel_of(run, aggregates)
         case _:
@@ -119,9 +109,6 @@ def summary(run: Run, aggregates: Aggregates) -> dict[str, Any]:
     micro = (row.detail["micro"] for row in aggregates.values() if "micro" in row.detail)
     return {
         "summary": rows,
-        "figures": [
-            Figures(group.title, group.rows[:FIRST], group.rows[FIRST:]) for group in groups
-        ],
         "undefined": [row for row in rows if row.n_undefined and row.reason],
         "table": present.figure_table(groups),
         "without_people": [row for row in rows if row.yardsticks.get("no_people")],
@@ -146,10 +133,6 @@ def slices_of(aggregates: Aggregates) -> list[Breakdown]:
     return [table for row in aggregates.values() for table in tables_in(row.detail)]
 
 
-FAR = 51
-"""Ranks from here on are one row: so far down no answer is looked for."""
-
-
 def funnel_rows(counts: dict[str, int], *, drops: bool) -> list[plots.Bar]:
     """Each fate of the expected messages with its share; empty if no trace was kept.
 
@@ -165,20 +148,6 @@ def funnel_rows(counts: dict[str, int], *, drops: bool) -> list[plots.Bar]:
     ]
 
 
-def band_rows(bands: Iterable[RankBand], *, never: int) -> list[plots.Bar]:
-    """At which rank expected messages were that are not in the answer; the last had none."""
-    near = {(band["first"], band["last"]): band["count"] for band in bands}
-    if not near:
-        return []
-    counts = {
-        f"{first}–{last}": count
-        for (first, last), count in near.items()
-        if last is not None and last < FAR
-    }
-    counts[f"{FAR}+"] = sum(count for (first, _last), count in near.items() if first >= FAR)
-    return plots.bars(counts | {_("never a candidate"): never})
-
-
 def funnel_of(run: Run, aggregates: Aggregates) -> dict[str, Any]:
     """Where evidence was lost, in the layers that cite messages."""
     detail = _headline_detail(run, aggregates)
@@ -191,9 +160,6 @@ def funnel_of(run: Run, aggregates: Aggregates) -> dict[str, Any]:
             detail["funnel"], drops=not known or bool(reranking and reranking["dropped"])
         ),
         "reranking": reranking,
-        "lost_ranks": band_rows(
-            detail.get("lost_ranks", []), never=detail["funnel"].get("never_retrieved", 0)
-        ),
         "untraced": detail.get("untraced", {}),  # runs that were scored before have none
         "unscorable": detail["unscorable"],
         "returned_mean": present.figure(detail["returned_mean"], 1),
@@ -202,27 +168,6 @@ def funnel_of(run: Run, aggregates: Aggregates) -> dict[str, Any]:
 
 def _headline_detail(run: Run, aggregates: Aggregates) -> dict[str, Any]:
     return _detail(aggregates, gold_layer(run.spec.layer).headline[0])
-
-
-# --- what several tries of each case say ---------------------------------------------------------
-
-
-def repetitions_of(request: HttpRequest, run: Run, primary: Metric) -> dict[str, Any]:
-    at = _threshold(request.GET.get("at", ""))
-    repeated = repetitions.of_run(run, primary, right_at=at)
-    return {
-        "primary": primary,
-        "at": present.exact(repeated.right_at),
-        "rows": repeated.rows,
-    }
-
-
-def _threshold(text: str) -> float | None:
-    try:
-        number = float(text.replace(",", "."))
-    except ValueError:
-        return None
-    return number if isfinite(number) else None
 
 
 # --- gates and judges -----------------------------------------------------------------------------

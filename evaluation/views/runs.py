@@ -1,14 +1,14 @@
-"""The history of runs: filtered, sorted, with the columns that a reader chooses."""
+"""The history of runs: filtered and sorted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch
 from django.db.models.fields.json import KT
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
@@ -31,23 +31,19 @@ from labeling.models import Conversation, GoldRelease
 from labeling.words import words
 from pipelines.registry import PIPELINES
 
-MINE = 5  # runs on the home page
 OF_ANSWERS = ("faithfulness", "relevance", "completeness", "correctness")
 SHOWN = {metric for layer in GOLD_LAYERS.values() for metric in layer.headline} | {*OF_ANSWERS}
 
 COLUMNS = {
+    "run": _("Run"),
     "pipeline": _("Pipeline and name"),
-    "gold": _("Gold"),
-    "split": _("Split"),
-    "status": _("Status"),
-    "cases": _("Cases"),
+    "gold": _("Gold and split"),
+    "cases": _("Status and cases"),
     "primary": _("Primary metric"),
     "figures": _("Other main metrics"),
     "changed": _("Changed"),
-    "note": _("Note"),
     "launched": _("Launched"),
 }
-DEFAULT_COLUMNS = ("pipeline", "gold", "split", "status", "cases", "primary", "changed", "launched")
 LARGEST_FIRST = frozenset({"run", "primary", "cases"})
 """What most people look for first when they sort by it."""
 SPLITS = [
@@ -55,8 +51,6 @@ SPLITS = [
     *Conversation.Split.choices,
     ("all", _("Every split")),
 ]
-CHOSEN = "run_columns"
-"""Where the session keeps them: for one person and browser."""
 
 
 class Head(NamedTuple):
@@ -102,12 +96,9 @@ def run_list(request: HttpRequest) -> HttpResponse:
     releases = GoldRelease.objects.visible_to(request.user).only("name", "version")
     names = {release.name for release in releases}
     gold = asked.release.rpartition("@")[0] or (names.pop() if len(names) == 1 else "")
-    columns = _columns(request)
     context = {
-        "runs": _rows(page.numbers, request.user, primary, columns),
-        "columns": columns,
-        "heads": _heads(request, asked, {name: COLUMNS[name] for name in columns}),
-        "choices": [(name, title, name in columns) for name, title in COLUMNS.items()],
+        "runs": _rows(page.numbers, request.user, primary),
+        "heads": _heads(request, asked),
         "next": _address(request, before=page.following) if page.following else "",
         "first": _address(request, before=None) if asked.after is not None else "",
         "asked": asked,
@@ -119,21 +110,6 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "statuses": Run.Status.choices,
     }
     return render(request, "evaluation/runs.html", context)
-
-
-@require_GET
-def runs_mine(request: HttpRequest) -> HttpResponse:
-    """The reader's own newest runs, as a part of the home page."""
-    require_reader(request.user)
-    mine = Run.objects.with_unmeasured(request.user).filter(requested_by=request.user.pk)
-    numbers = list(mine.order_by("-pk").values_list("pk", flat=True)[:MINE])
-    columns = list(DEFAULT_COLUMNS)
-    context = {
-        "runs": _rows(numbers, request.user, lists.primaries(request.user), columns),
-        "columns": columns,
-        "heads": [Head(name, COLUMNS[name], "", "") for name in columns],
-    }
-    return render(request, "evaluation/_runs_mine.html", context)
 
 
 def _measured(visible: RunQuerySet, gold: str) -> RunQuerySet:
@@ -151,15 +127,6 @@ def _asked(request: HttpRequest) -> Asked:
     )
 
 
-def _columns(request: HttpRequest) -> list[str]:
-    """As the address says, which is then remembered; else as they were chosen last."""
-    asked = request.GET.getlist("columns")
-    if "columns" in request.GET and request.session.get(CHOSEN) != asked:
-        request.session[CHOSEN] = asked
-    chosen = asked or request.session.get(CHOSEN) or DEFAULT_COLUMNS
-    return [name for name in COLUMNS if name in chosen] or list(DEFAULT_COLUMNS)
-
-
 def _address(request: HttpRequest, **changes: Any) -> str:
     query = request.GET.copy()
     for name, value in changes.items():
@@ -169,12 +136,12 @@ def _address(request: HttpRequest, **changes: Any) -> str:
     return f"?{query.urlencode()}"
 
 
-def _heads(request: HttpRequest, asked: Asked, titles: Mapping[str, Any]) -> list[Head]:
+def _heads(request: HttpRequest, asked: Asked) -> list[Head]:
     sorted_by, descending = asked.sort.removeprefix("-"), asked.sort.startswith("-")
     if sorted_by not in SORTS:
         sorted_by, descending = "run", True
     heads = []
-    for name, title in [("run", _("Run")), *titles.items()]:
+    for name, title in COLUMNS.items():
         if name not in SORTS:
             heads.append(Head(name, title, "", ""))
             continue
@@ -186,14 +153,12 @@ def _heads(request: HttpRequest, asked: Asked, titles: Mapping[str, Any]) -> lis
     return heads
 
 
-def _rows(
-    numbers: Sequence[int], reader: Any, primary: Primaries, columns: Iterable[str]
-) -> list[RunRow]:
+def _rows(numbers: Sequence[int], reader: Any, primary: Primaries) -> list[RunRow]:
     by_number = {run.pk: run for run in _light(Run.objects.filter(pk__in=numbers).with_progress())}
     runs = [by_number[number] for number in numbers if number in by_number]
     measured = [run for run in runs if run.is_measured]
     marks, sealed = certificates.marks(list(by_number)), looks.sealed_among(reader, runs)
-    changed = lists.changed(measured) if "changed" in columns else {}
+    changed = lists.changed(measured)
     chosen = set(baselines.of_releases({run.gold_id for run in measured}).values())
     rows = []
     for run in runs:
@@ -240,24 +205,19 @@ def _light(runs: Any) -> Any:
 
 
 @require_GET
-def experiment_file(request: HttpRequest, form: str) -> HttpResponseBase:
-    """The log as ``experiments.csv`` or ``experiments.json``; ``gold`` names one gold."""
+def experiment_file(request: HttpRequest) -> HttpResponseBase:
+    """The log of experiments; ``gold`` names one gold."""
     require_reader(request.user)
-    if form not in ("csv", "json"):
-        raise Http404("The log comes as CSV or JSON.")
     runs = Run.objects.visible_to(request.user).filter(scored_at__isnull=False)
     if name := request.GET.get("gold", ""):
         runs = runs.filter(release__name=name)
-    return log_file(runs, form, request.user)
+    return log_file(runs, request.user)
 
 
-def log_file(runs: RunQuerySet, form: str, reader: Any) -> HttpResponseBase:
-    log = experiments.rows(runs, sealed=partial(looks.sealed_among, reader))
-    if form == "json":
-        options = {"indent": 2, "ensure_ascii": False}
-        response: HttpResponseBase = JsonResponse(log, safe=False, json_dumps_params=options)
-    else:
-        lines = experiments.csv_lines(log)
-        response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="experiments.{form}"'
+def log_file(runs: RunQuerySet, reader: Any) -> HttpResponseBase:
+    lines = experiments.csv_lines(
+        experiments.rows(runs, sealed=partial(looks.sealed_among, reader))
+    )
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="experiments.csv"'
     return response

@@ -7,8 +7,8 @@ from datetime import timedelta
 from django.utils import timezone
 
 from evaluation.adapters import messages_of
+from evaluation.models import BuiltLayer
 from evaluation.services import memory_builds
-from evaluation.services.memory_builds import Build
 from labeling.conversations.rules.importing import Turn
 from labeling.models import Conversation, Project
 from pipelines.memory.layers.build import build_layers, key_for
@@ -29,12 +29,10 @@ def make_chat(project: Project, external_id: str) -> Conversation:
     return make_talk(project, external_id, turns)
 
 
-def build(chat: Conversation) -> Build:
+def build(chat: Conversation) -> dict[str, BuiltLayer]:
     """As a run does before its first question."""
     config, encoder = LayersConfig(), WordOverlap()
     key = key_for(config, encoder)
     rows = memory_builds.StoredRows(chat.pk, key, config)
     build_layers(messages_of(chat), encoder=encoder, rows=rows, config=config)
-    built = memory_builds.newest(chat)
-    assert built is not None
-    return built
+    return {row.kind: row for row in BuiltLayer.objects.filter(config_sha256=key)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections import Counter
 from typing import Any
@@ -132,14 +131,12 @@ def test_staff_change_their_password_where_tries_are_counted(noor: Client) -> No
         assert (reply.status_code, reply["Location"]) == (302, reverse("password-change"))
 
 
-def test_the_list_shows_what_decides_about_a_run(noor: Client, finished: Any, script: Any) -> None:
+def test_the_list_leads_to_the_page_of_a_run(noor: Client, finished: Any, script: Any) -> None:
     script(perfect)
     run = finished(name="As it should be")
 
     page = noor.get(reverse(RUNS)).content.decode()
 
-    assert re.search(r"1\.000 \[[01]\.\d{3} – 1\.000\]", page)
-    assert "Requirement F1" in page
     detail = noor.get(reverse("admin:evaluation_run_change", args=[run.pk])).content.decode()
     assert "Requirement recall" in detail
     assert "As it should be" in page
@@ -154,7 +151,6 @@ def test_figures_on_test_items_wait_for_a_reason(noor, make_release, people):
     )
     execution.work(run.pk, uuid4())
 
-    assert "sealed: say why on its page" in noor.get(reverse(RUNS)).content.decode()
     (row,) = csv.DictReader(io.StringIO(act(noor, "export_csv", run).getvalue().decode()))
     assert (row["test_exact_recall"], row["sealed"]) == ("", "True")
 
@@ -176,10 +172,8 @@ def test_figures_leave_as_files(noor: Client, finished: Any, script: Any) -> Non
     run = finished(name="=1+1")
 
     (row,) = csv.DictReader(io.StringIO(act(noor, "export_csv", run).getvalue().decode()))
-    (same,) = json.loads(act(noor, "export_json", run).content)
 
     assert (row["name"], row["cases"], row["gold"]) == ("'=1+1", "3", "demo@1")
-    assert (same["experiment_id"], same["cases"]) == (run.pk, 3)
 
 
 def test_a_case_is_read_in_words(noor: Client, finished: Any, script: Any) -> None:

@@ -8,7 +8,6 @@ import pytest
 from django.urls import reverse
 
 from evaluation.models import Run
-from evaluation.report.document import document
 from evaluation.report.reading import Reading
 from evaluation.services.run import baselines, planning
 from evaluation.services.run.baselines import BaselineRefused, baseline_of, choice_on
@@ -57,10 +56,9 @@ def test_the_chosen_run_is_what_others_are_measured_against(runs, signed_in, peo
     assert basis is not None
     pair = [basis.why.values[name] for name in ("run", "run2")]
     assert pair == [weak.pk, middle.pk]  # no pair differs by more
-    report = document(Reading(Run.objects.with_progress().get(pk=newest.pk)).report())
-    chosen = report["verdict"]["chosen"]
-    assert chosen is not None
-    assert (report["verdict"]["baseline"], chosen["after_figures_of"]) == (weak.pk, [newest.pk])
+    compared = Reading(Run.objects.with_progress().get(pk=newest.pk)).report().compared
+    assert compared is not None
+    assert compared.before == weak
 
 
 def test_a_choice_keeps_its_date_and_stays_on_record(runs, people, launch, finished, script):

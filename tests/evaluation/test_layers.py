@@ -21,8 +21,8 @@ def chat(project) -> Conversation:
 def test_a_build_keeps_each_layer_with_what_made_it_and_is_done_once(chat):
     built = build(chat)
 
-    assert set(built.ready) == {"topics", "signals", "threads"}
-    topics = built.ready["topics"]
+    assert set(built) == {"topics", "signals", "threads"}
+    topics = built["topics"]
     assert (topics.implementation, topics.config) == (
         "local",
         LayersConfig().model_dump(mode="json"),
@@ -42,8 +42,11 @@ def test_layers_of_another_version_stay_beside(chat):
 
     now = build(chat)
 
-    assert set(now.ready) == set(first.ready)
-    assert set(BuiltLayer.objects.values_list("config_sha256", flat=True)) == {now.key, "1" * 64}
+    assert set(now) == set(first)
+    assert set(BuiltLayer.objects.values_list("config_sha256", flat=True)) == {
+        now["topics"].config_sha256,
+        "1" * 64,
+    }
 
 
 def test_a_build_that_was_killed_goes_on_and_keeps_what_was_ready(chat, monkeypatch):
@@ -61,5 +64,5 @@ def test_a_build_that_was_killed_goes_on_and_keeps_what_was_ready(chat, monkeypa
 
     topics = BuiltLayer.objects.get()
     assert topics.kind == "topics"
-    assert set(build(chat).ready) == {"topics", "signals", "threads"}
+    assert set(build(chat)) == {"topics", "signals", "threads"}
     assert BuiltLayer.objects.filter(pk=topics.pk).exists()

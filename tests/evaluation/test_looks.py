@@ -142,9 +142,11 @@ def test_the_form_leaves_the_test_split_out_unless_it_is_chosen(release, signed_
 
 def test_every_page_and_file_with_test_results_asks_why(run: Run, signed_in: Any) -> None:
     noor, case = signed_in("noor"), _case(run, "test")
-    names = ["run", "run-results", "run-ratings"]
+    names = ["run", "run-ratings"]
     addresses = [reverse(name, args=[run.pk]) for name in names]
-    addresses += [reverse("run-report", args=[run.pk, ending]) for ending in ("html", "csv")]
+    addresses += [
+        reverse("run-report", args=[run.pk, ending]) for ending in ("html", "json", "csv")
+    ]
     parts = ["run-case-reopen", "run-case-document"]
     addresses += [case.get_absolute_url(), *(reverse(n, args=[run.pk, case.pk]) for n in parts)]
 

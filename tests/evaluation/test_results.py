@@ -22,7 +22,7 @@ def test_results_json_has_the_promised_shape(finished: Any, script: Any, signed_
     script(fails(ValueError("no <b>luck</b>"), at="case-001"))
     run = finished()
 
-    document = signed_in("noor").get(reverse("run-results", args=[run.pk])).json()
+    document = signed_in("noor").get(reverse("run-report", args=[run.pk, "json"])).json()
 
     promised = {"timestamp", "run", "gold", "pipeline", "config", "metrics_version",
                 "protocol_version", "metrics", "cases"}  # fmt: skip
@@ -41,7 +41,7 @@ def test_results_json_has_the_promised_shape(finished: Any, script: Any, signed_
 def test_an_undefined_value_is_null_with_its_reason_in_results_json(finished, signed_in):
     run = finished(pipeline="nothing")
 
-    case = signed_in("noor").get(reverse("run-results", args=[run.pk])).json()["cases"][0]
+    case = signed_in("noor").get(reverse("run-report", args=[run.pk, "json"])).json()["cases"][0]
 
     assert case["metrics"]["type_accuracy"] is None
     assert "similar text" in case["undefined"]["type_accuracy"]
@@ -53,7 +53,7 @@ def test_a_run_whose_cases_all_failed_has_no_calibration_error_but_the_reason(
     script(fails(ValueError()))
     run = finished()
 
-    figures = signed_in("noor").get(reverse("run-results", args=[run.pk])).json()["metrics"]
+    figures = signed_in("noor").get(reverse("run-report", args=[run.pk, "json"])).json()["metrics"]
     assert figures["requirement_f1"]["mean"] == 0.0
     for name in ("ece", "mce", "brier"):
         stored = run.aggregates.get(metric=name)

@@ -109,7 +109,6 @@ EXPECTED = {
     "conversations-import": Row(302, 404, 404, 403, 200),
     "conversations-preview": Row(302, 404, 404, 403, 400, post=True),
     "conversations-store": Row(302, 404, 404, 403, 400, post=True),
-    "layers": READERS,
     "agreement": READERS,
     "agreement-csv": Row(302, 404, 404, 409, 409),  # not measured yet
     "adjudication": READERS,
@@ -142,17 +141,14 @@ EXPECTED = {
     "run-case-document-file": Row(302, 404, 404, 404, 404),  # none is written
     "run-progress": READERS,
     "run-verdict": READERS,
-    "run-results": READERS,
     "run-report": Row(302, 404, 404, 302, 302),  # it has no figures
     "runs": READERS,
-    "runs-mine": READERS,
     "run-compare": READERS,
     "run-compare-case": READERS,
     "experiment-file": READERS,
     "run-new": READERS,
     "run-planning": READERS,
     "run-notes": READERS,
-    "run-again": Row(302, 404, 404, 302, 302, post=True),
     "gold-planning": READERS,
     "run-predictions": READERS,
     "run-control": Row(302, 404, 404, 302, 302, post=True),

@@ -235,7 +235,7 @@ def test_files_for_machines_are_the_same_in_every_language(
     project: Project, people: dict[str, User]
 ) -> None:
     about = everything.addresses(project, people)
-    for name in ("table", "agreement-csv", "gold-export", "run-results"):
+    for name in ("table", "agreement-csv", "gold-export"):
         client = Client()
         client.force_login(people["rita"])
         url = reverse(name, args=about[name])

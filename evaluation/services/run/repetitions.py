@@ -61,10 +61,9 @@ def best_value(metric: Metric) -> float:
     return metric.upper if metric.direction == "higher" else metric.lower
 
 
-def of_run(run: Run, metric: Metric, *, right_at: float | None = None) -> Repetitions:
-    """A try is right from the metric's best value on, where nobody says another."""
-    at = best_value(metric) if right_at is None else right_at
-    repeated = Repetitions(metric, at, _tries(run, metric), [])
+def of_run(run: Run, metric: Metric) -> Repetitions:
+    """A try is right that has the best value of the metric."""
+    repeated = Repetitions(metric, best_value(metric), _tries(run, metric), [])
     repeated.rows.extend(_row(repeated, k) for k in range(1, run.repetitions + 1))
     return repeated
 
