@@ -6,7 +6,6 @@ setting needs no change here.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -19,7 +18,6 @@ from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext_lazy as _
 
 from evaluation import judge
-from evaluation.layers import GOLD_LAYERS
 from evaluation.models import EVERY, OPEN, Judging, Kind, Run
 from evaluation.services.judging import answers, judgings
 from evaluation.services.language_models import endpoints
@@ -530,41 +528,16 @@ def small_enough(file: UploadedFile) -> UploadedFile:
 
 class PredictionsForm(MeasuringForm):
     file = forms.FileField(label=_("File"), allow_empty_file=True)
-    metrics = forms.JSONField(
-        label=_("Settings of the metrics"),
-        required=False,
-        initial=dict,
-        help_text=_('For events, as JSON: {"cot": {"enabled": true}}. Empty: the defaults.'),
-        widget=forms.Textarea(attrs={"rows": 2}),
-    )
     names: ClassVar[Mapping[str, str]] = {"predictions": "file"}
-
-    @property
-    def layers_with_settings(self) -> list[str]:
-        """Of the metrics."""
-        return [name for name, layer in GOLD_LAYERS.items() if layer.has_options]
-
-    @property
-    def may_have_settings(self) -> bool:
-        return self.chosen is None or self.chosen.layer in self.layers_with_settings
 
     def clean_file(self) -> UploadedFile:
         return small_enough(self.cleaned_data["file"])
-
-    def clean_metrics(self) -> dict[str, Any]:
-        settings = self.cleaned_data["metrics"]
-        if settings is not None and not isinstance(settings, dict):
-            shown = json.dumps(settings, ensure_ascii=False)[:50]
-            raise forms.ValidationError(
-                _("Settings are an object with names, not %(told)s."), params={"told": shown}
-            )
-        return settings or {}
 
     def _begin(self, reader: Any) -> Run:
         data, file = self.cleaned_data, self.cleaned_data["file"]
         source = predictions.from_file(file, file.name or "file")
         asked = self.request(data["release"], by=reader)
-        return launch.launch(replace(asked, predictions=source, metrics=data["metrics"]))
+        return launch.launch(replace(asked, predictions=source))
 
 
 # --- conversations without gold -------------------------------------------------------------------

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from evaluation.report.pages import run_report
-from evaluation.views.answers import case_answer, run_judge
+from evaluation.views.answers import run_judge
 from evaluation.views.comparison import run_compare, run_compare_case
 from evaluation.views.document import case_document, case_document_file
 from evaluation.views.doubting import case_reopen
@@ -25,10 +25,10 @@ from evaluation.views.ratings import rating, rating_list, rating_store
 from evaluation.views.run import (
     run_carry,
     run_control,
+    run_note,
     run_page,
     run_verdict,
 )
-from evaluation.views.run_notes import run_notes
 from evaluation.views.runs import experiment_file, run_list
 from evaluation.views.suggestions import ask as suggestions_ask
 from evaluation.views.suggestions import overview as suggestions
@@ -69,7 +69,7 @@ urlpatterns = [
     path("runs/<int:pk>/suggest/", run_suggest, name="run-suggest"),
     path("runs/<int:pk>/predictions.jsonl", run_outputs, name="run-outputs"),
     path("runs/<int:pk>/labels.csv", run_labels, name="run-labels"),
-    path("runs/<int:pk>/notes/", run_notes, name="run-notes"),
+    path("runs/<int:pk>/note/", run_note, name="run-note"),
     path("runs/<int:pk>/report.<str:ending>", run_report, name="run-report"),
     path("runs/<int:pk>/gate/", run_gate, name="run-gate"),
     path("runs/<int:pk>/baseline/", run_baseline, name="run-baseline"),
@@ -91,7 +91,6 @@ urlpatterns = [
     path("runs/<int:run_pk>/cases/<int:pk>/", run_case, name="run-case"),
     path("runs/<int:pk>/carry/", run_carry, name="run-carry"),
     path("runs/<int:run_pk>/cases/<int:pk>/reopen/", case_reopen, name="run-case-reopen"),
-    path("runs/<int:run_pk>/cases/<int:pk>/answer/", case_answer, name="run-case-answer"),
     path("runs/<int:run_pk>/cases/<int:pk>/document/", case_document, name="run-case-document"),
     path(
         "runs/<int:run_pk>/cases/<int:pk>/document.<str:form>",

@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods
 
 from evaluation import adapters, judge
 from evaluation.forms import JudgeForm
@@ -28,7 +28,6 @@ from evaluation.models import (
 from evaluation.services.judging import certificates, corrections, judgings
 from evaluation.services.judging.answers import shown
 from evaluation.services.run.answer_scoring import JUDGED
-from evaluation.views.opening import opened_case
 from labeling.words import words
 
 
@@ -130,13 +129,6 @@ def answer_of(case: CaseRun) -> dict[str, Any] | None:
         "waiting": answer.state in (Answer.State.QUEUED, Answer.State.RUNNING),
         "case": case,
     }
-
-
-@require_GET
-def case_answer(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
-    """The answer alone, for the list of cases."""
-    case = opened_case(request, run_pk, pk)
-    return render(request, "evaluation/_answer.html", {"written": answer_of(case), "run": case.run})
 
 
 @require_http_methods(["GET", "POST"])

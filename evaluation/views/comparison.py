@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
@@ -32,40 +31,27 @@ from evaluation.services.run.primary_metrics import sentences
 from evaluation.views.compared_case import units_of
 from evaluation.views.pairs import score_of
 from evaluation.views.plots import forest
-from labeling.core.searching import containing
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation
 from labeling.words import words
 from labeling.work import blindness
 
-CHOICES = 50
 PAGE_SIZE = 50
-
-
-class Chosen(NamedTuple):
-    """What the address names."""
-
-    baseline: Run | None
-    runs: list[Run]
-
-    @property
-    def all(self) -> list[Run]:
-        return [*([self.baseline] if self.baseline else []), *self.runs]
 
 
 @require_GET
 def run_compare(request: HttpRequest) -> HttpResponse:
-    """Without two runs the page asks for them; of runs that cannot be compared it says why."""
+    """Runs are ticked in the list of runs; of runs that cannot be compared the page says why."""
     require_reader(request.user)
-    chosen = _chosen(request)
-    context = _picker(request, chosen)
-    if chosen.baseline and chosen.runs:
-        looks.require_comparison(request.user, chosen.all)
+    baseline, runs = _chosen(request)
+    context: dict[str, Any] = {"baseline": baseline, "runs": runs, "most_runs": MOST_RUNS}
+    if baseline and runs:
+        looks.require_comparison(request.user, [baseline, *runs])
         if request.headers.get("HX-Target") == "compared-slices":
-            slices = _slices(request, chosen.baseline, chosen.runs)
+            slices = _slices(request, baseline, runs)
             return render(request, "evaluation/_compared_slices.html", slices)
-        context |= _compared(request, chosen.baseline, chosen.runs)
+        context |= _compared(request, baseline, runs)
     return render(request, "evaluation/compare.html", context)
 
 
@@ -98,53 +84,21 @@ def run_compare_case(request: HttpRequest, baseline: int, run: int, pk: int) -> 
 # --- which runs -----------------------------------------------------------------------------------
 
 
-def _chosen(request: HttpRequest) -> Chosen:
-    baseline = _runs(request, "baseline")
-    others = {
-        run.pk: run for run in _runs(request, "run") if not baseline or run.pk != baseline[0].pk
-    }
-    return Chosen(baseline[0] if baseline else None, list(others.values())[: MOST_RUNS - 1])
-
-
-def _runs(request: HttpRequest, name: str) -> list[Run]:
+def _chosen(request: HttpRequest) -> tuple[Run | None, list[Run]]:
+    """What the address names. Without a baseline it is the one by rule of a single run, of several
+    the chosen one or the oldest."""
     visible = Run.objects.visible_to(request.user).select_related("release__project")
-    numbers = [whole_number(text) for text in request.GET.getlist(name)[:MOST_RUNS]]
-    wanted = [number for number in numbers if number is not None]
-    by_number = visible.in_bulk(wanted) if wanted else {}
-    return [by_number.get(pk) or get_object_or_404(visible, pk=pk) for pk in wanted]
-
-
-def _picker(request: HttpRequest, chosen: Chosen) -> dict[str, Any]:
-    search = request.GET.get("q", "").strip()
-    matching = _matching(request, chosen.all, search)
-    return {
-        "baseline": chosen.baseline,
-        "runs": chosen.runs,
-        "offered": [*chosen.all, *matching[:CHOICES]],
-        "search": search,
-        "none_fits": bool(search) and not matching,
-        "most": CHOICES if len(matching) > CHOICES else None,
-        "most_runs": MOST_RUNS,
-    }
-
-
-def _matching(request: HttpRequest, chosen: list[Run], search: str) -> list[Run]:
-    """The newest finished runs that fit, and one more than are offered if there are more.
-
-    Only those on the same gold, in any version, once one is chosen. The run with the number
-    searched for is first.
-    """
-    runs = Run.objects.visible_to(request.user).filter(scored_at__isnull=False)
-    if chosen:
-        gold = chosen[0].release
-        runs = runs.filter(release__name=gold.name, release__layer=gold.layer)
-        runs = runs.exclude(pk__in=[run.pk for run in chosen])
-    light = runs.select_related("release").defer("spec", "config", "release__header")
-    number = whole_number(search)
-    numbered = [] if number is None else list(light.filter(pk=number))
-    fitting = light.filter(containing("name", search) | Q(pipeline__icontains=search))
-    others = fitting.exclude(pk__in=[run.pk for run in numbered])
-    return [*numbered, *others[: CHOICES + 1 - len(numbered)]]
+    texts = [*request.GET.getlist("baseline")[:1], *request.GET.getlist("run")]
+    numbers = dict.fromkeys(number for number in map(whole_number, texts) if number is not None)
+    runs = [get_object_or_404(visible, pk=number) for number in [*numbers][:MOST_RUNS]]
+    if "baseline" in request.GET:
+        return (runs[0], runs[1:]) if runs else (None, [])
+    if len(runs) == 1:
+        rule = baselines.baseline_of(runs[0]) if runs[0].scored_at else None
+        return rule.run if rule else None, runs
+    chosen = {choice.run_id for run in runs if (choice := baselines.choice_of(run))}
+    runs.sort(key=lambda run: (run.pk not in chosen, run.pk))
+    return runs[0] if runs else None, runs[1:]
 
 
 # --- what is concluded ----------------------------------------------------------------------------
@@ -265,5 +219,4 @@ def _kept(request: HttpRequest) -> str:
     """The address of this page without the number of the page."""
     kept = request.GET.copy()
     kept.pop("page", None)
-    kept.pop("q", None)
     return f"?{kept.urlencode()}"

@@ -23,17 +23,9 @@ from evaluation.views.opening import any_run, opened
 from evaluation.views.run_cases import table_of
 from labeling.operation import health
 from labeling.templatetags.figures import percent
-from labeling.translation import lazy
 from pipelines.registry import PIPELINES
 
 ENDED = {Run.Status.FINISHED, Run.Status.CANCELLED, Run.Status.FAILED}
-ERRORS = {
-    "rate": lazy("the model took no more requests"),
-    "transient": lazy("out of time or out of reach"),
-    "permanent": lazy("an error of the pipeline"),
-    "parse": lazy("an unreadable reply"),
-    "": lazy("not classed"),
-}
 
 
 @require_GET
@@ -94,10 +86,6 @@ def _at_work(run: Run, *, left: int) -> dict[str, Any]:
             # whether its worker has stopped reporting, so that another one will take it over
             (case, bool(case.lease_expires_at and case.lease_expires_at < now))
             for case in pace.running
-        ],
-        "errors": [
-            {"error_class": name, "title": ERRORS.get(name, name), "n": n}
-            for name, n in pace.errors
         ],
         **_spending(run),
     }

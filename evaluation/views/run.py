@@ -15,7 +15,7 @@ from evaluation.models import Aggregate, Run
 from evaluation.services import looks
 from evaluation.services.language_models import bills, budgets, endpoints
 from evaluation.services.launch import carrying, spec
-from evaluation.services.run import exposures, results
+from evaluation.services.run import exposures, notes, results
 from evaluation.services.run.baselines import baseline_of
 from evaluation.services.run.comparisons import compare_runs
 from evaluation.services.run.primary_metrics import primary_of
@@ -24,7 +24,7 @@ from evaluation.templatetags.present import told
 from evaluation.views import run_tabs
 from evaluation.views.answers import called_off
 from evaluation.views.live import progress_of
-from evaluation.views.opening import any_run, opened, opened_run
+from evaluation.views.opening import any_run, get_run, opened, opened_run
 from evaluation.views.plots import picture_of
 from labeling.core.views.access import refusals_told, said_by
 from labeling.domain.errors import RuleError
@@ -163,6 +163,16 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
             "call off retry": _("What was left is called off; the run is scored again."),
         }
         messages.success(request, done[called_off(run, action) or action])
+    return redirect(run)
+
+
+@require_POST
+def run_note(request: HttpRequest, pk: int) -> HttpResponse:
+    """Earlier texts stay in the log of the project."""
+    run = get_run(request, pk)
+    with refusals_told(request):
+        notes.write(run, request.POST.get("note", ""), by=request.user)
+        messages.success(request, _("Saved."))
     return redirect(run)
 
 

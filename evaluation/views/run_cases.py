@@ -38,7 +38,7 @@ OUTCOMES = {
 OF_FIGURES = (FAILURE, UNDEFINED, BEST)
 """Nothing of a run without gold."""
 STATES = CaseRun.State
-FILTERS = ("text", "outcome", "error", "split", "exposure")
+FILTERS = ("text", "outcome", "split")
 """Any of them together: the address is the view, and can be kept or sent."""
 ADDRESSED = ("sort", *FILTERS, "page")
 """What the address says of the table: with any of it, the tab of cases is meant."""
@@ -67,9 +67,7 @@ class Asked(NamedTuple):
     text: str
     """In the id of the case or in its gold: messages and labels."""
     outcome: str
-    error: str
     split: str
-    exposure: str
     page: str
 
     @property
@@ -90,9 +88,7 @@ def asked_of(request: HttpRequest) -> Asked:
         order=chosen("sort", [f"{sign}{name}" for name in METRICS for sign in ("", "-")]),
         text=request.GET.get("text", "").strip()[:LONGEST_TEXT],
         outcome=chosen("outcome", OUTCOMES),
-        error=chosen("error", CaseRun.ErrorClass.values),
         split=chosen("split", Conversation.Split.values),
-        exposure=chosen("exposure", CaseRun.Exposure.values),
         page=request.GET.get("page", ""),
     )
 
@@ -120,9 +116,7 @@ def table_of(request: HttpRequest, run: Run, *, total: int) -> dict[str, Any]:
         "unsorted": asked.address(sort=""),
         "outcomes": [each for each in outcomes if primary or each[0] not in OF_FIGURES],
         "filtered": any(asked.filters.values()),
-        "error_classes": CaseRun.ErrorClass.choices,
         "splits": () if run.split in Conversation.Split.values else Conversation.Split.choices,
-        "exposures": CaseRun.Exposure.choices,
         "page": page,
         "page_address": asked.address(),
         "n_all": total,
@@ -159,10 +153,8 @@ def _with_text(cases: Any, text: str, blind: QuerySet[Conversation]) -> Any:
 
 
 def _that_fit(cases: Any, asked: Asked, primary: Metric | None) -> Any:
-    if asked.error:
-        cases = cases.filter(state=STATES.FAILED, error_class=asked.error)
-    same = {"item__split": asked.split, "exposure": asked.exposure}
-    cases = cases.filter(**{field: value for field, value in same.items() if value})
+    if asked.split:
+        cases = cases.filter(item__split=asked.split)
     return _with_outcome(cases, asked.outcome, primary)
 
 

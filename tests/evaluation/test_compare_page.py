@@ -98,19 +98,6 @@ def shown_cases(client: Any, url: str) -> list[str]:
 # --- which runs -----------------------------------------------------------------------------------
 
 
-def test_runs_and_their_baseline_are_chosen_in_one_form(pair, finished, signed_in):
-    baseline, run = pair
-    third = finished(release=run.release, name="third")
-
-    page = signed_in("noor").get(address(baseline, run))
-
-    assert page.context["offered"] == [baseline, run, third]
-    shown = page.content.decode()
-    assert f'name="baseline" value="{baseline.pk}" checked' in shown
-    assert f'name="run" value="{run.pk}" checked' in shown
-    assert f'name="run" value="{third.pk}" aria' in shown
-
-
 def test_a_run_that_cannot_be_compared_does_not_hide_the_others(pair, launch, signed_in):
     waiting = launch(release=pair[0].release)
 

@@ -9,13 +9,12 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import escape
 from scipy.stats import ttest_1samp
 
 from evaluation.models import CaseRun, Run
 from evaluation.services.run import conclusions, experiments, primary_metrics
+from evaluation.services.run.baselines import baseline_of
 from evaluation.services.run.comparisons import NotComparable, compare_runs
-from evaluation.views import comparison
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import nothing, perfect, requirement
 from tests.evaluation.screens import queries
@@ -196,50 +195,25 @@ def test_the_page_shows_the_verdict_and_costs_no_more_with_more_cases(
     assert queries(client, address(before, after)) == few
 
 
-def offered(response: Any) -> list[Run]:
-    return list(response.context["offered"])
-
-
-@pytest.mark.parametrize("chosen", ["baseline", "run"])
-def test_beside_a_chosen_run_only_those_on_its_gold_are_offered(
-    chosen, script, finished, make_release, signed_in
+def test_of_ticked_runs_the_chosen_one_is_the_baseline_else_the_oldest(
+    pair, finished, launch, signed_in
 ):
-    script(perfect)
-    one, _ = (finished(release=make_release(2, name=name)) for name in ("one", "two"))
-    again = finished(release=one.release)
-
-    page = signed_in("noor").get(reverse("run-compare"), {chosen: one.pk})
-
-    assert offered(page) == [one, again]
-
-
-@pytest.mark.parametrize("asked", ["number", "name", "pipeline"])
-def test_an_older_run_than_those_offered_is_found(asked, script, finished, signed_in, monkeypatch):
-    monkeypatch.setattr(comparison, "CHOICES", 1)
-    script(perfect)
     noor, url = signed_in("noor"), reverse("run-compare")
-    old = finished(pipeline="nothing", name="The first try")
-    new = finished()
+    third, waiting = finished(release=pair[0].release), launch(name="waiting")
 
-    all_of_them = noor.get(url)
-    search = {"number": str(old.pk), "name": "FIRST", "pipeline": "nothi"}[asked]
-    result = noor.get(url, {"q": search})
-    beside = noor.get(url, {"q": search, "run": new.pk})
+    def shown(*runs: Run) -> tuple[Run | None, list[Run]]:
+        context = noor.get(url, {"run": [run.pk for run in runs]}).context
+        return context["baseline"], context["runs"]
 
-    assert offered(all_of_them) == [new]
-    assert "Search for the others" in all_of_them.content.decode()
-    assert (offered(result), offered(beside)) == ([old], [new, old])
-
-
-def test_a_search_that_finds_no_run_says_so(pair, signed_in, launch):
-    noor, url = signed_in("noor"), reverse("run-compare")
-    waiting = launch(name="waiting")
-
-    for search in (str(waiting.pk), "waiting", "<none>"):
-        page = noor.get(url, {"q": search})
-        assert offered(page) == []
-        assert f"No finished run has the number “{escape(search)}”" in page.content.decode()
-        assert "There is nothing to compare yet" not in page.content.decode()
+    assert shown(third, pair[1], pair[0]) == (pair[0], [pair[1], third])
+    assert shown(third) == (baseline_of(third).run, [third])
+    assert shown(waiting) == (None, [waiting])
+    assert shown() == (None, [])
+    noor.post(reverse("run-baseline", args=[third.pk]))
+    assert shown(pair[0], third) == (third, [pair[0]])
+    listed = noor.get(reverse("runs")).content.decode()
+    assert f'name="run" value="{third.pk}"' in listed
+    assert f'name="run" value="{waiting.pk}"' not in listed
 
 
 def test_the_command_writes_json(pair: tuple[Run, Run], capsys: Any) -> None:

@@ -133,7 +133,6 @@ EXPECTED = {
     "gold-verify": Row(302, 404, 404, 200, 200, post=True),
     "run": READERS,
     "run-case": READERS,
-    "run-case-answer": READERS,
     "run-carry": Row(302, 404, 404, 302, 302, post=True),
     "run-case-reopen": READERS,
     "run-judge": Row(302, 404, 404, 302, 302),  # it has no answers to judge
@@ -148,7 +147,7 @@ EXPECTED = {
     "experiment-file": READERS,
     "run-new": READERS,
     "run-planning": READERS,
-    "run-notes": READERS,
+    "run-note": Row(302, 404, 404, 302, 302, post=True),
     "gold-planning": READERS,
     "run-predictions": READERS,
     "run-control": Row(302, 404, 404, 302, 302, post=True),

@@ -1,11 +1,9 @@
-"""How fast a run goes, what it is at, and what failed: read from its rows alone."""
+"""How fast a run goes, and what it is at: read from its rows alone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-
-from django.db.models import Count
 
 from evaluation.models import CaseRun, Run
 from labeling.core import clock
@@ -27,12 +25,10 @@ class Pace:
     per_second: float | None
     seconds_left: float | None
     running: list[CaseRun]
-    errors: list[tuple[str, int]]
-    """Classes of errors with the number of failed cases, the most frequent first."""
 
 
 def pace_of(run: Run, *, left: int) -> Pace:
-    """Three queries, however many cases there are.
+    """Two queries, however many cases there are.
 
     What ended before the run was resumed is left out, and the pause with it.
     """
@@ -47,12 +43,9 @@ def pace_of(run: Run, *, left: int) -> Pace:
         per_second = (len(times) - 1) / span if span > 0 else None
     in_work = cases.filter(state=CaseRun.State.RUNNING).select_related("item", "talk")
     in_work = in_work.order_by("lease_expires_at", "pk")  # of an index: by number they are searched
-    failed = cases.filter(state=CaseRun.State.FAILED).order_by()
-    counted = failed.values_list("error_class").annotate(n=Count("pk")).order_by("-n")
     running = in_work.defer("output", "usage", "item__canonical", "talk__text")
     return Pace(
         per_second=per_second,
         seconds_left=left / per_second if per_second else None,
         running=sorted(running[:IN_WORK], key=lambda case: case.pk)[:SHOWN],
-        errors=list(counted),
     )
