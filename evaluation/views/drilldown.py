@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -25,8 +25,6 @@ from evaluation.views.compared_case import units_of
 from evaluation.views.evidence import evidence_of
 from evaluation.views.opening import opened_case
 from evaluation.views.pairs import (
-    Label,
-    PairRow,
     conversation_of,
     current_scores,
     returned_rows,
@@ -41,17 +39,6 @@ from labeling.models import Annotation, Guideline
 from labeling.translation import translated_keys
 from labeling.words import words_of
 from labeling.work.rules.keys import CASE_KEYS
-
-
-class LabelPeople(NamedTuple):
-    """Who holds a gold label, whose own one says it in other words, and who has none like it."""
-
-    number: int
-    label: Label
-    how: str
-    by: list[str]
-    differently: list[str]
-    without: list[str]
 
 
 @require_GET
@@ -110,7 +97,11 @@ def _measured(request: HttpRequest, case: CaseRun) -> dict[str, Any]:
             {**annotator, "submitted": submitted.get(annotator["username"])}
             for annotator in provenance.get("annotators", [])
         ],
-        "label_provenance": _label_provenance(rows, provenance),
+        "origins": [
+            (row, origin)
+            for row in rows
+            if row.gold and (origin := provenance.get("labels", {}).get(row.uid))
+        ],
         "guideline": _guideline(case, provenance),
         "steps": present.steps_of(case.output),
         "scores": list(zip(scores, cells, strict=True)),
@@ -150,20 +141,6 @@ def _submitted(case: CaseRun, provenance: Provenance) -> dict[str, datetime]:
     )
     rows = answers.values_list("assignment__annotator__username", "submitted_at")
     return {name: at for name, at in rows if at}
-
-
-def _label_provenance(rows: Sequence[PairRow], provenance: Provenance) -> list[LabelPeople]:
-    labels = provenance.get("labels", {})
-    shown = []
-    for row in rows:
-        origin = labels.get(row.uid)
-        if row.gold is not None and origin is not None:
-            dissent = origin.get("dissent", [])
-            differently = [each["annotator"] for each in dissent if each["label"]]
-            without = [each["annotator"] for each in dissent if not each["label"]]
-            how, by = origin.get("how", ""), origin.get("by", [])
-            shown.append(LabelPeople(row.number, row.gold, how, by, differently, without))
-    return shown
 
 
 def _guideline(case: CaseRun, provenance: Provenance) -> ShownGuideline | None:

@@ -189,7 +189,8 @@ def test_retry_clone_and_concurrency_by_api_and_command(script, finished, launch
     with pytest.raises(CommandError, match="Nothing of this run has failed"):
         call_command("steer_run", "retry", str(run.pk))
     run.cases.filter(part="").update(state="failed", output=None, error=Fact("answer.called_off"))
-    call_command("evaluate", "--retry", str(run.pk))
+    call_command("steer_run", "retry", str(run.pk))
+    call_command("evaluate", "--resume", str(run.pk))
     call_command("evaluate", "--clone", str(run.pk), "--name", "third", "--concurrency", "1")
     third = Run.objects.get(name="third")
     assert (third.concurrency, third.scored_at is not None) == (1, True)

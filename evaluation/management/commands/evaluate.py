@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,14 @@ from evaluation.management.base import (
     settings_in,
 )
 from evaluation.models import EVERY, OPEN, Run
+from evaluation.report.reading import FORMS, Reading
 from evaluation.services import looks
 from evaluation.services.language_models import bills
 from evaluation.services.launch import batches, cloning, config_files, launch, measuring
 from evaluation.services.launch.config_files import FORMATS
 from evaluation.services.launch.launch import LaunchRefused, LaunchRequest
 from evaluation.services.launch.predictions import Source, from_file
-from evaluation.services.run import gates, outputs, planning, results
+from evaluation.services.run import gates, planning, results
 from evaluation.services.work import slots, steering
 from labeling.core import acting
 from labeling.exchange import building
@@ -45,8 +45,8 @@ class Command(RunCommand):
     help = (
         "Measure a pipeline, or predictions made elsewhere, against a frozen gold release, in the "
         "foreground. Exit status: 0 measured, 1 a threshold of the configuration file was missed, "
-        "2 not measurable. A run that was stopped goes on with --resume; --retry tries again what "
-        "failed of a run, and --clone launches it again with what the other options change."
+        "2 not measurable. A run that was stopped goes on with --resume, and --clone launches one "
+        "again with what the other options change."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -59,9 +59,6 @@ class Command(RunCommand):
         )
         parser.add_argument(
             "--resume", type=int, nargs="+", metavar="RUN", help="continue stopped runs"
-        )
-        parser.add_argument(
-            "--retry", type=int, nargs="+", metavar="RUN", help="try again what failed of runs"
         )
         parser.add_argument(
             "--clone",
@@ -79,7 +76,7 @@ class Command(RunCommand):
                 return
             launched = batches.launch(file) if file else []
             started = [each.run for each in launched] or self._started(options)
-            resumed = started if options["resume"] or options["retry"] else []
+            resumed = started if options["resume"] else []
             others = [run for run in resumed if not _is_own(run) or run.scored_at]
             self.state_results(others, options["reason"])
             self.work([run.pk for run in started])
@@ -112,8 +109,6 @@ class Command(RunCommand):
     def _started(self, options: dict[str, Any]) -> list[Run]:
         if options["resume"]:
             return [self._resumed(number, options) for number in options["resume"]]
-        if options["retry"]:
-            return [self._retried(number) for number in options["retry"]]
         if options["predictions"]:
             with options["predictions"].open("rb") as file:
                 source = from_file(file, options["predictions"].name)
@@ -126,12 +121,6 @@ class Command(RunCommand):
         else:
             request = _request(options)
         return [launch.launch(request, queue=False)]
-
-    def _retried(self, number: int) -> Run:
-        run = self.run_numbered(number)
-        slots.keep_for_command([run.pk])
-        steering.retry(run, by=acting.person())
-        return run
 
     def _resumed(self, number: int, options: dict[str, Any]) -> Run:
         budget = {name: options[OPTIONS[name]] for name in ("budget_cost", "budget_tokens")}
@@ -174,9 +163,16 @@ class Command(RunCommand):
             self.stdout.write(f"{synthetic} of {run.cases.count()} cases are synthetic.")
 
     def _write(self, run: Run, folder: Path, formats: Sequence[str]) -> None:
+        """A file of predictions has each case once: every further repetition has its own."""
+        if run.scored_at is None:
+            return
         folder.mkdir(parents=True, exist_ok=True)
         for name in formats:
-            _WRITERS[name](run, folder / FORMATS[name])
+            for number in range(1, 1 + (run.repetitions if name == "predictions" else 1)):
+                path = folder / FORMATS[name]
+                own = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
+                with building.whole(own) as file:
+                    file.writelines(Reading(run, repetition=number).text(FORMS[name], address=""))
         written = ", ".join(str(folder / FORMATS[name]) for name in formats)
         self.stdout.write(f"Wrote {written}.")
 
@@ -291,7 +287,7 @@ def _add_how(parser: ArgumentParser) -> None:
 
 def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
     """The configuration file; next to a pipeline or predictions a file only holds settings."""
-    what = ("gold", "pipeline", "predictions", "resume", "retry", "clone")
+    what = ("gold", "pipeline", "predictions", "resume", "clone")
     if options["config"] is None or any(options[name] for name in what):
         return None
     for name in (*(OPTIONS[field] for field in PLAIN), "mode", "arc_cases", "judge_prompt"):
@@ -377,30 +373,3 @@ def _release(options: dict[str, Any]) -> GoldRelease:
 def _is_own(run: Run) -> bool:
     """Of this command line, which was asked for the reason when it launched it."""
     return run.requested_by is None or acting.is_console(run.requested_by)
-
-
-def _write_results(run: Run, path: Path) -> None:
-    document = results.results_document(run)
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    with building.whole(path) as file:
-        file.write(text + "\n")
-
-
-def _write_cases(run: Run, path: Path) -> None:
-    with building.whole(path) as file:
-        file.writelines(results.case_table(run))
-
-
-def _write_predictions(run: Run, path: Path) -> None:
-    """A file of predictions has each case once: every further repetition has its own."""
-    for repetition in range(1, run.repetitions + 1):
-        own = path if repetition == 1 else path.with_stem(f"{path.stem}-{repetition}")
-        with building.whole(own) as file:
-            file.writelines(outputs.prediction_lines(run, repetition=repetition))
-
-
-_WRITERS: dict[str, Callable[[Run, Path], None]] = {
-    "json": _write_results,
-    "csv": _write_cases,
-    "predictions": _write_predictions,
-}
