@@ -7,7 +7,7 @@ setting needs no change here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from io import BytesIO
 from typing import Any, ClassVar, NamedTuple, cast
@@ -53,6 +53,16 @@ def _number(least: float | None, most: float | None, *, whole: bool = True) -> f
     """A browser keeps to the limits; whether a value makes sense, ``launch.check`` says."""
     limits = {"min": least, "max": most, "step": None if whole else "any"}
     return forms.NumberInput({name: limit for name, limit in limits.items() if limit is not None})
+
+
+def _whole(
+    label: Any, least: int, most: int | None, about: Any = "", initial: int | None = None
+) -> forms.IntegerField:
+    """May be left out."""
+    widget = _number(least, most)
+    return forms.IntegerField(
+        label=label, required=False, widget=widget, help_text=about, initial=initial
+    )
 
 
 SPLITS = [
@@ -163,11 +173,8 @@ class BudgetForm(forms.Form):
             "What language models may cost; empty: no limit. The run pauses when it is used up."
         ),
     )
-    budget_tokens = forms.IntegerField(
-        label=_("Budget in tokens"),
-        required=False,
-        widget=_number(1, None),
-        help_text=_("The same in tokens of prompts and replies together."),
+    budget_tokens = _whole(
+        _("Budget in tokens"), 1, None, _("The same in tokens of prompts and replies together.")
     )
 
 
@@ -247,9 +254,15 @@ class PipelineForm(BudgetForm, StartingForm):
         return any(map(self.differs, self.more))
 
 
+LAUNCHED = {field.name: field.default for field in fields(LaunchRequest)}
+"""What a launch takes where nobody says anything."""
+
+
 class MeasuringForm(StartingForm):
     """On which gold something is measured."""
 
+    shown: tuple[str, ...] = ("split", "reason", "name")
+    """Fields of the request that it asks for."""
     release = forms.ModelChoiceField(
         GoldRelease.objects.none(),
         label=_("Gold release"),
@@ -295,8 +308,12 @@ class MeasuringForm(StartingForm):
     def request(self, release: GoldRelease, *, by: Any = None) -> LaunchRequest:
         """Of a form that has faults, what is right in it: what it takes is shown all the same."""
         data = self.cleaned_data
-        named: dict[str, Any] = {name: data.get(name) or "" for name in ("split", "reason", "name")}
-        return LaunchRequest(release=release, requested_by=by, **named)
+        left_out = {name: LAUNCHED[name] for name in self.shown if data.get(name) in (None, "")}
+        named = {name: data.get(name) for name in self.shown} | left_out
+        return replace(self._asked(release, by), **named)
+
+    def _asked(self, release: GoldRelease, by: Any) -> LaunchRequest:
+        return LaunchRequest(release=release, requested_by=by)
 
     def foreseen(self) -> Foreseen | None:
         """What the run would take and could show; None without gold."""
@@ -316,20 +333,14 @@ def _releases(reader: Any) -> Any:
     return GoldRelease.objects.visible_to(reader).light()
 
 
-KEPT = ("size", "metrics", "thresholds", "judge_prompts")
-"""What a request holds and the form does not show."""
-
-
 class LaunchForm(PipelineForm, MeasuringForm):
-    repetitions = forms.IntegerField(
-        label=_("Repetitions"), initial=1, required=False, widget=_number(1, MOST_REPETITIONS)
-    )
-    seed = forms.IntegerField(
-        label=_("Seed"),
+    repetitions = _whole(_("Repetitions"), 1, MOST_REPETITIONS, initial=1)
+    seed = _whole(
+        _("Seed"),
+        0,
+        MAX_SEED,
+        _("Kept with the run. Intervals are computed: none is drawn at random."),
         initial=0,
-        required=False,
-        widget=_number(0, MAX_SEED),
-        help_text=_("Kept with the run. Intervals are computed: none is drawn at random."),
     )
     evaluate_answers = forms.BooleanField(
         label=_("Evaluate answers"),
@@ -339,20 +350,17 @@ class LaunchForm(PipelineForm, MeasuringForm):
             "judge scores the answers."
         ),
     )
-    concurrency = forms.IntegerField(
-        label=_("Concurrency"),
-        required=False,
-        widget=_number(1, MOST_CONCURRENCY),
-        help_text=_("Cases worked on at a time; empty: as the settings say. It can be changed."),
+    concurrency = _whole(
+        _("Concurrency"),
+        1,
+        MOST_CONCURRENCY,
+        _("Cases worked on at a time; empty: as the settings say. It can be changed."),
     )
     like = forms.IntegerField(required=False, widget=forms.HiddenInput)
-    keep = forms.BooleanField(
-        label=_("As in the run it begins with"),
-        required=False,
-        help_text=_(
-            "Also what this form does not show: which items, settings of the metrics, thresholds, "
-            "prompts of the judge."
-        ),
+    shown = (
+        *MeasuringForm.shown,
+        *("pipeline", "repetitions", "seed", "evaluate_answers", "concurrency", "model"),
+        *BudgetForm.base_fields,
     )
     more_names = ("repetitions", "seed", "concurrency", *PipelineForm.more_names)
 
@@ -367,33 +375,13 @@ class LaunchForm(PipelineForm, MeasuringForm):
         """Also everything as it was in a run."""
         number = whole_number(asked.get("like", ""))
         run = Run.objects.visible_to(reader).filter(pk=number).first() if number else None
-        like = cls.as_in(run) if run and run.pipeline != predictions.NAME else {}
-        return like | super().start(asked, reader)
-
-    @classmethod
-    def as_in(cls, run: Run) -> dict[str, Any]:
-        """What somebody would have chosen for this run, to begin another from it."""
-        same = ("pipeline", "name", "repetitions", "seed", "concurrency", *BudgetForm.base_fields)
-        return {
-            **{name: getattr(run, name) for name in same},
-            "release": run.release_id,
-            "split": run.split or cloning.every(run),
-            "evaluate_answers": run.spec.asks_for_answers,
-            "model": endpoints.name_in(run.spec.model) if run.spec.model else DEFAULT,
-            "like": run.pk,
-            "keep": True,
-            **{setting_name(run.pipeline, name): value for name, value in run.config.items()},
-        }
-
-    @property
-    def may_keep(self) -> bool:
-        """Whether the run that this one begins with has what the form does not show."""
-        run = self.begins_with
-        return run is not None and any(self._kept(run).values())
-
-    def _kept(self, run: Run) -> dict[str, Any]:
-        before = cloning.request(run, by=self.reader)
-        return {name: getattr(before, name) for name in KEPT}
+        if run is None or run.pipeline == predictions.NAME or run.carried_from_id:
+            return super().start(asked, reader)
+        before = cloning.request(run, by=reader)
+        same = {name: getattr(before, name) for name in cls.shown}
+        config = {setting_name(run.pipeline, name): each for name, each in run.config.items()}
+        like = {"release": run.release_id, "like": run.pk}
+        return {**same, **like, **config, **super().start(asked, reader)}
 
     @property
     def can_judge(self) -> bool:
@@ -410,31 +398,20 @@ class LaunchForm(PipelineForm, MeasuringForm):
         return self.layers <= {*self.asking_layers}
 
     def request(self, release: GoldRelease, *, by: Any = None) -> LaunchRequest:
-        data, repetitions = self.cleaned_data, self.cleaned_data.get("repetitions")
-        kept = self._kept(self.begins_with) if data.get("keep") and self.begins_with else {}
-        if not data.get("evaluate_answers"):
-            kept.pop("judge_prompts", None)
-        limits: dict[str, Any] = {
-            name: data.get(name) for name in ("budget_cost", "budget_tokens", "concurrency")
-        }
-        return replace(
-            super().request(release, by=by),
-            pipeline=data.get("pipeline", ""),
-            config=self.config(),
-            repetitions=1 if repetitions is None else repetitions,
-            seed=data.get("seed") or 0,
-            evaluate_answers=data.get("evaluate_answers", False),
-            model=data.get("model") or DEFAULT,
-            **limits,
-            **kept,
-        )
+        return replace(super().request(release, by=by), config=self.config())
+
+    def _asked(self, release: GoldRelease, by: Any) -> LaunchRequest:
+        """As in the run that it begins with is also what the form does not show."""
+        run = self.begins_with
+        if run is None or run.release.layer != release.layer:
+            return super()._asked(release, by)
+        answers_too = self.cleaned_data.get("evaluate_answers", False)
+        changes = {"release": release, "evaluate_answers": answers_too}
+        return cloning.request(run, changes, by=by)
 
     @property
     def names(self) -> Mapping[str, str]:  # type: ignore[override]
-        return {
-            "config": setting_name(self.cleaned_data["pipeline"], ""),
-            **dict.fromkeys(KEPT, "keep"),
-        }
+        return {"config": setting_name(self.cleaned_data["pipeline"], "")}
 
 
 class JudgeForm(BudgetForm):

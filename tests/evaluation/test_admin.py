@@ -6,8 +6,6 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
-from tests.evaluation.conftest import perfect
-
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 GOLD = "admin:labeling_goldrelease_changelist"
@@ -42,21 +40,6 @@ def test_staff_without_a_role_are_not_offered_to_launch(release, signed_in, peop
 
     assert "demo" in listed
     assert "Evaluate with a pipeline" not in listed
-
-
-@pytest.mark.parametrize("model", ["run", "caserun", "score", "aggregate"])
-def test_results_can_be_read_and_not_changed(finished, script, signed_in, model):
-    script(perfect)
-    run = finished()
-    found: Any = {"run": run, "caserun": run.cases.first(), "aggregate": run.aggregates.first()}
-    found["score"] = found["caserun"].scores.first()
-    admin = signed_in("admin")
-    pk = found[model].pk
-
-    assert admin.get(reverse(f"admin:evaluation_{model}_changelist")).status_code == 200
-    assert admin.get(reverse(f"admin:evaluation_{model}_change", args=[pk])).status_code == 200
-    assert admin.get(reverse(f"admin:evaluation_{model}_add")).status_code == 403
-    assert admin.post(reverse(f"admin:evaluation_{model}_delete", args=[pk])).status_code == 403
 
 
 def test_runs_are_filtered_by_their_derived_status(launch, finished, signed_in):

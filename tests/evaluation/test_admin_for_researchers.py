@@ -82,15 +82,6 @@ def test_every_link_that_the_admin_shows_opens(noor, finished, script, elsewhere
     assert any(re.fullmatch(r"/admin/evaluation/caserun/\d+/change/", link) for link in seen)
 
 
-def test_the_first_page_lists_tables_by_stage_under_plain_names(noor: Client) -> None:
-    listed = noor.get(reverse("admin:index")).context["app_list"]
-
-    assert [stage["name"] for stage in listed] == ["Gold", "Runs", "Results", "Judges"]
-    named = [str(model["name"]) for stage in listed for model in stage["models"]]
-    assert {"Gold releases", "Runs", "Cases", "Figures", "Gate decisions"} <= set(named)
-    assert not {"Stage traces", "Cached replies", "Users", "Assignments"} & set(named)
-
-
 def test_staff_without_a_role_see_nothing_and_administrators_everything(people, signed_in, project):
     User.objects.filter(username="olga").update(is_staff=True)
     olga = Client()
@@ -129,19 +120,6 @@ def test_staff_change_their_password_where_tries_are_counted(noor: Client) -> No
     for method in (noor.get, noor.post):
         reply = method(reverse("admin:password_change"), sent)
         assert (reply.status_code, reply["Location"]) == (302, reverse("password-change"))
-
-
-def test_the_list_leads_to_the_page_of_a_run(noor: Client, finished: Any, script: Any) -> None:
-    script(perfect)
-    run = finished(name="As it should be")
-
-    page = noor.get(reverse(RUNS)).content.decode()
-
-    detail = noor.get(reverse("admin:evaluation_run_change", args=[run.pk])).content.decode()
-    assert "Requirement recall" in detail
-    assert "As it should be" in page
-    assert f'href="{run.get_absolute_url()}"' in page
-    assert reverse("run-new") in page
 
 
 def test_figures_on_test_items_wait_for_a_reason(noor, make_release, people):

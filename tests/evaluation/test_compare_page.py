@@ -224,15 +224,6 @@ def test_the_plot_has_better_on_the_right_whichever_way_a_metric_goes(name, chan
     assert plot.margin_low < 50 < plot.margin_low + plot.margin_width
 
 
-def test_the_plot_is_drawn_with_points_in_every_language(pair, signed_in):
-    with override("de"):
-        page = signed_in("noor").get(address(*pair), headers={"Accept-Language": "de"})
-
-    assert 'x1="50%"' in page.content.decode()
-    assert ",0%" not in page.content.decode()
-    assert "style=" not in page.content.decode()
-
-
 # --- the cases ------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import json
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,15 +49,6 @@ def test_evaluate_prints_a_summary_and_writes_its_files(release, script, tmp_pat
         lines = [json.loads(line) for line in (folder / name).read_text().splitlines()]
         assert [line["case_id"] for line in lines] == ["case-000", "case-001", "case-002"]
         assert lines[0]["scores"]["requirement_f1"] == 1.0
-
-
-def test_settings_come_from_a_file(release: Any, tmp_path: Path) -> None:
-    settings = tmp_path / "settings.yaml"
-    settings.write_text("confidence: 0.25\n")
-
-    evaluate("--gold", "demo@1", "--pipeline", "everything", "--config", str(settings))
-
-    assert Run.objects.get().config == {"confidence": 0.25}
 
 
 @pytest.mark.parametrize(

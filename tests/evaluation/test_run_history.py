@@ -225,13 +225,11 @@ def test_what_the_form_has_no_field_for_is_kept_or_left_out(launch, project, sig
     )
     noor, url = signed_in("noor"), reverse("run-new")
 
-    offered = noor.get(url, {"like": run.pk}).context["form"]
-    posted = {"release": run.release_id, "pipeline": "nothing", "like": run.pk}
-    noor.post(url, posted | {"keep": "on"})
+    posted = {"release": run.release_id, "pipeline": "nothing"}
+    noor.post(url, posted | {"like": run.pk})
     noor.post(url, posted)
 
     same, part = Run.objects.order_by("pk")[1:]
-    assert (offered.may_keep, offered["keep"].value()) == (True, True)
     assert same.spec.metrics_config == run.spec.metrics_config != part.spec.metrics_config
     assert (same.spec.size, same.spec.thresholds) == (2, {"hallucination_rate": 0.2})
     assert (part.spec.size, part.spec.thresholds) == (None, {})

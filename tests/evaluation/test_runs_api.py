@@ -1,4 +1,4 @@
-"""Pipelines, cases, experiments, thresholds, notes and predictions of files, for programs."""
+"""Pipelines, runs, cases and predictions of files, for programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluation.models import Run
 from evaluation.services.launch import predictions
-from evaluation.services.run import notes
 from labeling.models import Membership
 from tests import factories
 from tests.evaluation.conftest import perfect
@@ -66,18 +65,22 @@ def test_who_labels_a_conversation_blind_reads_no_gold_of_it_in_a_case(
     assert signed_in("rita").get(blind).status_code == 200
 
 
-def test_runs_are_narrowed_as_on_the_page(launch: Any, signed_in: Any) -> None:
+def test_runs_are_narrowed_as_on_the_page_and_steered(launch: Any, signed_in: Any) -> None:
     nothing, everything = launch(pipeline="nothing"), launch(pipeline="everything")
     noor = signed_in("noor")
-    notes.write(nothing, "Table 3 of the thesis", by=None)
 
     def shown(query: str) -> list[int]:
         return [row["id"] for row in noor.get(f"/api/runs/?{query}").json()["results"]]
 
-    assert shown("pipeline=everything") == [everything.pk]
-    assert shown("search=thesis") == [nothing.pk]
-    assert shown("status=queued") == [everything.pk, nothing.pk]
-    assert shown("status=done") == shown("gold=demo@9") == []
+    def steered(action: str) -> Any:
+        url = f"/api/runs/{nothing.pk}/control/"
+        return noor.post(url, {"action": action}, content_type="application/json")
+
+    assert shown("pipeline=everything&gold=demo@1&split=all") == [everything.pk]
+    assert shown(f"search={nothing.pk}&status=queued&mine=true") == [nothing.pk]
+    statuses = [steered(action).json()["status"] for action in ("pause", "resume", "cancel")]
+    assert statuses == ["paused", "queued", "cancelled"]
+    assert (steered("resume").status_code, steered("resume").json()["code"]) == (400, "run_refused")
 
 
 def test_predictions_of_a_file_become_a_run(release, signed_in, monkeypatch):

@@ -401,13 +401,6 @@ def test_one_case_fails_in_words_and_what_expires_goes(script, signed_in, start)
     assert not CaseRun.objects.exists()
 
 
-def test_what_no_database_holds_is_no_failure_of_the_server(signed_in, project):
-    noor = signed_in("noor")
-    for sent in ({"project": "\0"}, {"project": project.slug, "conversation": ["\0"]}):
-        for url in (reverse("unmeasured-new"), PLANNING):
-            assert noor.post(url, {"pipeline": PIPELINE, **sent}).status_code in (200, 422)
-
-
 def test_what_cannot_be_tried_is_said_on_the_form(signed_in, project):
     noor = signed_in("noor")
     upload = SimpleUploadedFile("x.jsonl", b"{broken\n")
