@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from evaluation.metrics.gate import TOLERANCE
 from evaluation.metrics.registry import Metric
-from evaluation.models import CaseRun, GateResult, Run
+from evaluation.models import CaseRun, Run
 from evaluation.services.run import gates, results
 from labeling.words import in_english
 
@@ -29,9 +29,6 @@ def render(run: Run, metric: Metric) -> str:
     for case in results.cases_with_scores(run):
         cases.append(_case(case, run.pipeline, metric, limits.get(metric.id)))
     _count(cases)
-    last = gates.last_of(run)
-    if last is not None:
-        suites.append(_gate(last))
     for name in ("tests", "failures", "errors", "skipped"):
         suites.set(name, str(sum(int(suite.get(name, "0")) for suite in suites)))
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(suites, encoding="unicode") + "\n"
@@ -77,19 +74,6 @@ def _why_failed(value: float, metric: Metric, limit: float | None) -> str:
     short = value < limit - TOLERANCE if higher else value > limit + TOLERANCE
     side = "below" if higher else "above"
     return f"{metric.id} {value:.6g} is {side} {limit:g}" if short else ""
-
-
-def _gate(last: GateResult) -> Element:
-    """The newest look at the thresholds of the whole run."""
-    suite = Element("testsuite", name=f"gate of run {last.run_id}", timestamp=last.at.isoformat())
-    for check in gates.checks_of(last):
-        name = f"{check.metric} ({check.kind})"
-        element = SubElement(suite, "testcase", name=name, classname="gate", time="0.000")
-        if not check.passed:
-            why = in_english(check.reason) if check.reason else ""
-            _add(element, "failure", why, kind=check.kind)
-    _count(suite)
-    return suite
 
 
 def _add(element: Element, tag: str, message: str, *, kind: str = "") -> None:

@@ -65,7 +65,6 @@ def _lines(report: Report, address: str) -> Iterator[str]:
     yield ""
     yield from _figures(report)
     yield ""
-    yield from _repetitions(report)
     yield from _regressions(report)
     yield from _gate(report)
     yield from _limits(report)
@@ -97,20 +96,6 @@ def _figures(report: Report) -> Iterator[str]:
             row = by_metric[name]
             change = compared[name].comparison.difference if name in compared else None
             yield _table_row([*_cells(row), present.signed(change)])
-
-
-def _repetitions(report: Report) -> Iterator[str]:
-    if report.repetitions is None:
-        return
-    at = present.exact(report.repetitions.right_at)
-    yield f"{plain(report.primary.metric.title)} of k tries of a case; right is {at}:"
-    yield ""
-    yield "| k | One of k right | All k right | Cases |"
-    yield "| ---: | ---: | ---: | ---: | ---: | ---: |"
-    for row in report.repetitions.rows:
-        reached = map(present.with_interval, (row.one_right, row.all_right))
-        yield _table_row([str(row.k), *reached, str(row.n)])
-    yield ""
 
 
 def _cells(row: Aggregate) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -46,6 +47,7 @@ def run_compare(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
     baseline, runs = _chosen(request)
     context: dict[str, Any] = {"baseline": baseline, "runs": runs, "most_runs": MOST_RUNS}
+    context["of_gold"] = f"?release={quote(str(runs[0].release))}" if runs else ""
     if baseline and runs:
         looks.require_comparison(request.user, [baseline, *runs])
         if request.headers.get("HX-Target") == "compared-slices":

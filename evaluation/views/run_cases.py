@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core.paginator import Paginator
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import F, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce, Concat
 from django.http import HttpRequest
 
@@ -22,21 +21,16 @@ from evaluation.templatetags import present
 from labeling.core.searching import containing
 from labeling.models import Conversation
 from labeling.translation import lazy as _
-from labeling.work import blindness
 
 PAGE_SIZE = 50
 LONGEST_TEXT = 100
-FAILED, UNDEFINED, BEST, FAILURE = "failed", "undefined", "best", "failure"
+FAILED, FAILURE = "failed", "failure"
 OUTCOMES = {
     "": _("Every case"),
     FAILURE: _("Failures: failed, or in the lower half of the primary figure"),
     FAILED: _("The pipeline failed"),
-    UNDEFINED: _("Primary figure undefined"),
-    BEST: _("Best possible value"),
     "waiting": _("Waiting or in work"),
 }
-OF_FIGURES = (FAILURE, UNDEFINED, BEST)
-"""Nothing of a run without gold."""
 STATES = CaseRun.State
 FILTERS = ("text", "outcome", "split")
 """Any of them together: the address is the view, and can be kept or sent."""
@@ -65,7 +59,7 @@ class Asked(NamedTuple):
 
     order: str
     text: str
-    """In the id of the case or in its gold: messages and labels."""
+    """In the id of the case."""
     outcome: str
     split: str
     page: str
@@ -102,10 +96,12 @@ def table_of(request: HttpRequest, run: Run, *, total: int) -> dict[str, Any]:
         cases = cases.defer("output", "usage", "item__canonical", "talk__text")
         layer = gold_layer(run.spec.layer)
         metrics = present.case_columns(layer, answered=run.spec.has_answers)
-    elif asked.outcome in OF_FIGURES:
+    elif asked.outcome == FAILURE:  # nothing of a run without gold
         asked = asked._replace(outcome="")
     if asked.text:
-        cases = _with_text(cases, asked.text, blindness.again(request.user))
+        name = Coalesce("item__item_id", "talk__external_id")
+        shown = cases.annotate(shown_id=Concat(name, Value(":"), "part_id"))
+        cases = shown.filter(containing("shown_id", asked.text) | containing("part", asked.text))
     cases = _ordered(_that_fit(cases, asked, primary), asked.order)
     page = Paginator(cases, PAGE_SIZE).get_page(asked.page)
     outcomes = OUTCOMES.items()
@@ -114,7 +110,7 @@ def table_of(request: HttpRequest, run: Run, *, total: int) -> dict[str, Any]:
         "cases": _rows(run, list(page.object_list), metrics),
         "asked": asked,
         "unsorted": asked.address(sort=""),
-        "outcomes": [each for each in outcomes if primary or each[0] not in OF_FIGURES],
+        "outcomes": [each for each in outcomes if primary or each[0] != FAILURE],
         "filtered": any(asked.filters.values()),
         "splits": () if run.split in Conversation.Split.values else Conversation.Split.choices,
         "page": page,
@@ -143,15 +139,6 @@ def failures(cases: Any, primary: Metric | None) -> Any:
     return _with_value(cases, primary, "by_primary").filter(Q(state=STATES.FAILED) | low)
 
 
-def _with_text(cases: Any, text: str, blind: QuerySet[Conversation]) -> Any:
-    """Gold that the reader must not see is not searched either: what fits would tell it."""
-    in_json = json.dumps(text, ensure_ascii=False)[1:-1].replace('\\"', '"')
-    in_gold = containing("item__canonical", in_json) & ~Q(item__conversation__in=blind)
-    name = Coalesce("item__item_id", "talk__external_id")
-    shown = cases.annotate(shown_id=Concat(name, Value(":"), "part_id"))
-    return shown.filter(containing("shown_id", text) | containing("part", text) | in_gold)
-
-
 def _that_fit(cases: Any, asked: Asked, primary: Metric | None) -> Any:
     if asked.split:
         cases = cases.filter(item__split=asked.split)
@@ -163,17 +150,7 @@ def _with_outcome(cases: Any, outcome: str, primary: Metric | None) -> Any:
         return cases.filter(state=STATES.FAILED)
     if outcome == "waiting":
         return cases.filter(state__in=[STATES.QUEUED, STATES.RUNNING])
-    if primary is None:
-        return cases
-    if outcome == FAILURE:
-        return failures(cases, primary)
-    if outcome == UNDEFINED:
-        scored = _with_value(cases, primary, "by_primary")
-        return scored.filter(state=STATES.DONE, by_primary__isnull=True)
-    if outcome == BEST:
-        best = primary.upper if primary.direction == "higher" else primary.lower
-        return _with_value(cases, primary, "by_primary").filter(by_primary=best)
-    return cases
+    return failures(cases, primary) if outcome == FAILURE and primary else cases
 
 
 def _with_value(cases: Any, metric: Metric, name: str) -> Any:

@@ -58,8 +58,6 @@ def test_keys_lead_from_case_to_case(
     first, second = run.cases.order_by("pk")[:2]
     page.goto(live_server.url + first.get_absolute_url())
 
-    page.keyboard.press("x")
-    expect(page.locator("#pair-1")).to_be_focused()
     page.keyboard.press("j")
     page.wait_for_url(f"**{second.get_absolute_url()}")
     page.keyboard.press("k")

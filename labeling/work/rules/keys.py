@@ -98,10 +98,6 @@ CASE_KEYS = (
     Key("k", "previous", "Previous case", "Read"),
     Key("f", "next-failure", "Next failure", "Read"),
     Key("Shift+F", "previous-failure", "Previous failure", "Read"),
-    Key("x", "next-pair", "Next pair of gold and prediction", "Read"),
-    Key("Shift+X", "previous-pair", "Previous pair of gold and prediction", "Read"),
-    Key("s", "source", "Next message that the label cites", "Read"),
-    Key("o", "open", "Open or close what else the label says", "Read"),
 )
 """The keys of the page of a case of a run."""
 
