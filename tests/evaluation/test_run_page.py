@@ -265,7 +265,7 @@ def test_progress_tells_pace_time_left_and_what_is_in_work(
     assert "its worker is gone" in told
     assert "<title>3/10 · Run" in told
     assert f'id="case-{keys[9]}"' in told
-    run.cases.update(state="done", output={})
+    run.cases.update(state="done", output={}, error=None, error_class="")
     Run.objects.filter(pk=run.pk).update(scored_cases=2)
     part = noor.get(url).content.decode()
     assert "2 of 10 scored" in part
