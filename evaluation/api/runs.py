@@ -18,14 +18,13 @@ from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, Answer, CaseRun, Run, Score
 from evaluation.services import job_kinds, looks
 from evaluation.services.judging import corrections
-from evaluation.services.language_models import budgets
 from evaluation.services.launch import launch, predictions
 from evaluation.services.launch.launch import LaunchRequest
-from evaluation.services.run import exposures, lists, planning, results
+from evaluation.services.run import exposures, lists, results
 from evaluation.services.unmeasured import launching, predicting
 from evaluation.services.work import steering
 from labeling.core import access
-from labeling.core.api.base import ASKING, READING, RUNNING, ApiView
+from labeling.core.api.base import READING, RUNNING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.parsing import ShallowJSONParser
@@ -229,31 +228,6 @@ class RunListView(ApiView):
         else:
             run = launch.launch(_asked(request, fields))
         return Response(_detail(request, run.pk), status=status.HTTP_201_CREATED)
-
-
-CostOut = serializer_of(budgets.Estimate)
-
-
-class ForeseenOut(serializers.Serializer[Any]):
-    cost = CostOut(allow_null=True, help_text="null: no language model is asked")
-    planning = serializer_of(planning.PlanJson)(allow_null=True)
-
-
-class RunEstimateView(ApiView):
-    scopes = ASKING
-
-    @extend_schema(request=RunIn, responses=ForeseenOut)
-    def post(self, request: Request) -> Response:
-        """What a run would probably cost, and which differences it could show. Launches nothing."""
-        asked = _asked(request, _fields(request))
-        planned = planning.plan(asked.release, split=asked.selection, size=asked.size)
-        cost = launch.estimate(asked)
-        return Response(
-            {
-                "cost": CostOut(cost).data if cost else None,
-                "planning": planned.as_json() if planned else None,
-            }
-        )
 
 
 class RunView(ApiView):

@@ -229,7 +229,6 @@ EXPECTED = {
     "api-lint": API_READERS,
     "api-looks": Row(403, 400, 400, 400, 400, post=True),
     "api-runs": API_READERS,
-    "api-run-estimate": Row(403, 404, 404, 400, 400, post=True),
     "api-run": API_READERS,
     "api-run-cases": API_READERS,
     "api-pipelines": API_READERS,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, TypedDict
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
@@ -16,30 +15,18 @@ from evaluation.metrics.metric import Share
 from evaluation.metrics.planning import Spread, spread_of_pair, spread_of_run
 from evaluation.models import OPEN, Run, Yardstick, YardstickCase, of_split
 from evaluation.services.run import baselines, comparisons
-from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
+from evaluation.services.run.primary_metrics import Primary, primary_of
 from evaluation.services.run.yardsticks import PEOPLE
 from labeling.domain.facts import Fact
 from labeling.models import Conversation, GoldItem, GoldRelease
 from labeling.translation import translated
-from labeling.words import in_english, words
+from labeling.words import words
 from pipelines.registry import FLOORS
 
 LATEST = 4
 """How many runs are looked through for two that can be compared."""
 
 TRAIN, DEV = Conversation.Split.TRAIN, Conversation.Split.DEV
-
-
-class PlanJson(TypedDict):
-    """How the API says it."""
-
-    primary: PrimaryJson
-    conversations: int
-    power: float
-    detectable: Annotated[float | None, "The smallest true difference found with this power"]
-    conversations_needed: Annotated[int | None, "To find the smallest difference of interest"]
-    basis: Annotated[str | None, "Which runs' spread it rests on"]
-    reason: Annotated[str | None, "Why nothing can be said yet"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +70,6 @@ class Plan:
     def tests(self) -> int:
         """How many main metrics are tested together."""
         return len({self.primary.metric.id, *gold_layer(self.layer).headline})
-
-    def as_json(self) -> PlanJson:
-        return {
-            "primary": self.primary.as_json(),
-            "conversations": self.conversations,
-            "power": 0.8,
-            "detectable": self.effect,
-            "conversations_needed": self.needed,
-            "basis": in_english(self.basis.why) if self.basis else None,
-            "reason": in_english(self.unknown) if self.unknown else None,
-        }
 
 
 def plan(release: GoldRelease, *, split: str = "", size: int | None = None) -> Plan | None:

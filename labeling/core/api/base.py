@@ -27,10 +27,6 @@ OWN_WORK = reading_and(Scope.LABEL, read=(Scope.READ, Scope.LABEL))
 LEADING = reading_and(Scope.LEAD)
 RELEASING = reading_and(Scope.GOLD)
 RUNNING = reading_and(Scope.RUNS)
-ASKING: Scopes = {"GET": (Scope.READ,), "POST": (Scope.READ,)}
-"""A POST that changes nothing: its question is too long for an address."""
-
-
 ANYTHING: Scopes = {"GET": tuple(Scope)}
 
 

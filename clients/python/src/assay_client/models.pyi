@@ -314,13 +314,6 @@ class Error(Record):
     message: str
     details: dict[str, Any]
 
-class Estimate(Record):
-    cases: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
-    basis: str
-
 class Excluded(Record):
     conversation: str
     annotator: str
@@ -344,10 +337,6 @@ class Finding(Record):
     message: str
     code: str
     conversation: str | None
-
-class Foreseen(Record):
-    cost: Estimate | None
-    planning: PlanJson | None
 
 class FreezeIn(TypedDict, total=False):
     layer: str
@@ -636,15 +625,6 @@ class Pipeline(Record):
     defaults: dict[str, Any]
     options: dict[str, Any]
 
-class PlanJson(Record):
-    primary: PrimaryJson
-    conversations: int
-    power: float
-    detectable: float | None
-    conversations_needed: int | None
-    basis: str | None
-    reason: str | None
-
 class PredictionsIn(TypedDict, total=False):
     file: str
     gold: str
@@ -652,13 +632,6 @@ class PredictionsIn(TypedDict, total=False):
     split: str
     reason: str
     name: str
-
-class PrimaryJson(Record):
-    metric: str
-    margin: float | None
-    margin_share: float
-    declared_at: str | None
-    declared_by: str | None
 
 class ProjectDetail(Record):
     slug: str

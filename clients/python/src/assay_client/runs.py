@@ -172,13 +172,6 @@ class Runs(Part):
         fields = {**options, "gold": str(gold)}
         return self._upload(Run, ["runs", "predictions"], uploads([file]), fields)
 
-    def estimate(
-        self, gold: str | Gold, pipeline: str = "", /, **options: Unpack[models.RunIn]
-    ) -> models.Foreseen:
-        """What such a launch would cost, and which differences it could show."""
-        body = said(**{"pipeline": pipeline, **options, "gold": str(gold)})
-        return self._post(models.Foreseen, ["runs", "estimate"], body, again=True)
-
     def compare(
         self, baseline: int, runs: Sequence[int], *, slices: str | None = None
     ) -> Comparison:
