@@ -274,13 +274,6 @@ class Cell(NamedTuple):
     more: str = ""
 
 
-def _without_empty(row: Aggregate) -> Cell:
-    stored = row.yardsticks.get("empty_gold")
-    if not stored or not stored["n_empty"]:
-        return Cell(UNDEFINED)
-    return Cell(with_interval(stored["without"]), more=f"{stored['n_empty']} / {row.n}")
-
-
 def _skill(row: Aggregate) -> Cell:
     reached = row.yardsticks.get("skill")
     if not reached:
@@ -328,15 +321,10 @@ COLUMNS = {
     "interval": Column(_("95 % interval"), lambda row: Cell(interval(row))),
     "median": Column(_("Median"), lambda row: Cell(figure(row.median))),
     "std": Column(_("Std"), lambda row: Cell(figure(row.std))),
-    "min": Column(_("Least"), lambda row: Cell(figure(row.min))),
-    "max": Column(_("Most"), lambda row: Cell(figure(row.max))),
     "n": Column("n", lambda row: Cell(str(row.n))),
     "n_undefined": Column(_("Undefined"), lambda row: Cell(str(row.n_undefined))),
     "n_failed": Column(
         _("Failed"), lambda row: Cell(str(row.n_failed), kind="failed" if row.n_failed else "")
-    ),
-    "empty": Column(
-        _("Without empty gold"), _without_empty, lambda row: "empty_gold" in row.yardsticks
     ),
     "chance": Column(
         _("Chance"), lambda row: Cell(figure(row.chance)), lambda row: row.chance is not None
@@ -358,7 +346,7 @@ class FigureTable(NamedTuple):
     groups: list[tuple[str, list[tuple[Aggregate, list[Cell]]]]]
 
 
-def figure_table(groups: Sequence[Group], names: Iterable[str] = COLUMNS) -> FigureTable:
+def figure_table(groups: Sequence[Group], names: Iterable[str]) -> FigureTable:
     rows = [row for group in groups for row in group.rows]
     columns = [COLUMNS[name] for name in names if any(map(COLUMNS[name].is_used, rows))]
     return FigureTable(

@@ -27,6 +27,7 @@ from labeling.work import blindness
 Aggregates = dict[str, Aggregate]
 BASELINES = 20
 DIAGNOSED = ("mean", "interval", "n", "n_undefined", "n_failed")
+FIGURES = (*DIAGNOSED, "chance", "over_chance", "people", "skill", "floors")
 FIRST = 3  # figures of a group that are shown before the rest is unfolded
 
 
@@ -110,7 +111,7 @@ def summary(run: Run, aggregates: Aggregates) -> dict[str, Any]:
     return {
         "summary": rows,
         "undefined": [row for row in rows if row.n_undefined and row.reason],
-        "table": present.figure_table(groups),
+        "table": present.figure_table(groups, FIGURES),
         "without_people": [row for row in rows if row.yardsticks.get("no_people")],
         "diagnostics": diagnostics
         and present.figure_table([present.Group("", diagnostics)], DIAGNOSED),
