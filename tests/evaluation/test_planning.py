@@ -167,9 +167,9 @@ def test_no_plan_rests_on_test_figures(script: Any, finished: Any, make_release:
         script(nothing_in_every(missed))
         finished(release=release, reason="Final", config={"confidence": 0.5 + number / 10})
     before = [planned(release, split=split) for split in ("", "test", "open")]
-    assert [plan["conversations"] for plan in before] == [12, 4, 8]
-    assert before[0]["detectable"] is not None
-    assert None not in [plan["basis"] for plan in before]
+    assert [plan.conversations for plan in before] == [12, 4, 8]
+    assert before[0].effect is not None
+    assert None not in [plan.basis for plan in before]
 
     scored = Score.objects.filter(case__item__split="test", value__isnull=False)
     assert scored.update(value=0, numerator=0)
