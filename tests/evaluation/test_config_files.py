@@ -173,6 +173,8 @@ def test_every_data_set_meets_every_agent_that_makes_its_layer(release, config):
             "“reporting.formats.0”: Input should be 'json', 'csv'",
         ),
         ({"seed": -1}, "config.yaml:9: The seed is a whole number"),
+        ({"protocol": {"version": "9.0"}}, "config.yaml:10: “protocol.version” is 9.0, and this"),
+        ({"metrics": {"version": 9.0}}, "config.yaml:10: “metrics.version” is 9.0, and this is"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line_and_nothing_starts(release, config, changes, sentence):
@@ -311,15 +313,3 @@ def test_settings_of_the_metrics_reach_the_data_sets_of_events_only(release, con
 )
 def test_the_file_says_it_all(release, config, arguments, sentence):
     assert sentence in refused("--config", config(with_changes()), *arguments)
-
-
-@pytest.mark.parametrize(
-    ("versions", "sentence"),
-    [
-        ({"protocol": {"version": "9.0"}}, "config.yaml:10: “protocol.version” is 9.0, and this"),
-        ({"metrics": {"version": 9.0}}, "config.yaml:10: “metrics.version” is 9.0, and this is"),
-        ({"protocol": {"versions": "1"}}, "config.yaml:10: "),
-    ],
-)
-def test_a_file_for_another_version_of_the_metrics_is_refused(release, config, versions, sentence):
-    assert sentence in refused("--config", config(with_changes(**versions)))

@@ -26,7 +26,7 @@ from labeling.domain.facts import Fact
 from labeling.models import Conversation, Look
 from labeling.work import blindness
 from pipelines.types import Case, Output
-from tests.evaluation.conftest import fails, nothing, perfect, requirement, sometimes_right, work
+from tests.evaluation.conftest import fails, nothing, perfect, requirement, work
 from tests.evaluation.launching import launch as launched
 
 pytestmark = pytest.mark.django_db
@@ -120,19 +120,6 @@ def test_a_report_without_a_public_address_leads_nowhere_and_counts_repetitions_
     assert not [tag for tag, _ in Tags(page).tags if tag == "a"]
     assert run.get_absolute_url() in page
     assert "6 results, 2 repetitions of each case" in page
-
-
-def test_reports_of_repeated_runs_say_what_k_tries_reach(finished: Any, script: Any) -> None:
-    script(sometimes_right())
-    run = finished(repetitions=2)
-
-    page = report(run.pk, "--format", "html")[1]
-
-    # one try: (1/2 + 1 + 0) / 3; one of two right: (1 + 1 + 0) / 3; both: 1 / 3
-    assert "What k tries of a case reach" in page
-    assert "0.667 [" in page
-    once = finished()
-    assert "k tries" not in report(once.pk, "--format", "html")[1]
 
 
 def test_the_picture_sets_the_run_beside_people_on_the_same_cases_like_its_page() -> None:
