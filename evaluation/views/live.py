@@ -55,7 +55,6 @@ def progress_of(run: Run) -> dict[str, Any]:
         "can_rescore": run.is_measured and n_finished == counts.n_cases and not run.cancelled,
         "can_retry": bool(
             not run.cancelled
-            and not steering.is_incomplete(run)
             and (
                 run.failure or (counts.n_failed and _has_pipeline(run)) or _has_failed_answers(run)
             )

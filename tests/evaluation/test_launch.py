@@ -8,7 +8,6 @@ from django.db import OperationalError
 from evaluation.models import CaseRun, Run
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import slots, steering
-from labeling.domain.facts import Fact
 from labeling.models import Event
 from labeling.operation import health
 from tests.refusals import refused
@@ -79,10 +78,7 @@ def test_a_queue_that_is_away_keeps_no_run_waiting(
     assert slot.run_id == run.pk
 
 
-def test_a_launch_that_breaks_off_leaves_nothing_and_one_of_before_cannot_be_tried_again(
-    launch, signed_in, monkeypatch
-):
-    """Of a launch of an older version that broke off, some cases are stored."""
+def test_a_launch_that_breaks_off_leaves_nothing(launch, monkeypatch):
     run = launch()
 
     def broken(*args: Any, **data: Any) -> None:
@@ -93,9 +89,3 @@ def test_a_launch_that_breaks_off_leaves_nothing_and_one_of_before_cannot_be_tri
         launch()
     monkeypatch.undo()
     assert (Run.objects.get().pk, CaseRun.objects.count()) == (run.pk, 3)
-
-    Run.objects.update(failure=Fact("launch.broken_off"))
-    for again in (steering.retry, steering.rescore):
-        with refused(steering.RunRefused, match="launch the run again"):
-            again(Run.objects.get(), by=None)
-    assert not signed_in("noor").get(run.get_absolute_url(), follow=True).context["can_retry"]

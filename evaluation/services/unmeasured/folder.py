@@ -102,9 +102,10 @@ def begin(folder: Path, asked: Report, run: Run, unreadable: Iterable[Failure]) 
 
 def run_of(report: Report | None) -> Run | None:
     """None: there is none yet, it was deleted, or it is in another database."""
-    runs = Run.objects.with_progress().filter(release=None, pk=(report or {}).get("run"))
-    run = runs.first()
-    return run if report and run and run.created_at.isoformat() == report["started_at"] else None
+    if report is None:
+        return None
+    run = Run.objects.with_progress().filter(release=None, pk=int(report["run"])).first()
+    return run if run and run.created_at.isoformat() == report["started_at"] else None
 
 
 def write(folder: Path, report: Report, run: Run, forms: Iterable[str]) -> Report:

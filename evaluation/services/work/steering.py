@@ -31,8 +31,8 @@ class RunRefused(RuleError):
 
 MOST_CONCURRENCY = endpoints.MOST
 
-BROKEN_OFF = Fact("launch.broken_off")
-"""Why a run of which not all cases are stored is a failed one."""
+FORMER = ("launch.broken_off",)
+"""What runs of old versions failed by; no launch breaks off any more."""
 
 UNSCORED: Mapping[str, Any] = {
     "scored_at": None,
@@ -102,7 +102,6 @@ def cancel(run: Run, *, by: Any) -> None:
 @transaction.atomic
 def rescore(run: Run, *, by: Any) -> None:
     """Compute all scores again from the stored outputs, without running the pipeline."""
-    _refuse_incomplete(run)
     if leases.has_open_work(run.pk) or run.cancelled:
         raise RunRefused("run.cannot_rescore", details={"run": run.pk})
     Run.objects.filter(pk=run.pk).update(**UNSCORED)
@@ -123,14 +122,12 @@ def retry(run: Run, *, by: Any) -> None:
     """Try again what failed, in the same run, and score it again when that is done.
 
     Nothing that is done is done again. Why a case had failed stays with it, and the run's history
-    says how often somebody asked. A run that could not be executed at all begins where it stopped;
-    one whose launch broke off cannot, because only some of its cases exist.
+    says how often somebody asked. A run that could not be executed at all begins where it stopped.
     """
     has_pipeline = run.spec.predictions is None and run.carried_from_id is None
     stored = Run.objects.select_for_update().only("failure", "cancelled").get(pk=run.pk)
     if stored.cancelled:
         raise RunRefused("run.cannot_retry", details={"run": run.pk})
-    _refuse_incomplete(stored)
     answers, judgements = failed_answers(run)
     counts = {
         "cases": _try_cases_again(run) if has_pipeline else 0,
@@ -146,17 +143,6 @@ def retry(run: Run, *, by: Any) -> None:
     why = stored.failure.as_json() if stored.failure else None
     record("run.retried", run, by, **counts, failure=why)
     transaction.on_commit(lambda: wake(run.pk))
-
-
-def _refuse_incomplete(run: Run) -> None:
-    """Of a launch that broke off only some cases are there: figures of those would mislead."""
-    if run.failure is not None and is_incomplete(run):
-        raise RunRefused(run.failure, details={"run": run.pk})
-
-
-def is_incomplete(run: Run) -> bool:
-    """Whether not all of its cases are stored, or not yet."""
-    return run.failure is not None and run.failure.code == BROKEN_OFF.code
 
 
 def failed_answers(run: Run) -> tuple[QuerySet[Answer], QuerySet[Judgement]]:
