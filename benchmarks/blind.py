@@ -17,8 +17,7 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from labeling.agreement.rules.kappa import cohen_kappa
-from labeling.agreement.rules.weighted import weighted_kappa
+from labeling.agreement.rules.kappa import cohen_kappa, weighted_kappa
 from labeling.domain.uncertainty import Estimate, ratio
 
 VERDICTS = {"useless": 0, "repairable": 1, "usable": 2}

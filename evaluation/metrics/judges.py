@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeling.agreement.rules.weighted import weighted_kappa
+from labeling.agreement.rules.kappa import weighted_kappa
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import decimals_apart
 from labeling.domain.uncertainty import (

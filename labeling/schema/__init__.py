@@ -17,7 +17,7 @@ from labeling.schema.forms import (
 )
 from labeling.schema.labels import PRIORITIES, REQUIREMENT_FIELDS, TYPES, Requirement
 from labeling.schema.layers import DEFAULT_LAYER, LAYERS, Layer
-from labeling.schema.problems import Problem
+from labeling.schema.links import Problem
 
 __all__ = [
     "DEFAULT_LAYER",

@@ -11,8 +11,7 @@ from pydantic import ValidationError
 from labeling.domain.facts import Fact
 from labeling.schema.forms import EventSchema, OpenFields
 from labeling.schema.layers import LAYERS, Layer
-from labeling.schema.links import Surroundings, link_problems
-from labeling.schema.problems import Problem
+from labeling.schema.links import Problem, Surroundings, link_problems
 
 # What a draft may still lack. Everything else (a wrong type, an unknown field) is a broken client.
 _OPEN_IN_A_DRAFT = {

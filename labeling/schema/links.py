@@ -9,14 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple, TypedDict
 
-from labeling.domain.facts import Fact
+from labeling.domain.facts import Fact, StoredFact
 from labeling.schema.forms import EventSchema, form_fields
 from labeling.schema.layers import Layer
-from labeling.schema.problems import Problem
 
 NOT_THERE = Fact("schema.label_not_there")
+
+
+class ProblemRow(TypedDict):
+    path: str
+    message: StoredFact
+
+
+class Problem(NamedTuple):
+    """What is wrong with a payload, and where: ``requirements.0.title``."""
+
+    path: str
+    fact: Fact
+
+    def as_json(self) -> ProblemRow:
+        return {"path": self.path, "message": self.fact.as_json()}
 
 
 @dataclass(frozen=True, slots=True)

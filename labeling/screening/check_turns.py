@@ -8,10 +8,13 @@ from operator import attrgetter
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils.crypto import salted_hmac
 
+from labeling.core import events, projects
+from labeling.domain.errors import RuleError
 from labeling.gold import pseudonyms
 from labeling.gold.rules.gold_checks import people_in
 from labeling.models import (
@@ -32,9 +35,32 @@ from labeling.work.admission import FIRST
 HONEYPOT = Assignment.Purpose.HONEYPOT
 
 
+class CheckImpossible(RuleError):
+    """People cannot be checked as asked."""
+
+    code = "check_impossible"
+
+
 def plan_of(project: Project) -> CheckPlan:
     """The project's plan; without one, a plan that checks nothing."""
     return CheckPlan.objects.filter(project=project).first() or CheckPlan(project=project)
+
+
+@transaction.atomic
+def set_plan(project: Project, *, by: User, **fields: Any) -> CheckPlan:
+    """Setting it again to the same changes nothing."""
+    projects.lock(project)
+    plan = plan_of(project)
+    changed = {name: value for name, value in fields.items() if getattr(plan, name) != value}
+    if plan.pk and not changed:
+        return plan
+    for name, value in fields.items():
+        setattr(plan, name, value)
+    if (plan.every or plan.test) and not with_gold(project).exists():
+        raise CheckImpossible("check.no_conversations")
+    plan.save()
+    events.record("checks.changed", project, project=project, actor=by, fields=sorted(changed))
+    return plan
 
 
 def with_gold(project: Project) -> QuerySet[Conversation]:

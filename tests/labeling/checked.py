@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.contrib.auth.models import User
 
 from labeling.models import Annotation, Assignment, Project, Qualification
-from labeling.screening import check_scores, checks, tries
+from labeling.screening import check_scores, check_turns, tries
 from labeling.work import annotations, assignments
 from tests import factories
 
@@ -15,7 +15,7 @@ HONEYPOT = Assignment.Purpose.HONEYPOT
 
 
 def check_by(project: Project, rita: User, *, every: int = 2, **fields: object) -> None:
-    checks.set_plan(project, by=rita, every=every, **fields)
+    check_turns.set_plan(project, by=rita, every=every, **fields)
 
 
 def hidden_of(user: User) -> list[Assignment]:

@@ -16,7 +16,7 @@ from labeling.models import (
     Membership,
 )
 from labeling.overview import progress
-from labeling.screening import check_scores, check_turns, checks
+from labeling.screening import check_scores, check_turns
 from labeling.settling import merges, reviews
 from labeling.work import assignments, handovers, rounds
 from tests import factories
@@ -184,4 +184,4 @@ def test_checks_need_conversations_with_gold(project, rita):
     factories.make_conversations(project, 1)
 
     with pytest.raises(RuleError, match="no_conversations"):
-        checks.set_plan(project, by=rita, every=5)
+        check_turns.set_plan(project, by=rita, every=5)

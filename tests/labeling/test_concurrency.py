@@ -36,7 +36,7 @@ from labeling.models import (
     Qualification,
     Round,
 )
-from labeling.screening import check_scores, check_turns, checks, tries
+from labeling.screening import check_scores, check_turns, tries
 from labeling.settling import merges, settling
 from labeling.work import annotations, assignments, handovers, rounds
 from tests import factories
@@ -224,7 +224,7 @@ def test_answers_come_in_during_a_freeze(project, rita, monkeypatch):
 
 def test_a_finished_test_is_not_begun_again_by_a_page_that_saw_it_open(project, rita, monkeypatch):
     factories.make_release(project, items=1)
-    checks.set_plan(project, by=rita, test=True, pass_at=0.9)
+    check_turns.set_plan(project, by=rita, test=True, pass_at=0.9)
     dan = User.objects.create_user("dan")
     Membership.objects.create(project=project, user=dan, role="annotator")
     tries.begin(project, dan, tries.TEST)

@@ -13,7 +13,7 @@ from labeling.models import (
     Round,
 )
 from labeling.overview import progress
-from labeling.screening import check_scores, check_turns, checks, tries
+from labeling.screening import check_scores, check_turns, tries
 from labeling.work import admission, annotations, assignments, rounds
 from labeling.work.locking import Locked
 from tests import factories
@@ -28,7 +28,7 @@ State = Qualification.State
 def dan(project: Project, rita: User) -> User:
     """A newcomer, in a project whose test has two conversations with one requirement each."""
     factories.make_release(project, items=2)
-    checks.set_plan(project, by=rita, test=True, pass_at=0.9, tries=2)
+    check_turns.set_plan(project, by=rita, test=True, pass_at=0.9, tries=2)
     user = User.objects.create_user("dan", password=factories.PASSWORD)
     Membership.objects.create(project=project, user=user, role="annotator")
     return user
@@ -134,8 +134,8 @@ def test_a_lead_sets_checks_and_sees_who_passed(project, dan, rita, signed_in):
 
 
 def test_a_check_looks_like_ordinary_work(project, dan, rita, signed_in):
-    checks.set_plan(project, by=rita, test=False)
-    checks.set_plan(project, by=rita, every=2)
+    check_turns.set_plan(project, by=rita, test=False)
+    check_turns.set_plan(project, by=rita, every=2)
     factories.open_full(project, 6, pool=True, overlap=1)
     client = signed_in(dan)
     pages, answers, saved = {}, {}, {}

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from labeling.models import Event, Membership, Project, Qualification
-from labeling.screening import checks, tries
+from labeling.screening import check_turns, tries
 from labeling.work import admission, annotations, assignments
 from tests import factories
 from tests.labeling.checked import do_try
@@ -40,7 +40,7 @@ def dan(project: Project, people: dict[str, User], rita: User, kind: Kind) -> Us
     """A newcomer with two tries, and with a conversation of full labeling that waits."""
     if kind.name == "test":
         factories.make_release(project, items=2)
-        checks.set_plan(project, by=rita, test=True, pass_at=0.9, tries=2)
+        check_turns.set_plan(project, by=rita, test=True, pass_at=0.9, tries=2)
     else:
         for number in (6, 5):
             factories.answer_all(factories.open_calibration(project, number))

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET
 
 from labeling.core import access
 from labeling.overview import progress as service
-from labeling.screening import check_scores, check_turns, checks
+from labeling.screening import check_scores, check_turns
 
 
 @require_GET
@@ -22,6 +22,6 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
         "work": service.work_by_status(people),
         "people": people,
         "enough": check_scores.ENOUGH,
-        "bar": checks.bar_of(check_turns.plan_of(project)),
+        "bar": check_turns.plan_of(project).bar,
     }
     return render(request, "labeling/progress.html", context)

@@ -49,6 +49,11 @@ class CheckPlan(models.Model):
     def __str__(self) -> str:
         return f"checks of {self.project}"
 
+    @property
+    def bar(self) -> float:
+        """From where on a figure is colored as good."""
+        return self.pass_at if self.pause_below is None else self.pause_below
+
 
 class GoldCheck(models.Model):
     """One answer to a check, compared with the gold of that day. Never changes.

@@ -24,7 +24,6 @@ from labeling.models import (
     Qualification,
 )
 from labeling.screening import check_scores, check_turns, tries
-from labeling.screening import checks as service
 from labeling.screening.forms import DecisionForm, PlanForm
 from labeling.screening.tries import Standing
 from labeling.words import words
@@ -52,7 +51,7 @@ def checks(request: HttpRequest, slug: str) -> HttpResponse:
     form = PlanForm(request.POST or None, instance=plan)
     if request.method == "POST" and form.is_valid():
         try:
-            service.set_plan(project, by=cast(User, request.user), **form.cleaned_data)
+            check_turns.set_plan(project, by=cast(User, request.user), **form.cleaned_data)
         except RuleError as error:
             form.add_error(None, words(error.fact))
         else:
@@ -71,7 +70,7 @@ def _page(request: HttpRequest, project: Project, form: PlanForm) -> HttpRespons
         "with_gold": check_turns.with_gold(project).count(),
         "people": _people(project),
         "enough": check_scores.ENOUGH,
-        "bar": service.bar_of(plan),
+        "bar": plan.bar,
     }
     return render(request, "labeling/checks.html", context, status=400 if form.errors else 200)
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import fleiss_kappa
 
 from labeling.agreement.rules import label_tables
 from labeling.agreement.rules.agreement import Agreement
@@ -74,7 +75,7 @@ def tables(draw: st.DrawFn, spellings: dict[Any, list[str]]) -> tuple[list[list[
 
 
 def check(result: Agreement, said: dict[Any, Any], weights: str | None, level: str) -> None:
-    """Against scikit-learn and the package of Krippendorff's α."""
+    """Against scikit-learn, statsmodels and the package of Krippendorff's α."""
     people = sorted({who for who, *_ in said})
     keys = sorted({tuple(place) for _, *place in said})
     values = sorted({label for label in said.values() if label is not None}, key=str)
@@ -97,6 +98,10 @@ def check(result: Agreement, said: dict[Any, Any], weights: str | None, level: s
     else:
         expected = krippendorff.alpha(data, level_of_measurement=level)
         assert result.krippendorff_alpha == pytest.approx(expected, abs=1e-9)
+    if level == "nominal" and not np.isnan(data).any():
+        counts = np.stack([(data == code).sum(axis=0) for code in known], axis=1)
+        expected = fleiss_kappa(counts) if np.ptp(data) else None
+        assert result.fleiss_kappa == pytest.approx(expected, abs=1e-9)
 
 
 @given(

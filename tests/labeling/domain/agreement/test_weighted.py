@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from labeling.agreement.rules.weighted import weighted_kappa
+from labeling.agreement.rules.kappa import weighted_kappa
 
 
 @pytest.mark.parametrize("top", [2, 10])

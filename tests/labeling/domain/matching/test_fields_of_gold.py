@@ -87,7 +87,9 @@ def test_no_layer_is_left_out():
 @pytest.mark.parametrize("layer", LABELS)
 @given(data=st.data())
 @settings(deadline=None)
-def test_each_field_of_gold_was_given_by_a_strict_majority(layer, data):
+def test_each_field_of_gold_was_given_by_a_strict_majority_and_unanimous_is_what_all_say(
+    layer, data
+):
     labels = _labels(layer, data)
 
     settlement = settle(labels, ruler=RULER, layer=layer)
@@ -104,26 +106,21 @@ def test_each_field_of_gold_was_given_by_a_strict_majority(layer, data):
                 assert all(2 * counts[part] < len(own) for part in counts.keys() - stands), name
     for settled in settlement.disputed:
         assert settled.tied or 2 * len(settled.fields.get("score", settled.by)) <= len(labels)
-
-
-@pytest.mark.parametrize("layer", LABELS)
-@given(data=st.data())
-@settings(deadline=None)
-def test_unanimous_is_what_all_say_alike_in_every_field(layer, data):
-    labels = _labels(layer, data)
-
-    settlement = settle(labels, ruler=RULER, layer=layer)
-
     for settled in [*settlement.agreed, *settlement.disputed]:
-        own = _own(settled, labels)
-        is_alike = len(own) == len(labels) and all(
-            _said(field, label.get(field["name"])) == _said(field, settled.label.get(field["name"]))
-            and _steps(label) == _steps(settled.label)
-            for field in compared_fields(layer)
-            for label in own.values()
-        )
+        is_alike = _is_alike(settled, layer, labels)
         assert (settled.how == "unanimous") == is_alike
         assert is_alike == (settled.as_it_stands == list(labels))
+
+
+def _is_alike(settled: Settled, layer: str, labels: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether all say it alike in every field."""
+    own = _own(settled, labels)
+    return len(own) == len(labels) and all(
+        _said(field, label.get(field["name"])) == _said(field, settled.label.get(field["name"]))
+        and _steps(label) == _steps(settled.label)
+        for field in compared_fields(layer)
+        for label in own.values()
+    )
 
 
 def _labels(layer: str, data: st.DataObject) -> dict[str, list[dict[str, Any]]]:
