@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self, TypedDict, cast
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
@@ -114,21 +114,6 @@ class MessageSpan(FieldSpan):
     message: MessageIndex
 
 
-class AskedChoice(TypedDict):
-    value: str | int
-    help: str
-
-
-class Asked(TypedDict):
-    """How a form asks for a field, kept in the field's JSON Schema."""
-
-    widget: str
-    choices: list[AskedChoice]
-    at_least: int
-    of: list[str]
-    within: str
-
-
 def asked(
     title: str,
     *,
@@ -141,11 +126,11 @@ def asked(
     **options: Any,
 ) -> Any:
     """A schema field with what a form needs (see :func:`labeling.schema.form_fields`)."""
-    extra: Asked = {
+    extra: JsonDict = {
         "widget": widget,
         "choices": [{"value": value, "help": text} for value, text in (choices or {}).items()],
         "at_least": at_least,
-        "of": list(of),
+        "of": [*of],
         "within": within,
     }
-    return Field(title=title, description=help, json_schema_extra=cast(JsonDict, extra), **options)
+    return Field(title=title, description=help, json_schema_extra=extra, **options)

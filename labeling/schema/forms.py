@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NotRequired, TypedDict, cast, get_args, get_origin
+from typing import Any, NotRequired, TypedDict, cast, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from labeling.schema.fields import Asked
 from labeling.schema.layers import LAYERS
 
 EventSchema = Mapping[str, Sequence[str]]
@@ -145,7 +144,7 @@ def _form_fields(shape: type[BaseModel]) -> list[FormField]:
 
 
 def _form_field(name: str, info: FieldInfo) -> FormField:
-    extra = cast(Asked, info.json_schema_extra)
+    extra = cast(dict[str, Any], info.json_schema_extra)
     widget = extra["widget"]
     nested = _item_shape(info) if widget in ("phases", "arguments") else None
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -14,7 +14,8 @@ from labeling.agreement.matching.similarity import Ruler
 from labeling.core import events
 from labeling.core.projects import synonyms_of
 from labeling.domain.facts import Fact
-from labeling.gold.rules.gold_checks import CheckFigures, compare, mean
+from labeling.domain.stored import Stored
+from labeling.gold.rules.gold_checks import compare, mean
 from labeling.models import (
     Annotation,
     Assignment,
@@ -51,7 +52,7 @@ def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
     if answer.status == Annotation.Status.SKIPPED and assignment.purpose == Purpose.HONEYPOT:
         return None
     known = GoldCheck.objects.filter(assignment=assignment, version=answer.version).first()
-    figures: CheckColumns = {} if known else _compared(assignment, answer, ruler)
+    figures: Stored = {} if known else _compared(assignment, answer, ruler)
     project, person, purpose = assignment.round.project, assignment.annotator, assignment.purpose
     with transaction.atomic():  # a worker that dies here leaves both steps to the next one
         check, _ = GoldCheck.objects.get_or_create(
@@ -65,16 +66,8 @@ def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
     return check
 
 
-class CheckColumns(TypedDict, total=False):
-    """What a check stores of an answer."""
-
-    releases: dict[str, str]
-    layers: dict[str, CheckFigures]
-    value: float | None
-    reason: Fact | None
-
-
-def _compared(assignment: Assignment, answer: Annotation, ruler: Ruler) -> CheckColumns:
+def _compared(assignment: Assignment, answer: Annotation, ruler: Ruler) -> Stored:
+    """The columns of a check."""
     if answer.status == Annotation.Status.SKIPPED:
         return {"value": 0.0, "reason": Fact("check.skipped")}
     project = assignment.round.project

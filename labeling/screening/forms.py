@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
@@ -7,63 +9,38 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.models import CheckPlan
 
-MOST = 1000
-
 
 class PlanForm(forms.ModelForm):
     """How often hidden checks come, when somebody is paused, and the test of newcomers."""
 
-    every = forms.IntegerField(
-        label=_("Hidden-check frequency"),
-        min_value=0,
-        max_value=MOST,
-        help_text=_("10 makes every tenth conversation a hidden check; 0 gives none."),
-    )
-    pause_below = forms.FloatField(
-        label=_("Pause a person below this gold agreement"),
-        required=False,
-        min_value=0,
-        max_value=1,
-        help_text=_("A mean F1 from 0 to 1; empty pauses nobody."),
-    )
-    pause_after = forms.IntegerField(
-        label=_("Number of recent hidden checks to consider"), min_value=1, max_value=MOST
-    )
-    test = forms.BooleanField(
-        label=_("No other work until the qualification test is passed"), required=False
-    )
-    test_on = forms.IntegerField(
-        label=_("Conversations of the test"),
-        min_value=1,
-        max_value=MOST,
-        help_text=_("Drawn from gold; the same for everybody who does not know them."),
-    )
-    pass_at = forms.FloatField(
-        label=_("Minimum F1 to pass"),
-        min_value=0,
-        max_value=1,
-        help_text=_("It counts for tests that end from now on."),
-    )
-    tries = forms.IntegerField(label=_("Tries"), min_value=1, max_value=100)
-    calibrate_on = forms.IntegerField(
-        label=_("Conversations that newcomers calibrate on"),
-        min_value=1,
-        max_value=MOST,
-        help_text=_("Settled conversations of closed rounds; they get as many tries as the test."),
-    )
-
     class Meta:
         model = CheckPlan
-        fields = (
-            "every",
-            "pause_below",
-            "pause_after",
-            "test",
-            "test_on",
-            "pass_at",
-            "tries",
-            "calibrate_on",
-        )
+        labels = {
+            "every": _("Hidden-check frequency"),
+            "pause_below": _("Pause a person below this gold agreement"),
+            "pause_after": _("Number of recent hidden checks to consider"),
+            "test": _("No other work until the qualification test is passed"),
+            "test_on": _("Conversations of the test"),
+            "pass_at": _("Minimum F1 to pass"),
+            "tries": _("Tries"),
+            "calibrate_on": _("Conversations that newcomers calibrate on"),
+        }
+        fields = tuple(labels)
+        help_texts = {
+            "every": _("10 makes every tenth conversation a hidden check; 0 gives none."),
+            "pause_below": _("A mean F1 from 0 to 1; empty pauses nobody."),
+            "pause_after": "",
+            "test": "",
+            "test_on": _("Drawn from gold; the same for everybody who does not know them."),
+            "pass_at": _("It counts for tests that end from now on."),
+            "calibrate_on": _(
+                "Settled conversations of closed rounds; they get as many tries as the test."
+            ),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["pause_below"].required = False
 
     def clean_every(self) -> int:
         every: int = self.cleaned_data["every"]

@@ -93,9 +93,14 @@ def _read(
         Side(person, _with_uid(own_labels, stored["uids"].get(person)))
         for person, own_labels in sorted(answers.items())
     ]
-    differs = differing([side.label for side in sides], fields)
-    fields, tied = stored.get("fields", {}), stored.get("tied", [])
-    return Cluster(stored["how"], stored["label"], sides, differs, fields, tied)
+    return Cluster(
+        stored["how"],
+        stored["label"],
+        sides,
+        differing([side.label for side in sides], fields),
+        stored.get("fields", {}),
+        stored.get("tied", []),
+    )
 
 
 def differing(labels: Iterable[Record | None], fields: Collection[str]) -> list[str]:
