@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -79,26 +81,24 @@ def _list(discussion: Discussion, at: UnitPlace | None, state: str) -> dict[str,
 def disagreement_comment(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """For the lead and the annotators of the round."""
     round_ = discussed.joined_round(request.user, slug, number)
-    form = RemarkForm(request.POST)
-    if not form.is_valid():
-        return refused(request, _("Write something first."), _address(round_))
-    place, body = form.cleaned_data["place"], form.cleaned_data["body"]
-    try:
-        service.say(round_, place, body=body, by=request.user)  # type: ignore[arg-type]
-    except RuleError as error:
-        return refused(request, error, _address(round_))
-    return _entry_page(request, round_.project, round_, place)
+    return _done(request, round_, RemarkForm, _("Write something first."), service.say)
 
 
 @require_POST
 def disagreement_decide(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     round_ = discussed.led_round(request.user, slug, number)
-    form = DecisionForm(request.POST)
+    return _done(request, round_, DecisionForm, _("Choose one of the outcomes."), service.decide)
+
+
+def _done(
+    request: HttpRequest, round_: Round, asked: type[Form], wanted: str, do: Callable[..., object]
+) -> HttpResponse:
+    form = asked(request.POST)
     if not form.is_valid():
-        return refused(request, _("Choose one of the outcomes."), _address(round_))
-    place, decision = form.cleaned_data.pop("place"), form.cleaned_data
+        return refused(request, wanted, _address(round_))
+    place, said = form.cleaned_data.pop("place"), form.cleaned_data
     try:
-        service.decide(round_, place, by=request.user, **decision)  # type: ignore[arg-type]
+        do(round_, place, by=request.user, **said)
     except RuleError as error:
         return refused(request, error, _address(round_))
     return _entry_page(request, round_.project, round_, place)
