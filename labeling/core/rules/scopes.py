@@ -10,7 +10,7 @@ class Scope(StrEnum):
     READ = "read"
     """Everything that its owner may read."""
     LABEL = "label"
-    """The owner's work: the queue, answers, comments, calibration."""
+    """The owner's work: the queue, answers, calibration."""
     LEAD = "lead"
     """Projects: members, conversations, guidelines, rounds, reviews, decisions."""
     GOLD = "gold"
