@@ -1,4 +1,4 @@
-// Selecting words by keyboard: ← → move from word to word, Shift widens, Ctrl+Shift trims letters.
+// Selecting words by keyboard: ← → move from word to word, Shift widens.
 
 import { focused } from "./dom.js";
 import { spanBetween, wordsOf } from "./spans.js";
@@ -22,7 +22,6 @@ export class Caret {
     this.words = [];
     this.anchor = 0; // the words at both ends of what is selected
     this.focus = 0;
-    this.nudge = 0; // letters more or less at the end
     window.addEventListener("keydown", (event) => this.pressed(event), { capture: true });
     document.addEventListener("pointerdown", () => this.leave());
   }
@@ -39,7 +38,6 @@ export class Caret {
     this.element = element;
     this.back = focused();
     this.anchor = this.focus = 0;
-    this.nudge = 0;
     element.tabIndex = -1;
     element.classList.add("caret");
     element.focus({ preventScroll: true });
@@ -67,11 +65,8 @@ export class Caret {
   handle({ key, shiftKey, ctrlKey, metaKey, altKey }) {
     if (key === "Escape") this.leave();
     else if (key === "Enter" && !ctrlKey && !metaKey && !altKey) this.finish();
-    else if (key === "ArrowLeft" || key === "ArrowRight") {
-      const by = key === "ArrowLeft" ? -1 : 1;
-      if (shiftKey && (ctrlKey || metaKey)) this.trim(by);
-      else this.step(by, shiftKey);
-    } else if (key === "Home" || key === "End") this.jump(key, shiftKey);
+    else if (key === "ArrowLeft" || key === "ArrowRight") this.step(key === "ArrowLeft" ? -1 : 1, shiftKey);
+    else if (key === "Home" || key === "End") this.jump(key, shiftKey);
     else return key.startsWith("Arrow") || key === "Tab";
     return true;
   }
@@ -87,24 +82,12 @@ export class Caret {
   to(word, isWider) {
     this.focus = word;
     if (!isWider) this.anchor = word;
-    this.nudge = 0;
-    this.show();
-  }
-
-  // One letter more or less at the end, where a word is cut wrongly.
-  trim(by) {
-    const [from, to] = this.place();
-    const letters = [...new Intl.Segmenter(undefined).segment(this.node.data)].map(({ index }) => index);
-    const ends = [...letters, this.node.data.length].filter((at) => at > from);
-    const next = ends[ends.indexOf(to) + by];
-    if (next === undefined) return;
-    this.nudge += next - to;
     this.show();
   }
 
   place() {
     const [first, last] = [this.anchor, this.focus].sort((a, b) => a - b);
-    return [this.words[first].from, this.words[last].to + this.nudge];
+    return [this.words[first].from, this.words[last].to];
   }
 
   show(before = "") {

@@ -11,7 +11,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from labeling.work import annotations
 from tests.browser.workspace import Workspace
-from tests.factories import labels, make_people, make_project, open_full, save_of
+from tests.factories import labels, make_people, make_project, save_of
 from tests.labeling.test_disagreements import answered
 
 AS_POLLED = """
@@ -24,15 +24,9 @@ AS_POLLED = """
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_labels_panels_and_answers_leave_it_where_one_goes_on(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
-) -> None:
-    ana = make_people()["ana"]
-    opened = open_full(make_project(), 2)
-    assignment = opened.assignments.filter(annotator=ana).order_by("position")[0]
-    annotations.save_draft(assignment, save_of(labels([0, 2])))
-    sign_in(ana)
-    workspace = Workspace(page, live_server, assignment)
+def test_labels_panels_and_answers_leave_it_where_one_goes_on(workspace: Workspace) -> None:
+    annotations.save_draft(workspace.assignment, save_of(labels([0, 2])))
+    page = workspace.page
     page.goto(workspace.url)
     main, here = page.locator("#main"), workspace.message(0)
     expect(main).to_be_focused()

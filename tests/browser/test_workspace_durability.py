@@ -21,7 +21,6 @@ from tests.browser.workspace import Workspace, wait_until
 from tests.factories import (
     answer,
     labels,
-    make_people,
     make_project,
     open_full,
     requirement,
@@ -51,17 +50,12 @@ def complete_label(assignment: Assignment, title: str) -> None:
 
 
 def test_an_outage_of_two_minutes_ends_in_one_save(
-    page: Page,
-    live_server: LiveServer,
-    sign_in: Callable[[User], None],
-    allowed_console_errors: list[str],
+    workspace: Workspace, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("net::ERR_")
-    ana = make_people()["ana"]
-    assignment = open_full(make_project(), 1).assignments.get(annotator=ana)
-    sign_in(ana)
+    page = workspace.page
     page.clock.install()
-    workspace = Workspace(page, live_server, assignment).open()
+    workspace.open()
     page.route("**/api/**", lambda route: route.abort())
     for minute in ("First", "Second"):
         workspace.start_label(f"{minute} minute")
@@ -76,14 +70,10 @@ def test_an_outage_of_two_minutes_ends_in_one_save(
     assert workspace.titles == ["First minute", "Second minute"]
 
 
-def test_who_types_without_a_pause_is_saved_all_the_same(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
-) -> None:
-    ana = make_people()["ana"]
-    assignment = open_full(make_project(), 1).assignments.get(annotator=ana)
-    sign_in(ana)
+def test_who_types_without_a_pause_is_saved_all_the_same(workspace: Workspace) -> None:
+    page = workspace.page
     page.clock.install()
-    workspace = Workspace(page, live_server, assignment).open().press("n")
+    workspace.open().press("n")
 
     for letter in "Without a pause":  # 15 letters in 4.5 seconds
         workspace.type(letter)

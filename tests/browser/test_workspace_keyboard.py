@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import User
-from playwright.sync_api import Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import expect
 
 from tests.browser.workspace import Workspace
-from tests.factories import make_conversations, make_people, make_project, open_full
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_every_key_acts_where_the_focus_is(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
-) -> None:
-    ana = make_people()["ana"]
-    project = make_project()
-    make_conversations(project, 1)
-    assignment = open_full(project, 1).assignments.get(annotator=ana)
-    sign_in(ana)
-    workspace = Workspace(page, live_server, assignment).open()
+def test_every_key_acts_where_the_focus_is(workspace: Workspace) -> None:
+    page = workspace.open().page
     title = "spade ][ 0 m n 1 Delivery"  # letters, signs and digits that are keys elsewhere
 
     workspace.press("m").type(title).press("Tab", "6", *["Tab"] * 8, "3")
@@ -39,15 +28,8 @@ def test_every_key_acts_where_the_focus_is(
     assert chosen == (title, "constraint", None, 0.3)
 
 
-def test_what_lacks_a_field_is_one_key_away(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
-) -> None:
-    ana = make_people()["ana"]
-    project = make_project()
-    make_conversations(project, 1)
-    assignment = open_full(project, 1).assignments.get(annotator=ana)
-    sign_in(ana)
-    workspace = Workspace(page, live_server, assignment).open()
+def test_what_lacks_a_field_is_one_key_away(workspace: Workspace) -> None:
+    page = workspace.open().page
 
     workspace.press("m").type("Order Tracking").press("Tab", "2", "Escape")
     workspace.press("Escape", "j", "m").type("Order History").press("Tab", "4", "Escape")
