@@ -186,19 +186,6 @@ def test_people_who_disagree_or_are_too_few_or_of_one_conversation_are_not_enoug
     assert "the judge gives 3.67 points less than people" in told[1]
 
 
-def test_a_sample_of_one_conversation_says_nothing_of_others(
-    server, project, settings, people, script
-):
-    settings.JUDGE_MIN_RATED = 3
-    script(asked.retrieve)
-    server.default = decent
-    options = {"requested_by": people["noor"], "queue": False, "evaluate_answers": True}
-    release = asked.questions(project)
-    run = work(launching.launch(release, pipeline="lexical", **options))
-    (found,) = agree(run, [people["noor"]])
-    assert "certificate.one_conversation" in [each["code"] for each in found.reasons]
-
-
 # --- samples ---
 
 

@@ -51,16 +51,6 @@ def some(case: Any) -> Any:
 # --- launching ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("split", ["all", "test"])
-def test_a_run_on_test_items_needs_a_reason(release: Any, split: str) -> None:
-    with pytest.raises(LaunchRefused, match=r"launch\.reason_missing") as refused:
-        launching.launch(release, pipeline="nothing", split=split)
-
-    assert [fault.field for fault in refused.value.faults] == ["reason"]
-    assert refused.value.code == "look_reason_needed"
-    assert not Run.objects.exists()
-
-
 @pytest.mark.parametrize("split", ["", "dev", "open"])
 def test_a_run_without_test_items_needs_none(release: Any, split: str) -> None:
     run = launching.launch(release, pipeline="nothing", split=split)

@@ -25,7 +25,6 @@ MATCHING = [
     ("equal", e("ab"), e("ab"), (1, 1, 1), (1, 1, 1)),
     ("one of two found", e("ab", "cd"), e("ab"), (1, 1 / 2, 2 / 3), (1, 1 / 2, 2 / 3)),
     ("one too many", e("ab"), e("ab", "xy"), (1 / 2, 1, 2 / 3), (1 / 2, 1, 2 / 3)),
-    ("a half is right", e("ab", "cd"), e("ab", "xy"), (1 / 2,) * 3, (1 / 2,) * 3),
     ("nothing is right", e("ab"), e("xy"), (0, 0, 0), (0, 0, 0)),
     ("nothing predicted", e("ab"), [], (0, 0, 0), (0, 0, 0)),
     ("nothing expected", [], e("ab"), (0, 0, 0), (0, 0, 0)),
@@ -33,14 +32,11 @@ MATCHING = [
     ("both without arguments", e(), e(), (None,) * 3, (None,) * 3),
     # duplicates: triples are a set, so 2 × ab against ab is 1 of 1
     ("said twice", e("ab"), e("ab", "ab"), (1, 1, 1), (1, 1, 1)),
-    ("twice in gold", e("ab", "ab"), e("ab"), (1, 1, 1), (1, 1, 1)),
-    ("twice in two events", e("ab"), e("ab") + e("ab"), (1, 1, 1), (1, 1, 1)),
     ("twice but for a blank", e("ab"), e("ab", "a b"), (1, 1, 1), (1, 1, 1)),
     # instances are not kept apart: {a, b, c, d} against {a, d, c, b}
     ("mixed instances", e("aa", "bb") + e("cc"), e("aa", "cc") + e("bb"), (1,) * 3, (1,) * 3),
     # null and blank arguments are none
     ("null predicted", e("ab"), e("ab", None), (1, 1, 1), (1, 1, 1)),
-    ("null expected", e("ab", None), e("ab"), (1, 1, 1), (1, 1, 1)),
     ("null on both sides", e(None), e(None), (None,) * 3, (None,) * 3),
     ("null against the word None", e(None), e("None"), (0, 0, 0), (0, 0, 0)),
     ("blank predicted", e("ab"), e("ab", "  "), (1, 1, 1), (1, 1, 1)),
@@ -72,7 +68,6 @@ MATCHING = [
     ("best, not first", e("ab", "abc"), e("abc", "b"), (1 / 2,) * 3, (1, 1, 1)),
     # wide ~ wide and narrow, narrow' ~ wide only: an exact pair may cost one, 2 pairs are best
     ("a pair of equals may stand back", e("xyz", "ab"), e("xyzab", "xyz"), (1 / 2,) * 3, (1,) * 3),
-    ("many", e("aa", "bb", "cc"), e("cc", "aa", "dd"), (2 / 3,) * 3, (2 / 3,) * 3),
 ]
 
 

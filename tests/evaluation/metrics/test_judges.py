@@ -8,7 +8,9 @@ import pytest
 from evaluation.metrics.judges import (
     ALL_ALIKE,
     NO_PAIR,
+    Requirements,
     corrected_mean,
+    disagreements,
     judge_agreement,
     people_agreement,
 )
@@ -61,6 +63,8 @@ def test_answers_of_one_conversation_count_together() -> None:
     alone = judge_agreement({"a": pairs})
     assert (alone.kappa_low, alone.spearman_low, alone.mae_low) == (None, None, None)
     assert (alone.bias_low, alone.bias_high) == (None, None)
+    said = [why.code for why in disagreements(alone, 0, Requirements())]
+    assert "certificate.one_conversation" in said
 
 
 def test_what_cannot_be_said_is_not_said() -> None:
