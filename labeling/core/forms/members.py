@@ -21,7 +21,7 @@ class MoveForm(forms.Form):
     """To whom the open work of ``person`` goes."""
 
     to = forms.ModelChoiceField(
-        label=_("To"),
+        label=_("Open work goes to"),
         queryset=User.objects.none(),
         required=False,
         empty_label=_("Whoever can take it"),
@@ -30,20 +30,6 @@ class MoveForm(forms.Form):
     def __init__(self, project: Project, person: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offer(self, "to", assignments.annotators(project).exclude(pk=person.pk))
-
-
-class TakerForm(MoveForm):
-    """Who gets the open work of a member who stops annotating."""
-
-    to = forms.ModelChoiceField(
-        label=_("Open work goes to"),
-        queryset=User.objects.none(),
-        required=False,
-        empty_label=_("the other annotators of its round"),
-    )
-
-    def __init__(self, membership: Membership, *args: Any, **kwargs: Any) -> None:
-        super().__init__(membership.project, membership.user, *args, **kwargs)
 
 
 class PeopleForm(forms.Form):

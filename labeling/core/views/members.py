@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from labeling.accounts import invitations
 from labeling.core import access
 from labeling.core import members as service
-from labeling.core.forms.members import PeopleForm, TakerForm
+from labeling.core.forms.members import MoveForm, PeopleForm
 from labeling.core.views import once
 from labeling.core.views.access import form_page, person, refusals_told, sent
 from labeling.models import Membership, Project, Round
@@ -58,7 +58,7 @@ def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Asks first, also who gets the open work; the answer comes back as a POST."""
     project = access.led(request.user, slug)
     membership = _membership(project, pk)
-    form = TakerForm(membership, sent(request))
+    form = MoveForm(project, membership.user, sent(request))
     if request.method == "GET" or not form.is_valid():
         work = _open_work(project, membership)
         context: dict[str, Any] = {"project": project, "membership": membership, "work": work}

@@ -7,11 +7,10 @@ server; ``/readyz`` asks everything that the product stands on.
 from __future__ import annotations
 
 import hmac
-import json
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -39,9 +38,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     if not may_read(request):
         says = "ok\n" if well else "not ok\n"
         return HttpResponse(says, content_type="text/plain", status=status)
-    lines = [f'  "{name}": {json.dumps(part)}' for name, part in parts.items()]
-    body = f'{{"ok": {json.dumps(well)}, "parts": {{\n' + ",\n".join(lines) + "\n}}\n"
-    return HttpResponse(body, content_type="application/json", status=status)
+    return JsonResponse({"ok": well, "parts": parts}, status=status)
 
 
 def may_read(request: HttpRequest) -> bool:
