@@ -15,8 +15,7 @@ from labeling.conversations.models.fingerprints import ConversationFingerprint, 
 from labeling.conversations.models.imports import ImportReport
 from labeling.core.models.entry import ApiToken, Invitation
 from labeling.core.models.events import Event
-from labeling.core.models.projects import Guideline, Membership, Project
-from labeling.core.models.pseudonyms import Pseudonym
+from labeling.core.models.projects import Guideline, Membership, Project, Pseudonym
 from labeling.core.models.vectors import TextVector
 from labeling.gold.models.gold import GoldItem, GoldRelease, ReleaseCheck
 from labeling.gold.models.lint import LintReport

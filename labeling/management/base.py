@@ -15,7 +15,7 @@ from labeling.conversations.conversations import ImportRefused
 from labeling.core import acting
 from labeling.domain.errors import FileFault, RuleError
 from labeling.gold.lint import LintOpen
-from labeling.management.lint_lines import open_lines
+from labeling.management.waivers import open_lines
 from labeling.models import Project
 from labeling.words import in_english
 

@@ -29,30 +29,22 @@ def state(
     returncode: int = 1,
 ) -> None:
     """Write down why, and say which look it is; refused without a reason or beyond the budget."""
-    tested = with_test_items(releases)
+    tested = [release for release in releases if looks.test_items(release).exists()]
     if not tested:
         return
     if not reason.strip():
-        raise CommandError(f"{asked(tested)} Say --reason.", returncode=returncode)
+        names, counts = ", ".join(map(str, tested)), " ".join(map(_standing, tested))
+        asked = f"Test items of {names} would be shown: why do you look? {counts} Say --reason."
+        raise CommandError(asked, returncode=returncode)
     try:
         looks.state(None, tested, sight, reason)
     except RuleError as error:
         raise CommandError(in_english(error.fact), returncode=returncode) from error
     for release in tested:
-        notes.write(standing(release))
+        notes.write(_standing(release))
 
 
-def with_test_items(releases: Sequence[GoldRelease]) -> list[GoldRelease]:
-    return [release for release in releases if looks.test_items(release).exists()]
-
-
-def asked(releases: Sequence[GoldRelease]) -> str:
-    names = ", ".join(map(str, releases))
-    counts = " ".join(standing(release) for release in releases)
-    return f"Test items of {names} would be shown: why do you look? {counts}"
-
-
-def standing(release: GoldRelease) -> str:
+def _standing(release: GoldRelease) -> str:
     now = looks.standing(release)
     limit = "no limit" if now.budget is None else f"budget {now.budget:,}"
     return f"Looks at the test items of {release}: {now.used:,} ({limit})."

@@ -7,9 +7,8 @@ from django.core.management.base import CommandParser
 from labeling.agreement.vectors import ruler
 from labeling.core import acting
 from labeling.gold import gold
-from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.base import AssayCommand
-from labeling.management.lint_lines import waiver_line
+from labeling.management.waivers import add_waivers, waiver_line, waivers_in
 from labeling.schema import DEFAULT_LAYER
 from labeling.words import words_of
 

@@ -19,10 +19,9 @@ from labeling.conversations.formats.talks import ENCODINGS, HowToRead
 from labeling.conversations.published.chats import FORMATS as CHAT_FORMATS
 from labeling.conversations.rules.importing import SPLITS
 from labeling.core import acting
-from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.base import AssayCommand
 from labeling.management.fault_tables import print_faults, project_message
-from labeling.management.lint_lines import waiver_line
+from labeling.management.waivers import add_waivers, waiver_line, waivers_in
 from labeling.words import in_english
 
 SHOWN_LEFT_OUT, SHOWN_DOUBTS = 20, 10

@@ -10,10 +10,9 @@ from django.core.management.base import CommandError, CommandParser
 from labeling.core import acting
 from labeling.exchange import correction_files, gold_files
 from labeling.gold import gold
-from labeling.management.arguments import add_waivers, waivers_in
 from labeling.management.base import AssayCommand
 from labeling.management.fault_tables import print_faults, project_message
-from labeling.management.lint_lines import waiver_line
+from labeling.management.waivers import add_waivers, waiver_line, waivers_in
 from labeling.schema import LAYERS
 from labeling.schema.targets import END_TO_END
 from labeling.words import in_english

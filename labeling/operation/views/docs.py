@@ -65,7 +65,7 @@ GROUPS = {
     },
 }
 PAGES = {name: title for pages in GROUPS.values() for name, title in pages.items()}
-"""The pages in reading order. Only these can be asked for."""
+"""Only these can be asked for."""
 
 
 @require_GET
@@ -73,8 +73,6 @@ def docs(request: HttpRequest, page: str = "index") -> HttpResponse:
     if page not in PAGES:
         raise Http404(f"There is no page “{page}”.")
     document = read(page)
-    names = list(PAGES)
-    place = names.index(page)
     context = {
         "page": page,
         "title": PAGES[page],
@@ -84,8 +82,6 @@ def docs(request: HttpRequest, page: str = "index") -> HttpResponse:
             (group, [(name, address(name), title) for name, title in pages.items()])
             for group, pages in GROUPS.items()
         ],
-        "previous": _neighbour(names[place - 1] if place else None),
-        "next": _neighbour(names[place + 1] if place + 1 < len(names) else None),
     }
     return render(request, "labeling/docs.html", context)
 
@@ -121,10 +117,6 @@ def _of_cell(cell: dict[str, Any]) -> Iterator[str]:
 
 def address(page: str) -> str:
     return reverse("docs") if page == "index" else reverse("docs-page", args=[page])
-
-
-def _neighbour(page: str | None) -> tuple[str, str] | None:
-    return (address(page), PAGES[page]) if page else None
 
 
 def _link(target: str) -> str:

@@ -1,15 +1,42 @@
-"""What lint found, and what of it was accepted, line by line."""
+"""What lint found, line by line, and what of it a command accepts."""
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections.abc import Iterator
 
+from django.core.management.base import CommandError
+
 from labeling.domain.facts import Fact
+from labeling.gold import lint
 from labeling.gold.lint import LintOpen
 from labeling.gold.rules.statement import Waiver
 from labeling.words import in_english
 
 MOST = 20
+
+
+def add_waivers(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--waive",
+        action="append",
+        default=[],
+        metavar="KIND=REASON",
+        help="accept all findings of lint of this kind, on record and stated in the release; may "
+        "be repeated",
+    )
+
+
+def waivers_in(arguments: list[str]) -> dict[str, str]:
+    """The reasons by kind."""
+    reasons = {}
+    for argument in arguments:
+        kind, equals, reason = argument.partition("=")
+        if not equals or not reason.strip():
+            raise CommandError(f"--waive {argument}: write KIND=REASON.")
+        lint.check_kind(kind)
+        reasons[kind] = reason
+    return reasons
 
 
 def open_lines(error: LintOpen) -> Iterator[str]:
