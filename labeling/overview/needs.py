@@ -188,7 +188,7 @@ def _sum_of(layers: Iterable[str], totals: Mapping[str, int]) -> int | None:
 def _answered(opened: Any) -> dict[int, list[Round]]:
     """Of a pool every place has its answer: work that nobody has taken is nobody's."""
     by_project: dict[int, list[Round]] = defaultdict(list)
-    for round_ in counted(opened.order_by("number")):
+    for round_ in counted(opened.defer("agreement").order_by("number")):
         places = round_.n_conversations * round_.overlap
         if round_.n_done >= (places if round_.pool else round_.n_assigned) > 0:
             by_project[round_.project_id].append(round_)

@@ -6,7 +6,7 @@ from labeling.agreement import discussions
 from labeling.models import Round
 from labeling.overview import needs
 from labeling.overview.views.needs import of_project
-from labeling.work import annotations, guidelines, rounds
+from labeling.work import annotations, assignments, guidelines, rounds
 from tests import factories
 from tests.pages import page
 
@@ -93,6 +93,14 @@ def test_a_round_that_passed_leads_on_to_full_labeling_and_to_gold(project, rita
     rounds.close(Round.objects.get(pk=full.pk), by=rita)
     factories.work(project)
     assert "settled conversations are not in gold yet" in " ".join(lines(project))
+
+
+def test_a_pool_is_answered_when_every_place_is(project, ana):
+    factories.open_full(project, 2, pool=True, overlap=1)
+    for said in (False, False, True):
+        assert ("Everybody has answered round 1" in lines(project)) is said
+        if not said:
+            factories.answer(assignments.take(ana))
 
 
 def test_the_most_urgent_comes_first_on_home(signed_in, ana, failed):

@@ -1,18 +1,4 @@
-"""What can go wrong.
-
-AssayError
-├── ApiError               the server refused: code, message, details
-│   ├── NotSignedIn        401: the token is unknown, revoked or expired
-│   ├── NotAllowed         403: you may see it, but not do this
-│   │   └── ReasonNeeded   test items would be shown: say why first (``looks.state``)
-│   ├── NotFound           404: it does not exist, or not for you
-│   ├── Conflict           409: not now, or not in this state
-│   └── ServerUnavailable  429, 502, 503, 504: tried again already, and still so
-├── Unreachable            no answer came, however often the request was sent
-├── NotAnAssay             an answer came that no Assay server gives
-├── StillAtWork            waiting took longer than ``timeout``
-└── WorkFailed             what was waited for ended without a result
-"""
+"""What can go wrong."""
 
 from __future__ import annotations
 
@@ -42,11 +28,11 @@ class ApiError(AssayError):
 
 
 class NotSignedIn(ApiError):
-    pass
+    """401: the token is unknown, revoked or expired."""
 
 
 class NotAllowed(ApiError):
-    pass
+    """403: you may see it, but not do this."""
 
 
 class ReasonNeeded(NotAllowed):
@@ -54,39 +40,37 @@ class ReasonNeeded(NotAllowed):
 
 
 class NotFound(ApiError):
-    pass
+    """404: it does not exist, or not for you."""
 
 
 class Conflict(ApiError):
-    pass
+    """409: not now, or not in this state."""
 
 
 class ServerUnavailable(ApiError):
-    pass
+    """429, 502, 503, 504: tried again already, and still so."""
 
 
 class Unreachable(AssayError):
-    pass
+    """No answer came, however often the request was sent."""
 
 
 class NotAnAssay(AssayError):
-    pass
+    """An answer came that no Assay server gives."""
 
 
-class StillAtWork(AssayError):
+class _OfWork(AssayError):
+    def __init__(self, message: str, last: object) -> None:
+        super().__init__(message)
+        self.last = last
+
+
+class StillAtWork(_OfWork):
     """``last`` is how the work stood when it was last looked at; it goes on regardless."""
 
-    def __init__(self, message: str, last: object) -> None:
-        super().__init__(message)
-        self.last = last
 
-
-class WorkFailed(AssayError):
-    """``last`` is the work as it ended."""
-
-    def __init__(self, message: str, last: object) -> None:
-        super().__init__(message)
-        self.last = last
+class WorkFailed(_OfWork):
+    """What was waited for ended without a result; ``last`` is the work as it ended."""
 
 
 _BY_CODE = {"look_reason_needed": ReasonNeeded}
