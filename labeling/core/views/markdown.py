@@ -161,16 +161,12 @@ def _cell_open(
     return f"<{token.tag}{self.renderAttrs(token)}>"
 
 
-def _fence(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    html = RendererHTML.fence(self, tokens, index, options, env)
-    return html.replace("<pre>", SCROLLING_PRE, 1)
+def _scrolling(kind: str) -> Callable[..., str]:
+    def rendered(self: RendererHTML, *args: Any) -> str:
+        html: str = getattr(RendererHTML, kind)(self, *args)
+        return html.replace("<pre>", SCROLLING_PRE, 1)
 
-
-def _code_block(
-    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
-) -> str:
-    html = RendererHTML.code_block(self, tokens, index, options, env)
-    return html.replace("<pre>", SCROLLING_PRE, 1)
+    return rendered
 
 
 def _parser() -> MarkdownIt:
@@ -183,8 +179,8 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("table_close", _table_close)
     parser.add_render_rule("th_open", _cell_open)
     parser.add_render_rule("td_open", _cell_open)
-    parser.add_render_rule("fence", _fence)
-    parser.add_render_rule("code_block", _code_block)
+    for kind in ("fence", "code_block"):
+        parser.add_render_rule(kind, _scrolling(kind))
     return parser
 
 

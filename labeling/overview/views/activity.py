@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -19,21 +19,6 @@ from labeling.templatetags.words import layer_title
 from labeling.translation import isolated, translated
 from labeling.translation import lazy as _
 from labeling.words import EVENTS, is_fact, words_of
-
-
-class Line(NamedTuple):
-    """One entry: who, what in words, when."""
-
-    actor: str
-    words: str
-    at: Any
-
-
-def lines(events: Iterable[Event]) -> list[Line]:
-    return [
-        Line(event.actor.get_username() if event.actor else "", words(event), event.at)
-        for event in events
-    ]
 
 
 def words(event: Event) -> str:

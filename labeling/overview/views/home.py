@@ -93,13 +93,7 @@ def _needs(user: Any, roles: set[str], counts: dict[str, int], mentions: int) ->
     return sorted(lines, key=lambda need: need.rank)
 
 
-class ToRead(NamedTuple):
-    project: Project
-    version: int
-    html: SafeString
-
-
-def _to_read(user: Any, mine: QuerySet[Assignment]) -> list[ToRead]:
+def _to_read(user: Any, mine: QuerySet[Assignment]) -> list[tuple[Guideline, SafeString]]:
     """For somebody who has begun nothing: the guidelines of their work, else of their projects."""
     guidelines = Guideline.objects.select_related("project")
     work = mine.filter(TABS["pending"]).order_by()
@@ -111,7 +105,7 @@ def _to_read(user: Any, mine: QuerySet[Assignment]) -> list[ToRead]:
         projects = Project.objects.with_role(user, Membership.Role.ANNOTATOR)
         newest = guidelines.filter(~Exists(newer), project__in=projects)
         chosen = list(newest.order_by("project__name")[:MOST_TO_READ])
-    return [ToRead(row.project, row.version, render_markdown(row.body)) for row in chosen]
+    return [(row, render_markdown(row.body)) for row in chosen]
 
 
 def _tab(request: HttpRequest, counts: dict[str, int]) -> str:

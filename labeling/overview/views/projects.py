@@ -71,7 +71,10 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         "members": members_of(project),
         "labels": [LAYERS[name] for name in project.layers],
         "guideline": project.guidelines.only("version", "created_at").first(),
-        "events": activity.lines(project.events.select_related("actor")[:RECENT_EVENTS]),
+        "events": [
+            (event, activity.words(event))
+            for event in project.events.select_related("actor")[:RECENT_EVENTS]
+        ],
         **start_context(project, rounds),
         **(once.take(request, f"people-{project.pk}") or {}),
     }

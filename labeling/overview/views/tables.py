@@ -32,17 +32,14 @@ def _people(project: Project, request: HttpRequest) -> Rows:
     checked = ["checks_f1", "checks_n"]
     yield ["annotator", *work, "median_minutes", "last_active", *checked]
     for person in progress.people(project):
+        checks = person.checked
         yield [
             person.username,
             *(getattr(person, name) for name in work),
             person.minutes,
             person.last_active.isoformat() if person.last_active else None,
-            *_fields(person.checked, "value", "n"),
+            *((checks.value, checks.n) if checks else (None, None)),
         ]
-
-
-def _fields(figures: object | None, *names: str) -> list[Any]:
-    return [getattr(figures, name) if figures else None for name in names]
 
 
 def _audit(project: Project, request: HttpRequest) -> Rows:
