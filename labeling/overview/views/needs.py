@@ -127,8 +127,8 @@ def of_project(standing: Standing) -> list[Need]:
     project = standing.project
     lines = _calibration(standing)
     for round_ in standing.answered:
-        text = _("Everybody has answered round {number}").format(number=round_.number)
-        lines.append(_need(24, project, text, _("Close it"), "round-close", round_.number))
+        said = _("Everybody has answered round {number}").format(number=round_.number)
+        lines.append(_need(24, project, said, _("Close it"), "round-close", round_.number))
     for what, (rank, text, action, page) in COUNTED.items():
         n = standing.counts[what]
         if n and (standing.has_rounds or what != "unplanned"):
