@@ -10,9 +10,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
+from django import forms
 from django.apps import apps
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.forms import UserChangeForm
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Model, Q, QuerySet
@@ -22,7 +24,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from pydantic import BaseModel
 
-from labeling.accounts.forms.accounts import AccountForm
+from labeling.core import projects
 from labeling.core.models.fields import FactField
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
@@ -332,6 +334,18 @@ def register(
 
 register("labeling", TABLES, ReadOnlyAdmin, EXCEPTIONS)
 admin.site.unregister(User)
+
+
+class AccountForm(UserChangeForm):
+    def clean_is_active(self) -> bool:
+        """A project keeps a lead."""
+        stays: bool = self.cleaned_data["is_active"]
+        closed = self.instance.is_active and not stays
+        if closed and (alone := projects.led_alone_by(self.instance)):
+            names = ", ".join(project.name for project in alone)
+            said = _("Nobody else leads {names}: give somebody the role first.")
+            raise forms.ValidationError(said.format(names=names))
+        return stays
 
 
 @admin.register(User)

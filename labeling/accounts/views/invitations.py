@@ -19,9 +19,8 @@ from labeling.accounts import invitations as service
 from labeling.accounts.views.signing_in import enter
 from labeling.core import access
 from labeling.core.forms.members import NewAccountForm, PeopleForm
-from labeling.core.links import absolute
 from labeling.core.views import once
-from labeling.core.views.access import form_page, person, said_by
+from labeling.core.views.access import absolute, form_page, person, said_by
 from labeling.models import Invitation
 from labeling.translation import lazy, translated
 from labeling.words import words

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods
 
 from labeling.accounts import mails, passwords, signing_in
 from labeling.accounts.forms.signing_in import ForgottenForm, SignInForm, wait_text
-from labeling.core.links import absolute
+from labeling.core.views.access import absolute
 from labeling.core.views.callers import caller_of, remember
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -74,6 +75,13 @@ def own_address(request: HttpRequest, asked: str) -> str:
     host = {request.get_host()}
     is_ours = url_has_allowed_host_and_scheme(asked, host, require_https=request.is_secure())
     return asked if is_ours else ""
+
+
+def absolute(request: HttpRequest, path: str) -> str:
+    """An address that people hand on, or that is mailed to them."""
+    if settings.PUBLIC_URL:
+        return f"{settings.PUBLIC_URL}{path}"
+    return request.build_absolute_uri(path)
 
 
 def refused(request: HttpRequest, why: RuleError | str, back_to: str) -> HttpResponse:
