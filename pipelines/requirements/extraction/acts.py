@@ -292,47 +292,29 @@ def _analyst_acts(each: Utterance, *, recap: bool) -> tuple[Act, ...]:
     return ("statement",)
 
 
-def acts_of_client(turn: Sequence[Utterance], *, asked: bool) -> list[tuple[Act, ...]]:
-    """The acts of one message of whoever has wishes; ``asked``: something was put to them."""
-    return [_client_acts(each, asked=asked, first=at == 0) for at, each in enumerate(turn)]
-
-
-def _client_acts(each: Utterance, *, asked: bool, first: bool) -> tuple[Act, ...]:
-    reply = reply_of(each.text)
-    taking_back = withdraws(each.text)
+def acts_of_client(each: Utterance, *, asked: bool) -> tuple[Act, ...]:
+    """What whoever has wishes does by a sentence; ``asked``: something was put to them."""
+    reply, taking_back = reply_of(each.text), withdraws(each.text)
     if reply.stance in {"clarify", "delegate"}:
         return ("clarification",)
+    no = reply.stance == "no"
     acts: list[Act] = []
-    if reply.stance == "yes" and asked:
-        acts.append("acceptance")
-    elif reply.stance == "partial" and asked:
-        acts.append("partial_acceptance")
-    elif reply.stance == "no" and asked and not taking_back:
-        acts.append("refusal")
+    if asked and (reply.stance in {"yes", "partial"} or (no and not taking_back)):
+        acts.append("answer")
     if taking_back:
         acts.append("withdrawal")
     if (reply.stance != "yes" and corrects(each.text)) or (
-        reply.stance == "no" and asked and len(tokens(reply.rest)) > 2
+        no and asked and len(tokens(reply.rest)) > 2
     ):
         acts.append("correction")
     own = reply.rest if acts else each.text
+    cue = find_cue(own)
     if acts[-1:] == ["withdrawal"] or not tokens(own):
         return tuple(acts) or ("small_talk",)
-    if pattern("small_talk").match(each.text) and not find_cue(own):
+    if pattern("small_talk").match(each.text) and not cue:
         return tuple(acts) or ("small_talk",)
-    return (*acts, _says(each, own, asked=asked and first))
-
-
-def _says(each: Utterance, own: str, *, asked: bool) -> Act:
-    cue = find_cue(own)
-    head = tokens(strip_openers(own))[:1]
-    if each.question:
-        return "request" if cue and cue.cue.kind == "request" else "question"
-    if cue and cue.cue.kind == "request":
-        return "request"
-    if head and is_base_verb(head[0]) and cue is None:
-        return "answer" if asked else "request"
-    return "answer" if asked else "statement"
+    requests = cue is not None and cue.cue.kind == "request"
+    return (*acts, "question" if each.question and not requests else "statement")
 
 
 def withdraws(text: str) -> bool:

@@ -20,7 +20,7 @@ from pipelines.requirements.extraction.state import (
     Utterance,
 )
 from pipelines.requirements.lexicon import signal
-from pipelines.requirements.text import content_words, share, tokens
+from pipelines.requirements.text import tokens
 from pipelines.requirements.validation import reading
 
 _TURNED = re.compile(
@@ -80,12 +80,6 @@ _BEGINS_INSIDE = re.compile(
     re.I,
 )
 _RULES = re.compile(r"\b(?:must|should|shall|has to|have to|want|needs?)\b", re.I)
-_NOT_NEEDED = re.compile(
-    r"(?:(?:i|we) )?(?:do not|don't|dont|never|won't|no longer) (?:really )?"
-    r"(?:need|care|mind|ever want)\b|"
-    r"(?:i|we) never want to see\b",
-    re.I,
-)
 _OF_OTHERS = re.compile(r"(?:it|that|this|they|he|she|you)\b", re.I)
 _YES_AT_END = re.compile(r", (?:then )?(?:yes|yeah|yep|sure|okay|ok)(?: please)?\W*$", re.I)
 _KIDS = re.compile(r"\b(?:just|only|i'm|am) (?:kidding|joking)\b|\bj/?k\b", re.I)
@@ -107,7 +101,6 @@ _HAS_TO_DO = re.compile(
     re.I,
 )
 """Of anybody: "Sometimes it is not in the flat; you have to share it"."""
-_NO_GOOD = re.compile(r"\b(?:that|this|it) (?:wouldn't|would not|won't) be (?:\w+ )?good\b", re.I)
 _DANGLES = re.compile(
     r"(?:\w+ly )?\w+ such (?!as\b|an?\b)\w|(?!let )\w+ (?:it|this|that|them)(?: as such)?\W*$", re.I
 )
@@ -119,10 +112,6 @@ _ARRANGES = re.compile(r"(?:i|we)(?: (?:should|will|can|could)|'ll) ", re.I)
 _SELF = re.compile(r"(?:and |so |well,? )*(?:i|we)\b", re.I)
 BRIEF = 3  # words in the place of what was offered: "No, once a week"
 SHORT = 6  # words of an answer that only chooses
-SAME = 0.5  # share of the words of what is denied
-_DENIES_OFFER = re.compile(
-    r"(?:i|we) (?:do not|don't|dont) want (?P<offer>[^,;]+)(?P<rest>.*)", re.I
-)
 _RECONSIDERS = re.compile(r"\b(?:hm+|wait|actually|instead|on second thoughts?)\b", re.I)
 AGREES = frozenset({"yes", "partial"})
 FIRST = 2  # messages of the client's, which may tell how it is done today
@@ -323,9 +312,9 @@ def _stated(
     if _CANNOT.search(said) and not (is_order or _RULES.search(said)):
         return None
     before = next((each.text for each in reversed(answer) if each.start < own.start), "")
-    if _HAS_TO_DO.search(f"{before} {own.text}") or _NO_GOOD.search(said):
+    if _HAS_TO_DO.search(f"{before} {own.text}"):
         return None
-    if _NOT_NEEDED.match(plain_words.clean(said)) or _is_own_work(own, said, answer):
+    if _is_own_work(own, said, answer):
         return None
     of_now = question and _OF_NOW.search(question)
     how = re.sub(r"\bonly\b", "", said) if of_now else said
@@ -338,9 +327,6 @@ def _stated(
         or _reconsidered(own, answer)
     ):
         return None
-    denied = _DENIES_OFFER.match(plain_words.clean(said))
-    if denied and share(content_words(denied["offer"]), content_words(offered)) >= SAME:
-        return plain_words.of_statement(denied["rest"])
     answered = plain_words.of_answer(said, question)
     if answered is None:
         return None

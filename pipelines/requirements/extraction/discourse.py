@@ -89,7 +89,7 @@ def read_sentences(messages: Sequence[Message]) -> list[Utterance]:
             done = acts.acts_of_analyst(turn)
             asked = any({"proposal", "question", "recap"} & set(each) for each in done) or asked
         else:
-            done = acts.acts_of_client(turn, asked=asked)
+            done = [acts.acts_of_client(each, asked=asked) for each in turn]
             asked = asked and all(each == ("clarification",) for each in done)
         spoken += [replace(each, acts=what) for each, what in zip(turn, done, strict=True)]
     return spoken

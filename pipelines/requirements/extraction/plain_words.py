@@ -9,7 +9,7 @@ from functools import cache
 
 from pipelines.requirements.extraction import acts, asked, neutral
 from pipelines.requirements.extraction.actors import SYSTEM, USER, resolve
-from pipelines.requirements.extraction.clauses import asks_for_yes, finite, split_condition
+from pipelines.requirements.extraction.clauses import finite, split_condition
 from pipelines.requirements.extraction.state import Statement
 from pipelines.requirements.lexicon import actors, words
 from pipelines.requirements.text import (
@@ -252,7 +252,7 @@ def _answered(own: str, question: str, said: str) -> Statement | None:
         and (not how or _GOES_ON.match(how))
     ):
         return Statement(_action(f"{found['what'].split('—')[0]}{comma}{how}"), told, who)
-    if asked.says_nothing(own) or _tells(question, own):
+    if asked.says_nothing(own):
         return None
     whole = asked.together(put, own.rstrip(" .!"), turned=_told)
     stated = of_statement(whole) if whole else None
@@ -261,13 +261,6 @@ def _answered(own: str, question: str, said: str) -> Statement | None:
     put, dash, answer = neutral.third_person(told).partition(" – ")
     text = f"{put}{dash}{upper_first(answer)}"
     return Statement(text, told, quoted=True, asked=True)
-
-
-def _tells(question: str, own: str) -> bool:
-    """What was asked is denied, or only commented."""
-    comments = asks_for_yes(plain(question)) and re.match(r"(?:that|this|it)\b", own, re.I)
-    denies = _DENIED.search(own) and not _LIMITS_IT.search(own)
-    return bool(_PRONOUN.match(own) and (comments or denies))
 
 
 def of_statement(said: str) -> Statement | None:

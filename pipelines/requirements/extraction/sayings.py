@@ -125,7 +125,7 @@ def _stated(
     """What a sentence of the client's says by itself."""
     if signal("bare").match(plain(each.text)):
         return []
-    answers = bool({"acceptance", "partial_acceptance", "refusal"} & set(each.acts))
+    answers = "answer" in each.acts
     said = reply.rest if answers or reply.stance == "delegate" else each.text
     if not tokens(said):
         return []

@@ -13,14 +13,10 @@ Side = Literal["analyst", "client"]
 
 Act = Literal[
     "proposal",
-    "request",
     "statement",
     "question",
     "answer",
-    "acceptance",
-    "partial_acceptance",
     "correction",
-    "refusal",
     "withdrawal",
     "recap",
     "clarification",

@@ -82,8 +82,8 @@ def test_each_sentence_has_its_acts_and_its_place() -> None:
         ("small_talk",),
         ("proposal", "question"),
         ("question",),
-        ("partial_acceptance", "answer"),
-        ("request",),
+        ("answer", "statement"),
+        ("statement",),
         ("withdrawal",),
         ("clarification",),
     ]
