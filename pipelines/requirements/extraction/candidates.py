@@ -96,6 +96,7 @@ _BURDEN = re.compile(
     re.I,
 )
 _RISKS = re.compile(r"\b(?:maybe|may|might)(?: or (?:maybe|may|might))? not\b|\brisks?\b", re.I)
+_NO_GOOD = re.compile(r"\b(?:that|this|it) (?:wouldn't|would not|won't) be (?:\w+ )?good\b", re.I)
 _HAS_TO_DO = re.compile(
     r"\b(?:sometimes|for example|often|usually|typically|so)\b.*\byou (?:will )?(?:have|need) to\b",
     re.I,
@@ -312,7 +313,7 @@ def _stated(
     if _CANNOT.search(said) and not (is_order or _RULES.search(said)):
         return None
     before = next((each.text for each in reversed(answer) if each.start < own.start), "")
-    if _HAS_TO_DO.search(f"{before} {own.text}"):
+    if _HAS_TO_DO.search(f"{before} {own.text}") or _NO_GOOD.search(said):
         return None
     if _is_own_work(own, said, answer):
         return None

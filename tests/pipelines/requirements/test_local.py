@@ -26,30 +26,9 @@ def test_the_example_of_the_labeling_guide_is_found(pipeline: Pipeline) -> None:
     assert (tracking["action"], tracking["source_messages"]) == ("Track their orders", [0])
     assert tracking["rationale"] == "Stated with “need” in message 0"
     assert (asked["action"], asked["source_messages"]) == ("Receive notifications", [1, 2])
+    assert asked["rationale"] == "Proposed in message 1 and accepted in message 2"
     assert (notice["actor"], notice["source_messages"]) == ("System", [2])
     assert notice["action"] == "Email them when status changes"
-
-
-def test_never_mind_takes_back_the_last_wish(pipeline: Pipeline) -> None:
-    requirements = extract(
-        pipeline, user("I want to pay by card."), analyst("Fine."), user("Never mind that.")
-    )
-
-    assert requirements == []
-
-
-def test_an_accepted_proposal_cites_question_and_answer(pipeline: Pipeline) -> None:
-    requirements = extract(
-        pipeline,
-        user("Hello."),
-        analyst("Should the system lock the account after five failed attempts?"),
-        user("Yes, exactly."),
-    )
-
-    assert actions(requirements) == ["Lock the account after five failed attempts"]
-    assert requirements[0]["source_messages"] == [1, 2]
-    assert requirements[0]["type"] == "security"
-    assert requirements[0]["rationale"] == "Proposed in message 1 and accepted in message 2"
 
 
 def test_a_change_to_what_exists_is_a_requirement(pipeline: Pipeline) -> None:
@@ -78,62 +57,22 @@ def test_list_items_are_read_one_by_one(pipeline: Pipeline) -> None:
 
 
 @pytest.mark.parametrize(
-    "put_right",
-    ["No, sorry, make that ten minutes.", "I meant ten minutes.", "Ten minutes is better."],
+    ("first", "later", "sources"),
+    [
+        ("Guests must see the bill.", "As I said, guests must see the bill.", [[0, 2]]),
+        ("It must keep bills for 5 years.", "Hold on, keep bills for 10 years.", [[0], [2]]),
+        ("Only admins can delete bills.", "Customers must be able to delete bills.", [[0], [2]]),
+        ("Only admins can delete bills.", "Everybody must be able to delete bills.", [[0], [2]]),
+    ],
 )
-def test_a_figure_put_right_later_is_the_one_that_holds(pipeline: Pipeline, put_right: str) -> None:
-    requirements = extract(
-        pipeline,
-        user("The app must send a receipt within five minutes. Only two people may see it."),
-        analyst("Five minutes, really?"),
-        user(put_right),
-    )
-
-    (receipt,) = (one for one in requirements if "receipt" in one["action"])
-    assert receipt["action"].lower() == "send a receipt within ten minutes"
-    assert receipt["source_messages"] == [0, 2]
-
-
-def test_two_that_conflict_both_stay() -> None:
-    requirements = extract(
-        build("requirements-local", {}),
-        user("The system must keep invoices for 5 years."),
-        analyst("Noted."),
-        user("Hold on, the system must keep invoices for 10 years."),
-    )
-
-    assert [one["source_messages"] for one in requirements] == [[0], [2]]
-
-
-@pytest.mark.parametrize(
-    ("who", "actor"),
-    [("Customers", "Customer"), ("All users", "User"), ("Everybody", "User")],
-)
-def test_what_other_people_may_do_is_a_requirement_of_its_own(who: str, actor: str) -> None:
-    requirements = extract(
-        build("requirements-local", {}),
-        user("Only admins can delete invoices."),
-        analyst("I see."),
-        user(f"{who} must be able to delete invoices."),
-    )
-
-    assert [(one["actor"], one["source_messages"]) for one in requirements] == [
-        ("Admin", [0]),
-        (actor, [2]),
-    ]
-
-
-def test_words_alike_are_merged_and_keep_both_sources() -> None:
+def test_words_alike_are_merged_unless_they_conflict_or_speak_of_other_people(
+    first: str, later: str, sources: list[list[int]]
+) -> None:
     merging = build("requirements-local", {})
 
-    requirements = extract(
-        merging,
-        user("Customers must be able to track their orders."),
-        analyst("I see."),
-        user("As I said, customers must be able to track their orders."),
-    )
+    requirements = extract(merging, user(first), analyst("I see."), user(later))
 
-    assert [one["source_messages"] for one in requirements] == [[0, 2]]
+    assert [one["source_messages"] for one in requirements] == sources
 
 
 def test_a_higher_bar_lets_less_through() -> None:
@@ -147,7 +86,6 @@ def test_a_higher_bar_lets_less_through() -> None:
     [
         ("The app should remind members.", "System", "Remind members", None),
         ("I'd like to see my old orders.", "User", "See their old orders", None),
-        ("It would be nice if parents could pay online.", "Parent", "Pay online", None),
         ("I want the nurses to sign the sheet.", "Nurse", "Sign the sheet", None),
         ("Open orders should be shown in red.", "System", "Show open orders in red", None),
         (
@@ -156,7 +94,6 @@ def test_a_higher_bar_lets_less_through() -> None:
             "Retry the payment",
             "If a payment fails",
         ),
-        ("Members must be able to cancel a visit.", "Member", "Cancel a visit", None),
         ("I want to be able to sort them by distance.", "User", "Sort them by distance", None),
         ("I'd need it to send me a reminder.", "System", "Send the user a reminder", None),
         (
@@ -186,9 +123,7 @@ def test_a_higher_bar_lets_less_through() -> None:
         ("I avoid steep trails because my knees hurt.", "User", "Avoid steep trails", None),
         ("Patients can book without calling us.", "Patient", "Book without calling the team", None),
         ("The price is the biggest factor for me.", "User", "Consider the price", None),
-        ("Maybe the third dimension is the pricing.", "User", "Consider the pricing", None),
         ("Another point will be amenities.", "User", "Consider amenities", None),
-        ("The third is probably going to be the rooms.", "User", "Consider the rooms", None),
         (
             "Reference is a big factor that's like the word of friends so that would hold weight.",
             "User",
@@ -227,7 +162,6 @@ def test_plain_shapes_are_put_down_with_their_verb_first(
         "Only nurses can change the dose.",
         "A closed ticket can't be opened again.",
         "The draft should stay in the trash.",
-        "Each payment must be greater than zero.",
         "The prices should be changed by the manager.",
     ],
 )
@@ -331,7 +265,6 @@ def test_an_answer_that_says_nothing_is_none(answer: str) -> None:
         ),
         ("Print it", "The clerk checks the file.", "Print the file"),
         ("Print it", "The gate weighs the load.", "Print it"),
-        ("Print it", "We get the letters.", "Print it"),
         ("Recover it", "If users delete a receipt or order", "Recover it"),
         ("Let them choose", "I see the words.", "Let them choose"),
         ("It should be a blue list", "I saw the car.", "It should be a blue list"),
