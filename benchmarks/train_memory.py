@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from benchmarks.train_vectors import GoldTalk, note_training, read_for_training
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.conversations import key_of
 from pipelines.memory.query.steps import Deps, State, chosen_of, plan, retrieve
-from pipelines.memory.retrieval import adapter, ranker
+from pipelines.memory.retrieval import ranker
 from pipelines.memory.retrieval.adapter import ADAPTERS, EVERY, Adapted, Adapter
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.ranker import Floats, Ranker, standing
@@ -240,10 +240,22 @@ def main() -> None:
         found["other people"] = by_other_people(gold_talks, others)
     print(json.dumps(found, indent=1))
     if asked.write:
-        adapter.write(taught.adapters)
-        ranker.write(taught.rankers, ranker.WEIGHTS)
+        train_vectors.write(taught.adapters, ADAPTERS)
+        write(taught.rankers, ranker.WEIGHTS)
         for weights in (ADAPTERS, ranker.WEIGHTS):
             note_training(weights, gold_talks)
+
+
+def write(rankers: Mapping[str, Ranker], path: Path) -> None:
+    """``rankers`` by conversation; under ``EVERY`` the one taught by all of them."""
+    from safetensors.numpy import save_file
+
+    parts = {
+        f"{talk}/{name}": np.ascontiguousarray(part, dtype=np.float32)
+        for talk, learned in rankers.items()
+        for name, part in asdict(learned).items()
+    }
+    save_file(parts, path)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from pipelines import trained_on
 from pipelines.encoder import MiniLM, check_weights
 from pipelines.memory.conversations import key_of
 from pipelines.memory.retrieval import lexical
-from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapter, Change
+from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapter, Change, part_name
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.testing import TEST, TestItems, TrainingText, refuse_test_items
 from pipelines.types import Message
@@ -85,6 +85,19 @@ def note_training(weights: Path, gold_talks: Iterable[GoldTalk]) -> None:
     """Write next to the weights what they have read."""
     talks = {key_of(gold.messages): gold.texts for gold in gold_talks}
     trained_on.write(weights, talks, leaves_out=True)
+
+
+def write(adapters: Mapping[str, Adapter], path: Path) -> None:
+    """``adapters`` by conversation; under ``EVERY`` the one trained on all of them."""
+    from safetensors.numpy import save_file
+
+    parts = {
+        part_name(talk, name, way): np.ascontiguousarray(part, dtype=np.float16)
+        for talk, adapter in adapters.items()
+        for name, change in adapter.changes.items()
+        for way, part in change._asdict().items()
+    }
+    save_file(parts, path)
 
 
 def _gold_talk(item: Mapping[str, Any]) -> GoldTalk:

@@ -68,33 +68,16 @@ def exposure(all_weights: Iterable[Path], texts: Sequence[str]) -> Exposure:
 
 def write(weights: Path, talks: Mapping[str, Sequence[str]], *, leaves_out: bool) -> None:
     """``talks`` are the contents of the messages, by the key of each training conversation."""
-    _store(weights, {key: fingerprint(texts) for key, texts in talks.items()}, leaves_out)
-
-
-def replace(weights: Path, talks: Mapping[str, Sequence[str]], *, starting: str) -> None:
-    """As ``write``, but only for the keys that start so; the others stay."""
-    read = _read(weights)
-    kept = {key: other for key, other in read.conversations.items() if not key.startswith(starting)}
-    new = {key: fingerprint(texts) for key, texts in talks.items()}
-    _store(weights, {**kept, **new}, read.leaves_out)
-
-
-def _store(weights: Path, talks: Mapping[str, Fingerprint], leaves_out: bool) -> None:
-    prints = {key: talk.as_text() for key, talk in talks.items()}
+    prints = {key: fingerprint(texts).as_text() for key, texts in talks.items()}
     stored: Stored = {"leaves_out": leaves_out, "conversations": prints}
     text = json.dumps(stored, indent=1, sort_keys=True)
     beside(weights).write_text(text + "\n", encoding="utf-8")
-    forget()
+    _read.cache_clear()
+    _matches.cache_clear()
 
 
 def keys(weights: Path) -> frozenset[str]:
     return frozenset(_read(weights).conversations)
-
-
-def forget() -> None:
-    """Read the files again: they have changed."""
-    _read.cache_clear()
-    _matches.cache_clear()
 
 
 @cache

@@ -15,6 +15,7 @@ from evaluation.templatetags.present import score_cell
 from evaluation.views.opening import opened_case
 from evaluation.views.pairs import messages_of
 from labeling.core.views.markdown import render_section
+from pipelines.requirements.document.files import FORMS
 from pipelines.requirements.document.markdown import NUMBER
 
 
@@ -37,7 +38,7 @@ def case_document(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         "missing": [name.replace("_", " ") for name in SECTIONS if name not in there],
         "score": score_cell(score, failed=case.state == "failed") if score else None,
         "conversation": messages_of(case),
-        "forms": files.DOCUMENTS.values(),
+        "forms": FORMS.values(),
     }
     return render(request, "evaluation/document.html", context)
 
@@ -46,7 +47,7 @@ def case_document(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
 def case_document_file(request: HttpRequest, run_pk: int, pk: int, form: str) -> HttpResponse:
     """The same as one file, with the conversation at its end."""
     case = opened_case(request, run_pk, pk)
-    shape = files.DOCUMENTS.get(form)
+    shape = FORMS.get(form)
     document = files.document_of(case.output or {}, case.case_id)
     if shape is None or document is None:
         raise Http404("No such file was written for this case.")

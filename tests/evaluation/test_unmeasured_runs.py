@@ -20,13 +20,14 @@ from evaluation.models import CaseRun, Run
 from evaluation.services.launch import predictions
 from evaluation.services.run import execution
 from evaluation.services.unmeasured import adopting, launching, predicting
-from evaluation.services.unmeasured.files import DOCUMENTS, document_of
+from evaluation.services.unmeasured.files import document_of
 from evaluation.services.unmeasured.launching import records_of
 from evaluation.services.work import leases, steering
 from labeling.conversations import conversations
 from labeling.conversations.formats.talks import HowToRead
 from labeling.conversations.rules.importing import Turn
 from labeling.models import Conversation, Membership, Round, Suggestion
+from pipelines.requirements.document.files import FORMS
 from pipelines.types import Case, Output
 from tests import factories
 from tests.evaluation.conftest import fails, requirement, work
@@ -507,5 +508,5 @@ def test_the_warning_at_the_top_of_a_document_is_in_its_downloads() -> None:
 
         assert document is not None
         for form in ("html", "md"):
-            written = DOCUMENTS[form].write(document, ()).decode()
+            written = FORMS[form].write(document, ()).decode()
             assert ("not usable" in written) == bool(warning)

@@ -19,7 +19,7 @@ from evaluation.models import Run
 from evaluation.services.language_models import bills
 from evaluation.services.language_models.usage import Spent
 from evaluation.services.launch import launch
-from evaluation.services.unmeasured import files, folder, launching, predicting
+from evaluation.services.unmeasured import folder, launching, predicting
 from evaluation.services.unmeasured.folder import Failure, FileEntry
 from evaluation.services.unmeasured.launching import Wish
 from evaluation.services.unmeasured.predicting import Question, Task
@@ -32,6 +32,7 @@ from labeling.domain.facts import Fact
 from labeling.words import in_english
 from pipelines import registry
 from pipelines.chat.endpoint import DEFAULT
+from pipelines.requirements.document.files import FORMS
 
 FAILED = 1
 LONGEST_ID = 50  # what the column holds
@@ -104,8 +105,8 @@ class Command(RunCommand):
         parser.add_argument(
             "--documents",
             nargs="*",
-            choices=sorted(files.DOCUMENTS),
-            default=sorted(files.DOCUMENTS),
+            choices=sorted(FORMS),
+            default=sorted(FORMS),
             help="in which forms documents are written (default: all)",
         )
         parser.add_argument(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.utils.text import slugify
@@ -14,9 +14,8 @@ from evaluation.layers import MalformedOutput
 from evaluation.layers.end_to_end import check_document
 from evaluation.services.unmeasured.predicting import OutputLabel, labels_in, sources_of
 from labeling.domain.csv_cells import csv_line
-from pipelines.requirements.document.files import FORMS
 from pipelines.requirements.labels import Document
-from pipelines.types import Message, Output
+from pipelines.types import Output
 
 FIELDS = (
     *("title", "type", "actor", "action", "condition", "acceptance_criteria", "priority"),
@@ -76,25 +75,6 @@ def _cell(value: Any) -> Any:
 
 
 # --- documents ------------------------------------------------------------------------------------
-
-
-class DocumentForm(NamedTuple):
-    """One form of a document; ``ending`` is that of its file."""
-
-    ending: str
-    title: str
-    content_type: str
-    write: Callable[[Document, Sequence[Message]], bytes]
-
-    @property
-    def media_type(self) -> str:
-        return self.content_type.partition(";")[0]
-
-
-TITLES = {"html": "HTML", "md": "Markdown", "docx": "Word"}
-DOCUMENTS = {
-    ending: DocumentForm(ending, TITLES.get(ending, ending), *FORMS[ending]) for ending in FORMS
-}
 
 
 def document_of(output: Mapping[str, Any], title: str) -> Document | None:

@@ -22,6 +22,7 @@ from evaluation.services.unmeasured.files import Prediction
 from evaluation.services.unmeasured.predicting import Task, TrialRefused, counted
 from labeling.exchange import building
 from labeling.words import in_english
+from pipelines.requirements.document.files import FORMS
 from pipelines.types import Message
 
 PREDICTIONS, LABELS, FAILURES = "predictions.jsonl", "labels.csv", "failures.jsonl"
@@ -176,5 +177,5 @@ def _write_documents(
     (folder / DOCUMENTS).mkdir(exist_ok=True)
     for ending in forms:
         path = folder / DOCUMENTS / f"{files.file_stem(prediction.case_id)}.{ending}"
-        path.write_bytes(files.DOCUMENTS[ending].write(document, messages))
+        path.write_bytes(FORMS[ending].write(document, messages))
     gc.collect()  # the trees of Word files lie in circles, 5 MB each, outside of what it counts

@@ -100,22 +100,9 @@ def _read(talk: str) -> Adapter:
 
 
 def _change(file: Any, talk: str, matrix: str) -> Change:
-    parts = (file.get_tensor(_name(talk, matrix, way)) for way in Change._fields)
+    parts = (file.get_tensor(part_name(talk, matrix, way)) for way in Change._fields)
     return Change(*(part.astype(np.float32) for part in parts))
 
 
-def write(adapters: Mapping[str, Adapter], path: Path = ADAPTERS) -> None:
-    """``adapters`` by conversation; under ``EVERY`` the one trained on all of them."""
-    from safetensors.numpy import save_file
-
-    parts = {
-        _name(talk, name, way): np.ascontiguousarray(part, dtype=np.float16)
-        for talk, adapter in adapters.items()
-        for name, change in adapter.changes.items()
-        for way, part in change._asdict().items()
-    }
-    save_file(parts, path)
-
-
-def _name(talk: str, matrix: str, way: str) -> str:
+def part_name(talk: str, matrix: str, way: str) -> str:
     return f"{talk}/{matrix}/{way}"

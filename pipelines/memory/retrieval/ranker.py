@@ -7,8 +7,7 @@ within a question; a logistic regression over the scores of a question makes cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 
@@ -80,15 +79,3 @@ def shipped(talk: str = "") -> Ranker:
     key = talk if f"{talk}/mean" in parts else EVERY
     names = (field.name for field in fields(Ranker))
     return Ranker(**{name: parts[f"{key}/{name}"].astype(np.float64) for name in names})
-
-
-def write(rankers: Mapping[str, Ranker], path: Path) -> None:
-    """``rankers`` by conversation; under ``EVERY`` the one taught by all of them."""
-    from safetensors.numpy import save_file
-
-    parts = {
-        f"{talk}/{name}": np.ascontiguousarray(part, dtype=np.float32)
-        for talk, ranker in rankers.items()
-        for name, part in asdict(ranker).items()
-    }
-    save_file(parts, path)

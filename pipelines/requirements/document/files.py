@@ -13,6 +13,10 @@ _Write = Callable[[Document, Sequence[Message]], bytes]
 
 
 class Form(NamedTuple):
+    """``ending`` is that of the file."""
+
+    ending: str
+    title: str
     content_type: str
     write: _Write
 
@@ -21,11 +25,12 @@ def _encoded(write: Callable[[Document, Sequence[Message]], str]) -> _Write:
     return lambda document, messages: write(document, messages).encode(errors="replace")
 
 
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 FORMS = {
-    "html": Form("text/html; charset=utf-8", _encoded(html.write)),
-    "md": Form("text/markdown; charset=utf-8", _encoded(markdown.write)),
-    "docx": Form(
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document", docx.write
-    ),
+    form.ending: form
+    for form in (
+        Form("html", "HTML", "text/html; charset=utf-8", _encoded(html.write)),
+        Form("md", "Markdown", "text/markdown; charset=utf-8", _encoded(markdown.write)),
+        Form("docx", "Word", WORD, docx.write),
+    )
 }
-"""By the ending of the file's name."""

@@ -106,7 +106,7 @@ def test_vectors_are_other_ones_under_another_name_and_the_same_in_both_ways() -
 
 def test_a_talk_that_taught_is_read_by_what_was_taught_without_it(shipped_from: Path) -> None:
     every, without = some_adapter(1), some_adapter(2)
-    adapter.write({EVERY: every, key_of(TALK): without}, shipped_from)
+    adapters.write({EVERY: every, key_of(TALK): without}, shipped_from)
     note_training(shipped_from, [GOLD])
     copy = [replace(line, speaker="X", content=f"{line.content} ") for line in TALK]
 

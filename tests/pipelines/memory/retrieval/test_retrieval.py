@@ -214,8 +214,8 @@ def test_a_conversation_that_taught_is_ranked_by_weights_made_without_it(
     taught, again = tmp_path / "ranker.safetensors", tmp_path / "again"
     monkeypatch.setattr(ranker, "WEIGHTS", taught)
     rankers = train.ranking_by(pupils)
-    ranker.write(rankers, taught)
-    ranker.write(train.ranking_by(pupils), again)
+    train.write(rankers, taught)
+    train.write(train.ranking_by(pupils), again)
     ranker.shipped.cache_clear()
 
     assert taught.read_bytes() == again.read_bytes()
