@@ -22,7 +22,6 @@ from labeling.exchange.api import LabelFilesView
 from labeling.gold.api.freezes import (
     FreezesView,
     FreezeView,
-    LintView,
 )
 from labeling.gold.api.gold import (
     GoldExportView,
@@ -31,12 +30,11 @@ from labeling.gold.api.gold import (
     GoldListView,
     GoldVerifyView,
     GoldView,
+    LooksView,
 )
-from labeling.gold.api.looks import LooksView
 from labeling.operation.api import StatusView
 from labeling.overview.api.projects import ProjectListView, ProjectView
-from labeling.settling.api.adjudications import AdjudicationView
-from labeling.settling.api.decisions import CasesView
+from labeling.settling.api.adjudications import AdjudicationView, CasesView
 from labeling.settling.api.reviews import ReviewView
 from labeling.work.api.annotations import AnnotationViewSet
 from labeling.work.api.guidelines import GuidelinesView, GuidelineView
@@ -136,5 +134,4 @@ urlpatterns = [
     path("gold/<str:name>/<int:version>/verify/", GoldVerifyView.as_view(), name="api-gold-verify"),
     path("projects/<slug:slug>/freezes/", FreezesView.as_view(), name="api-freezes"),
     path("projects/<slug:slug>/freezes/<int:pk>/", FreezeView.as_view(), name="api-freeze"),
-    path("projects/<slug:slug>/lint/", LintView.as_view(), name="api-lint"),
 ]

@@ -17,7 +17,7 @@ from labeling.core.models.entry import ApiToken, Invitation
 from labeling.core.models.events import Event
 from labeling.core.models.projects import Guideline, Membership, Project, Pseudonym
 from labeling.core.models.vectors import TextVector
-from labeling.gold.models.gold import GoldItem, GoldRelease, ReleaseCheck
+from labeling.gold.models.gold import GoldItem, GoldRelease
 from labeling.gold.models.lint import LintReport
 from labeling.gold.models.looks import Look, LookBudget
 from labeling.gold.models.reopenings import Reopening
@@ -74,7 +74,6 @@ __all__ = [
     "Project",
     "Pseudonym",
     "Qualification",
-    "ReleaseCheck",
     "Reopening",
     "Review",
     "Round",

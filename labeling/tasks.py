@@ -8,10 +8,10 @@ from __future__ import annotations
 from celery import shared_task
 
 from labeling.agreement import vectors
-from labeling.gold import gold_requests, verification
+from labeling.gold import gold_requests
 from labeling.jobs import outbox, pending, tasks
 from labeling.jobs.tasks import Task
-from labeling.models import GoldRelease, Project
+from labeling.models import Project
 from labeling.operation.webhooks import sending
 from labeling.screening import check_scores, check_turns
 from labeling.settling import processing
@@ -28,10 +28,6 @@ def process_answers(project_id: int, *_: object) -> None:
     processing.process(project, ruler=vectors.ruler, seconds=processing.TURN_SECONDS)
 
 
-def verify_gold(release_id: int, *_: object) -> None:
-    verification.check(GoldRelease.objects.get(pk=release_id))
-
-
 def score_check(assignment_id: int, *_: object) -> None:
     check_scores.score(assignment_id, ruler=vectors.ruler())
 
@@ -41,5 +37,4 @@ tasks.register(
     Task("webhooks", sending.work, outbox.due, is_quick=True, flows=True),
     Task("checks", score_check, check_turns.due, is_quick=True),
     Task("freeze", gold_requests.work, gold_requests.due, is_apart=True, flows=True),
-    Task("verify", verify_gold),
 )

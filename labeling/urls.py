@@ -39,11 +39,11 @@ from labeling.gold.views.gold import (
     gold_export,
     gold_freeze,
     gold_item,
+    gold_lint,
     gold_release,
     gold_verify,
 )
 from labeling.gold.views.gold_compare import gold_compare
-from labeling.gold.views.lint import gold_lint
 from labeling.gold.views.looks import gold_look, looks, looks_budget
 from labeling.gold.views.reopenings import gold_corrections, reopening, reopening_new, reopenings
 from labeling.operation.views.docs import docs

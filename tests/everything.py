@@ -127,7 +127,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("gold-release gold-compare gold-export gold-verify gold-planning gold-look", of_item[:3]),
         ("gold-corrections", of_item[:3]),
         ("api-gold-items api-gold-export api-gold-verify", of_release),
-        ("api-freezes api-lint", of_project),
+        ("api-freezes", of_project),
         ("reopenings", of_project),
         ("gold-lint", of_project),
         ("reopening", [*of_project, doubted]),

@@ -31,6 +31,7 @@ from labeling.conversations.rules.lookalikes import folded
 from labeling.core import events, projects
 from labeling.core.rules.reasons import reason_in
 from labeling.core.spool import Spool
+from labeling.domain.batches import batches
 from labeling.domain.errors import FileFault, NotCanonical, RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
@@ -193,7 +194,9 @@ class _LabelImport:
     left_out: list[tuple[_FilePlace, Fact]] = field(default_factory=list)
     _rounds: ImportedRounds = field(init=False)
     _guidelines: dict[int, Guideline] = field(init=False)
-    _batch: list[tuple[_FilePlace, FileConversation]] = field(default_factory=list)
+    _decisions: list[tuple[_FilePlace, Conversation, FileConversation, int | None]] = field(
+        default_factory=list
+    )
     _seen: set[tuple[int, int, str]] = field(default_factory=set)
     _times: Counter[tuple[int, int]] = field(default_factory=Counter)
 
@@ -204,31 +207,34 @@ class _LabelImport:
 
     def take(self, entries: Iterable[tuple[str, ReadLine]]) -> None:
         """Ends early when there are too many problems."""
-        for name, entry in entries:
-            if isinstance(entry, LineFault):
-                self._leave_out(_FilePlace(name, entry.line), entry.reason, may=entry.is_alone)
-            else:
-                self._batch.append((_FilePlace(name, entry[0]), entry[1]))
-            if len(self._batch) >= BATCH:
-                self._store()
+        for part in batches(entries, BATCH):
+            labeled = []
+            for name, entry in part:
+                if isinstance(entry, LineFault):
+                    self._leave_out(_FilePlace(name, entry.line), entry.reason, may=entry.is_alone)
+                else:
+                    labeled.append((_FilePlace(name, entry[0]), entry[1]))
+            known = known_of(self.project, {each.id for _, each in labeled})
+            for place, each in labeled:
+                self._take(place, each, known)
             if len(self.problems) >= MAX_PROBLEMS:
                 return
-        self._store()
-
-    def _store(self) -> None:
-        known = known_of(self.project, {labeled.id for _, labeled in self._batch})
-        taken = []
-        for place, labeled in self._batch:
-            try:
-                taken.append((place, self._conversation(place, labeled, known)))
-            except EntryRefused as refused:
-                whole = msgid("conversation '{conversation}': {why}")
-                self._leave_out(place, Fact(whole, conversation=labeled.id, why=refused.fact))
         if not self.problems:
             self._rounds.write()  # decisions are about answers, so these are stored first
-            for place, labeled in taken:
-                self._decide(place, labeled, known)
-        self._batch = []
+            for decided in self._decisions:
+                self._decide(*decided)
+
+    def _take(self, place: _FilePlace, labeled: FileConversation, known: Known) -> None:
+        try:
+            labeled = self._conversation(place, labeled, known)
+        except EntryRefused as refused:
+            whole = msgid("conversation '{conversation}': {why}")
+            self._leave_out(place, Fact(whole, conversation=labeled.id, why=refused.fact))
+            return
+        if labeled.decisions:
+            conversation = known.conversations[labeled.id]
+            is_open = known.open_rounds.get(conversation.pk)
+            self._decisions.append((place, conversation, replace(labeled, answers=()), is_open))
 
     def refuse(self) -> None:
         """Where a file cannot be read to its end, or nothing of it can be taken or is there."""
@@ -244,8 +250,13 @@ class _LabelImport:
         shown = self.left_out[:MAX_LOSSES]
         report.left_out = [place.says("import.note", why) for place, why in shown]
 
-    def _decide(self, place: _FilePlace, labeled: FileConversation, known: Known) -> None:
-        conversation = known.conversations[labeled.id]
+    def _decide(
+        self,
+        place: _FilePlace,
+        conversation: Conversation,
+        labeled: FileConversation,
+        is_open: int | None,
+    ) -> None:
         newest = _newest(conversation)
         try:
             for source in labeled.decisions:
@@ -255,7 +266,7 @@ class _LabelImport:
                 if source.layer in newest and decision.decided_at < newest[source.layer]:
                     self.report.older += 1
                     continue
-                self._refuse_open(conversation, known)
+                _refuse_open(is_open)
                 store_decision(decision)
                 self.report.decisions += 1
         except EntryRefused as refused:
@@ -286,12 +297,6 @@ class _LabelImport:
             decided_by=self.people.named(source.decided_by),
             decided_at=source.decided_at or timezone.now(),
         )
-
-    def _refuse_open(self, conversation: Conversation, known: Known) -> None:
-        if number := known.open_rounds.get(conversation.pk):
-            raise EntryRefused(
-                msgid("is being labeled in round {number}; close that round first"), number=number
-            )
 
     def _conversation(
         self, place: _FilePlace, labeled: FileConversation, known: Known
@@ -328,7 +333,7 @@ class _LabelImport:
             self.report.unchanged += 1
             self.report.read += 1
             return
-        self._refuse_open(conversation, known)
+        _refuse_open(known.open_rounds.get(conversation.pk))
         payload = check_answer(answer, self.project, known.texts[conversation.pk])
         self._seen.add(seen)
         guideline = self._guideline(answer.guideline_version)
@@ -490,6 +495,13 @@ def on_stored(labeled: FileConversation, texts: Sequence[str]) -> FileConversati
         for decided in labeled.decisions
     )
     return replace(labeled, answers=answers, decisions=decisions)
+
+
+def _refuse_open(number: int | None) -> None:
+    if number:
+        raise EntryRefused(
+            msgid("is being labeled in round {number}; close that round first"), number=number
+        )
 
 
 def _in_layers(answer: FileAnswer, layers: Sequence[str]) -> FileAnswer:

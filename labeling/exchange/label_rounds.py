@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from itertools import count
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Max
+from django.db.models import Max
 from django.utils import timezone
 
 from labeling.conversations.formats.answers import SUBMITTED, FileAnswer
 from labeling.core import acting, events
 from labeling.core.rules.reasons import reason_in
-from labeling.domain.batches import batches
 from labeling.jobs import pending
 from labeling.models import (
     Annotation,
@@ -39,70 +39,73 @@ class ImportedAnswer(NamedTuple):
     payload: Payload
 
 
-@dataclass(slots=True)
-class _Filling:
-    """One round while it is filled: how much each person has, and its conversations."""
-
-    round: Round
-    slots: Counter[int] = field(default_factory=Counter)
-    queued: Counter[int] = field(default_factory=Counter)
-    rows: list[ImportedAnswer] = field(default_factory=list)
-
-
 class ImportedRounds:
-    """The n-th answer of one annotator to one conversation goes to the n-th round."""
+    """The n-th answer of one annotator to one conversation goes to the n-th round.
+
+    A conversation is complete when it has as many answers as its round's overlap says, so those
+    with fewer answers go to rounds of their own.
+    """
 
     def __init__(self, project: Project, *, by: User | None, reason: str) -> None:
         self._project = project
         self._by = by
         self._locked = not rounds.gate_is_open(project)
         self._reason = reason_in(reason) if self._locked else ""
-        self._filling: list[_Filling] = []
+        self._rows: list[list[ImportedAnswer]] = []
+        self._written: list[Round] = []
 
     @property
     def needs_reason(self) -> bool:
         return self._locked and not self._reason
 
     def add(self, row: ImportedAnswer, *, number: int) -> None:
-        if number == len(self._filling):
-            self._filling.append(_Filling(self._new_round(row.guideline)))
-        self._filling[number].rows.append(row)
-
-    def _new_round(self, guideline: int, *, overlap: int = 1) -> Round:
-        self._by = self._by or acting.person()  # only now: refused labels leave no account behind
-        last = self._project.rounds.aggregate(last=Max("number"))["last"] or 0
-        return Round.objects.create(
-            project=self._project,
-            number=last + 1,
-            kind=Round.Kind.FULL,
-            state=Round.State.CLOSED,
-            guideline_id=guideline,
-            overlap=overlap,
-            open_fields=self._project.open_fields,
-            override_reason=self._reason,
-            opened_by=self._by,
-            closed_at=timezone.now(),
-        )
+        if number == len(self._rows):
+            self._rows.append([])
+        self._rows[number].append(row)
 
     def write(self) -> None:
-        """Store what was added since the last time; who adds it holds its conversations."""
-        for filling in self._filling:
-            self._write(filling, filling.rows)
-            filling.rows = []
+        """The rounds with the most answers first."""
+        narrower = []
+        for rows in self._rows:
+            overlaps = Counter(row.conversation for row in rows)
+            widest, *fewer = sorted(set(overlaps.values()), reverse=True)
+            parts = [
+                (
+                    rows[0].guideline,
+                    overlap,
+                    [r for r in rows if overlaps[r.conversation] == overlap],
+                )
+                for overlap in (widest, *fewer)
+            ]
+            self._write(*parts[0])
+            narrower += parts[1:]
+        for part in narrower:
+            self._write(*part)
 
-    def _write(self, filling: _Filling, rows: list[ImportedAnswer]) -> None:
-        new = [
-            pk for pk in dict.fromkeys(row.conversation for row in rows) if pk not in filling.slots
-        ]
+    def _write(self, guideline: int, overlap: int, rows: Sequence[ImportedAnswer]) -> None:
+        round_ = self._new_round(guideline, overlap)
+        self._written.append(round_)
+        conversations = dict.fromkeys(row.conversation for row in rows)
         RoundConversation.objects.bulk_create(
             (
-                RoundConversation(round=filling.round, conversation_id=pk, position=position)
-                for position, pk in enumerate(new, start=len(filling.slots))
+                RoundConversation(round=round_, conversation_id=pk, position=position)
+                for position, pk in enumerate(conversations)
             ),
             batch_size=BATCH,
         )
+        slots, queued = defaultdict[int, Any](count), defaultdict[int, Any](count)
         places = Assignment.objects.bulk_create(
-            [_assignment(filling, row) for row in rows], batch_size=BATCH
+            (
+                Assignment(
+                    round=round_,
+                    conversation_id=row.conversation,
+                    annotator_id=row.annotator,
+                    slot=next(slots[row.conversation]),
+                    position=next(queued[row.annotator]),
+                )
+                for row in rows
+            ),
+            batch_size=BATCH,
         )
         both = list(zip(places, rows, strict=True))
         annotations = Annotation.objects.bulk_create(
@@ -129,11 +132,26 @@ class ImportedRounds:
             batch_size=BATCH,
         )
 
+    def _new_round(self, guideline: int, overlap: int) -> Round:
+        self._by = self._by or acting.person()  # only now: refused labels leave no account behind
+        last = self._project.rounds.aggregate(last=Max("number"))["last"] or 0
+        return Round.objects.create(
+            project=self._project,
+            number=last + 1,
+            kind=Round.Kind.FULL,
+            state=Round.State.CLOSED,
+            guideline_id=guideline,
+            overlap=overlap,
+            open_fields=self._project.open_fields,
+            override_reason=self._reason,
+            opened_by=self._by,
+            closed_at=timezone.now(),
+        )
+
     def close(self) -> list[int]:
-        """Give every conversation a round with its own overlap, and lock the answers."""
-        closed = [round_ for filling in self._filling for round_ in self._by_overlap(filling)]
-        locking.lock(Annotation.objects.filter(assignment__round__in=closed))
-        for round_ in closed:
+        """Lock the answers, and say what came in."""
+        locking.lock(Annotation.objects.filter(assignment__round__in=self._written))
+        for round_ in self._written:
             events.record(
                 "round.imported",
                 round_,
@@ -143,36 +161,7 @@ class ImportedRounds:
                 override_reason=round_.override_reason,
             )
             pending.request(self._project, measure=round_)
-        return [round_.number for round_ in closed]
-
-    def _by_overlap(self, filling: _Filling) -> list[Round]:
-        """A conversation is complete when it has as many answers as its round's overlap says."""
-        widest, *fewer = sorted(set(filling.slots.values()), reverse=True)
-        filling.round.overlap = widest
-        filling.round.save(update_fields=["overlap"])
-        return [filling.round, *(self._split(filling.round, overlap) for overlap in fewer)]
-
-    def _split(self, widest: Round, overlap: int) -> Round:
-        narrow = self._new_round(widest.guideline_id, overlap=overlap)
-        counted = widest.assignments.order_by().values("conversation").annotate(n=Count("pk"))
-        fewer = sorted(counted.filter(n=overlap).values_list("conversation", flat=True))
-        for some in batches(fewer, BATCH):
-            widest.assignments.filter(conversation__in=some).update(round=narrow)
-            widest.places.filter(conversation__in=some).update(round=narrow)
-        return narrow
-
-
-def _assignment(filling: _Filling, row: ImportedAnswer) -> Assignment:
-    slot, position = filling.slots[row.conversation], filling.queued[row.annotator]
-    filling.slots[row.conversation] += 1
-    filling.queued[row.annotator] += 1
-    return Assignment(
-        round=filling.round,
-        conversation_id=row.conversation,
-        annotator_id=row.annotator,
-        slot=slot,
-        position=position,
-    )
+        return [round_.number for round_ in self._written]
 
 
 def _annotation(assignment: Assignment, row: ImportedAnswer) -> Annotation:

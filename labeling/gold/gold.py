@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import NamedTuple
 
@@ -31,7 +31,6 @@ from labeling.gold.rules.statement import (
 from labeling.gold.staging import FrozenItem, Items
 from labeling.jobs import queue
 from labeling.models import GoldRelease, LintReport, Project, Round
-from labeling.schema import LAYERS
 from labeling.schema.layers import stages
 from labeling.schema.targets import END_TO_END, stages_of, target_layers
 from labeling.settling import merges, processing, settling
@@ -226,9 +225,7 @@ def _settle(project: Project, layer: str, names: pseudonyms.Names) -> tuple[Item
     """What a freeze would hold, and what it would leave out, by conversation."""
     items = Items()
     left_out: dict[str, Fact] = {}
-    for conversation, outcome in settling.outcomes_of_project(
-        project, layer, fitting=_fitting(project, layer)
-    ):
+    for conversation, outcome in merges.outcomes_of_project(project, layer):
         if isinstance(outcome, Fact):
             left_out[conversation.external_id] = outcome
             continue
@@ -323,17 +320,6 @@ def _measured_rounds(project: Project) -> list[Round]:
     """The rounds whose agreement a release reports: with several annotators, and not blind."""
     rounds = project.rounds.filter(overlap__gte=2).select_related("guideline", "project")
     return [round_ for round_ in rounds if not round_.is_blind]
-
-
-def _fitting(project: Project, layer: str) -> Callable[[Collection[int]], settling.Fits]:
-    layers = _layers_behind(layer)
-    return lambda conversations: merges.fitting(project, layers, among=conversations)
-
-
-def _layers_behind(layer: str) -> list[str]:
-    """The layers that gold of this layer holds or refers to."""
-    stages = stages_of(layer)
-    return list(dict.fromkeys(name for stage in stages for name in (*LAYERS[stage].needs, stage)))
 
 
 def _agreement(project: Project, layer: str) -> AgreementAtFreeze:

@@ -6,7 +6,6 @@ A reason holds for the release that it was given for; looks count over all versi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypedDict
 
 from django.db import transaction
@@ -77,8 +76,7 @@ class StandingJson(TypedDict):
     budget: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """How often test items were looked at, and how often they may be (None: no limit)."""
 
     used: int

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from labeling.core import audit
 from labeling.domain.canonical import canonical_json
-from labeling.domain.errors import NotCanonical
+from labeling.domain.errors import NotCanonical, RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.msgids import msgid
 from labeling.gold import held, signing
 from labeling.gold.releases import messages_of, shown
 from labeling.gold.rules import older
@@ -30,18 +31,19 @@ from labeling.gold.rules.statement import (
     listed,
     parsed,
 )
-from labeling.jobs import queue
-from labeling.models import Event, GoldItem, GoldRelease, Project, ReleaseCheck
+from labeling.models import Event, GoldItem, GoldRelease, Project
 
 AT_A_TIME = 100
 """How many items are in memory with their conversations."""
 
-
 AT_ONCE = 1000
-"""Items that a page verifies while the reader waits, for a second or two; more are for a worker."""
+"""Items that are verified while somebody waits, for a second or two; the command takes any."""
 
-KEPT = 20
-"""Faults that are shown on the page; the command names all of them."""
+
+class TooLarge(RuleError):
+    """Nobody waits for so many items."""
+
+    code = "too_large_to_verify"
 
 
 def verify(release: GoldRelease) -> list[ReleaseFault]:
@@ -49,25 +51,15 @@ def verify(release: GoldRelease) -> list[ReleaseFault]:
     return list(faults_of(release))
 
 
-def check(
-    release: GoldRelease,
-    *,
-    by: Any = None,
-    report: Callable[[ReleaseFault], object] = lambda fault: None,
-) -> ReleaseCheck:
-    """Verify a release, and keep when that was and what came of it; each fault is reported."""
-    n_faults, kept = 0, []
-    for fault in faults_of(release):
-        n_faults += 1
-        report(fault)
-        if n_faults <= KEPT:
-            kept.append({"item_id": fault.item_id, "fact": fault.fact.as_json()})
-    return ReleaseCheck.objects.create(release=release, by=by, n_faults=n_faults, faults=kept)
-
-
-def request_check(release: GoldRelease) -> None:
-    """Have a worker verify a large release."""
-    queue.ask("verify", release.pk)
+def verify_at_once(release: GoldRelease) -> list[ReleaseFault]:
+    """The same for who waits for it."""
+    if release.items.count() > AT_ONCE:
+        raise TooLarge(
+            msgid("{release} has more than {most:d} items: the command assay verify checks it."),
+            release=str(release),
+            most=AT_ONCE,
+        )
+    return verify(release)
 
 
 def faults_of_project(project: Project) -> Iterator[ReleaseFault]:

@@ -214,7 +214,7 @@ def verify() -> Findings:
         says = f"{project.slug} has faults: {n_faults}; assay verify names them"
         yield Finding("audit log", not n_faults, says if n_faults else f"{project.slug} is intact")
     for release in GoldRelease.objects.order_by("pk"):
-        n_faults = verification.check(release).n_faults
+        n_faults = sum(1 for _ in verification.faults_of(release))
         says = f"has faults: {n_faults}; assay verify names them"
         whole = f"is intact, {release.items.count()} items"
         yield Finding("gold", not n_faults, f"{release} {says if n_faults else whole}")

@@ -30,7 +30,7 @@ from labeling.models import (
 from labeling.schema import LAYERS
 from labeling.schema.labels import Payload
 from labeling.screening import check_turns
-from labeling.settling import merges, settling
+from labeling.settling import merges
 
 READERS = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
 Outcomes = dict[str, Payload]
@@ -115,14 +115,7 @@ def outcomes(
     """What those conversations came to that are settled on all the layers."""
     found: dict[int, Outcomes] = {pk: {} for pk in among}
     for layer in layers:
-        needed = [*LAYERS[layer].needs, layer]
-
-        def fitting(part: Collection[int], needed: list[str] = needed) -> settling.Fits:
-            return merges.fitting(project, needed, among=part)
-
-        for conversation, outcome in settling.outcomes_of_project(
-            project, layer, fitting=fitting, among=among
-        ):
+        for conversation, outcome in merges.outcomes_of_project(project, layer, among=among):
             if not isinstance(outcome, Fact):
                 found[conversation.pk][layer] = {**outcome.base_payload, **outcome.payload}
     return {pk: by_layer for pk, by_layer in found.items() if len(by_layer) == len(layers)}

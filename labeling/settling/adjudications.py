@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
 
 from labeling.agreement.matching.merging import (
     Cluster,
@@ -218,10 +217,7 @@ def _check_labels(decision: Adjudication, base: Mapping[str, Labels] | None) -> 
 class Case(NamedTuple):
     """A conversation that everybody has answered, with its newest decision where that is shown."""
 
-    conversation: int
-    external_id: str
-    round: int
-    merge: merges.StoredMerge
+    merge: Merge
     is_decided: bool
     decision: Adjudication | None = None
 
@@ -234,7 +230,7 @@ class Case(NamedTuple):
     @property
     def place(self) -> tuple[float, int]:
         """The lowest agreement comes first."""
-        return self.merge.agreement, self.conversation
+        return self.merge.agreement, self.merge.conversation_id
 
 
 class Workload(NamedTuple):
@@ -256,24 +252,16 @@ class Workload(NamedTuple):
         return [case for case in self.everything if case.tab == tab]
 
 
-def _is_decided(project: Project, layer: str) -> Q:
-    """Merges about which somebody decided; what was accepted, as long as it is agreed."""
-    of_answers = Adjudication.objects.of_answers()
-    decisions = of_answers.filter(conversation__project=project, layer=layer).order_by()
-    overriding = decisions.exclude(kind=Kind.ACCEPTED)
-    return Q(conversation__in=overriding.values("conversation")) | (
-        Q(conversation__in=decisions.values("conversation")) & ~Q(state="disputed")
-    )
-
-
 def workload(project: Project, layer: str) -> Workload:
     everything = merges.ready(project, layer)
     ready = {pk: state for pk, state in everything.items() if not state.waits_for}
     current = merges.current(project, layer, ready)
-    stored = Merge.objects.filter(_is_decided(project, layer), layer=layer).order_by()
-    decided = set(stored.values_list("pk", flat=True))
+    decisions = Adjudication.objects.of_answers().filter(conversation__project=project, layer=layer)
+    decided = set(decisions.values_list("conversation", flat=True))
+    overridden = set(decisions.exclude(kind=Kind.ACCEPTED).values_list("conversation", flat=True))
     cases = [
-        Case(pk, ready[pk].external_id, ready[pk].round_number, merge, merge.pk in decided)
+        # what was accepted counts as long as it is agreed
+        Case(merge, pk in (overridden if merge.state == "disputed" else decided))
         for pk, merge in current.items()
     ]
     cases.sort(key=attrgetter("place"))
@@ -282,20 +270,21 @@ def workload(project: Project, layer: str) -> Workload:
 
 def with_decisions(layer: str, cases: Sequence[Case]) -> list[Case]:
     """These cases, each with the newest decision about it."""
-    shown = [case.conversation for case in cases if case.is_decided]
+    shown = [case.merge.conversation_id for case in cases if case.is_decided]
     rows = Adjudication.objects.filter(conversation__in=shown, layer=layer)
     people = rows.select_related("decided_by").defer("payload").order_by("version")
     newest = {row.conversation_id: row for row in people}
-    return [case._replace(decision=newest.get(case.conversation)) for case in cases]
+    return [case._replace(decision=newest.get(case.merge.conversation_id)) for case in cases]
 
 
-def next_disputed(project: Project, layer: str, *, after: int | None = None) -> Case | None:
+def next_disputed(project: Project, layer: str, *, after: int | None = None) -> int | None:
     """The disputed conversation with the lowest agreement; ``after``, the one that follows it."""
     work = workload(project, layer)
-    left = next((case.place for case in work.everything if case.conversation == after), None)
-    disputed = [case for case in work.cases("disputed") if case.conversation != after]
-    following = (case for case in disputed if left and case.place > left)
-    return next(following, next(iter(disputed), None))
+    places = [case.place for case in work.cases("disputed")]
+    left = [case.place for case in work.everything if case.place[1] == after]
+    others = [place for place in places if place not in left]
+    following = [place for place in others if left and place > left[0]]
+    return next((pk for _, pk in following or others), None)
 
 
 def _refuse_blind(conversation: Conversation) -> None:

@@ -7,15 +7,14 @@ import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
-from django.db.models import Case, When
+from django.db.models import Case, QuerySet, When
 
 from labeling.agreement.matching.merging import (
     Cluster,
     agreement_of,
     clusters_of,
-    plain,
     read_clusters,
 )
 from labeling.agreement.matching.references import Base
@@ -24,7 +23,6 @@ from labeling.core import events, transactions
 from labeling.domain.batches import batches
 from labeling.domain.canonical import canonical_json
 from labeling.domain.facts import Fact
-from labeling.domain.stored import Stored
 from labeling.models import (
     Adjudication,
     Annotation,
@@ -37,6 +35,7 @@ from labeling.models import (
 )
 from labeling.schema import LAYERS, form_fields
 from labeling.schema.labels import StoredLabel
+from labeling.schema.targets import stages_of
 from labeling.settling import settling
 from labeling.settling.provenance import Answers, resolved_by
 from labeling.work.models.assignments import ANSWERED
@@ -50,35 +49,9 @@ class Ready(NamedTuple):
     first; empty when there is none.
     """
 
-    conversation: int
-    external_id: str
     round: int
-    round_number: int
     answers_sha256: str
     waits_for: str = ""
-
-
-class Merged(TypedDict):
-    """What a worker stores of one conversation and layer."""
-
-    round_id: int
-    answers_sha256: str
-    state: str
-    agreement: float
-    n_agreed: int
-    n_disputed: int
-    clusters: list[Stored]
-
-
-class StoredMerge(NamedTuple):
-    """A stored merge of the current answers, without its clusters."""
-
-    pk: int
-    conversation: int
-    state: str
-    agreement: float
-    n_agreed: int
-    n_disputed: int
 
 
 class _AnswerRow(NamedTuple):
@@ -118,12 +91,11 @@ def answered(project: Project, *, among: Collection[int] | None = None) -> dict[
     """What is ready, for any layer; ``among`` narrows it to these conversations."""
     rounds = {round_.pk: round_ for round_ in project.rounds.defer("agreement")}
     assignments = Assignment.objects.filter(round__in=rounds)
-    talks, fixes = project.conversations.order_by(), _fixes(project, among)
+    reviews = Review.objects.filter(annotation__assignment__conversation__project=project)
     if among is not None:
         assignments = assignments.filter(conversation__in=among)
-        talks = talks.filter(pk__in=among)
-    names = dict(talks.values_list("pk", "external_id"))
-    rules = _rules(project)
+        reviews = reviews.filter(annotation__assignment__conversation__in=among)
+    fixes, rules = _fixes(reviews), _rules(project)
     counted = assignments.annotate(counts=Case(When(ANSWERED, then=1), default=0))
     ordered = counted.order_by("conversation", "-round__number", "annotation")
     ready = {}
@@ -132,16 +104,15 @@ def answered(project: Project, *, among: Collection[int] | None = None) -> dict[
         newest = rounds[rows[0].round]
         digest = _digest([row for row in rows if row.round == newest.pk], newest, rules, fixes)
         if digest:
-            ready[pk] = Ready(pk, names[pk], newest.pk, newest.number, digest)
+            ready[pk] = Ready(newest.pk, digest)
     return ready
 
 
 def for_layer(everything: dict[int, Ready], project: Project, layer: str) -> dict[int, Ready]:
     ready = everything
     for need in settling.needs_of(project, layer):
-        needed = for_layer(everything, project, need)
         decided = _decided(project, need, ready)
-        merges_now = current(project, need, needed)
+        merges_now = current(project, need, for_layer(everything, project, need))
         agreed = {pk for pk, merge in merges_now.items() if merge.state != "disputed"}
         ready = {
             pk: state._replace(
@@ -153,36 +124,25 @@ def for_layer(everything: dict[int, Ready], project: Project, layer: str) -> dic
     return ready
 
 
+def _few(rows: QuerySet[Any], conversations: Collection[int]) -> QuerySet[Any]:
+    """Those about these conversations, where they can be named in a query."""
+    return rows.filter(conversation__in=conversations) if len(conversations) <= FEW else rows
+
+
 def _decided(project: Project, layer: str, conversations: Collection[int]) -> dict[int, int]:
     """The newest decision that overrides the annotators' labels, by conversation."""
-    of_answers = Adjudication.objects.of_answers()
-    rows = of_answers.filter(conversation__project=project, layer=layer)
-    if len(conversations) <= FEW:
-        rows = rows.filter(conversation__in=conversations)
-    newest = {
-        conversation: (pk, kind)
-        for conversation, pk, kind in rows.order_by("version").values_list(
-            "conversation", "pk", "kind"
-        )
-    }
-    accepted = Adjudication.Kind.ACCEPTED
-    return {conversation: pk for conversation, (pk, kind) in newest.items() if kind != accepted}
+    rows = Adjudication.objects.of_answers().filter(conversation__project=project, layer=layer)
+    rows = _few(rows, conversations).order_by("version").defer("payload")
+    newest = {row.conversation_id: row for row in rows}
+    return {pk: row.pk for pk, row in newest.items() if row.overrides}
 
 
-def _fixes(project: Project, among: Collection[int] | None) -> dict[tuple[int, int], int]:
+def _fixes(reviews: QuerySet[Review]) -> dict[tuple[int, int], int]:
     """The newest review of an answer's version, where it corrected the labels."""
-    reviews = Review.objects.filter(annotation__assignment__conversation__project=project)
-    if among is not None:
-        reviews = reviews.filter(annotation__assignment__conversation__in=among)
-    newest = {
-        (annotation, version): (pk, verdict)
-        for annotation, version, pk, verdict in reviews.order_by("pk").values_list(
-            "annotation", "version", "pk", "verdict"
-        )
-    }
-    return {
-        answer: pk for answer, (pk, verdict) in newest.items() if verdict == Review.Verdict.FIXED
-    }
+    rows = reviews.order_by("pk").defer("payload")
+    newest = {(row.annotation_id, row.version): row for row in rows}
+    fixed = Review.Verdict.FIXED
+    return {answer: row.pk for answer, row in newest.items() if row.verdict == fixed}
 
 
 def _rules(project: Project) -> str:
@@ -211,25 +171,29 @@ def _sha256(value: Any) -> str:
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
-def current(project: Project, layer: str, ready: dict[int, Ready]) -> dict[int, StoredMerge]:
-    """The stored merges of the current answers, by conversation."""
-    rows = Merge.objects.filter(conversation__project=project, layer=layer).order_by()
-    if len(ready) <= FEW:
-        rows = rows.filter(conversation__in=ready)
-    wanted = {(pk, merge.answers_sha256) for pk, merge in ready.items()}
-    stored = rows.values_list("answers_sha256", *StoredMerge._fields).iterator()
-    merges = ((sha256, StoredMerge(*row)) for sha256, *row in stored)
+def current(project: Project, layer: str, ready: dict[int, Ready]) -> dict[int, Merge]:
+    """The stored merges of the current answers, without their clusters, by conversation."""
+    rows = _few(Merge.objects.filter(conversation__project=project, layer=layer), ready)
+    merges = rows.select_related("conversation", "round").only(*_SHOWN).order_by()
     return {
-        merge.conversation: merge
-        for sha256, merge in merges
-        if (merge.conversation, sha256) in wanted
+        merge.conversation_id: merge
+        for merge in merges.iterator()
+        if (standing := ready.get(merge.conversation_id))
+        and standing.answers_sha256 == merge.answers_sha256
     }
 
 
-def with_clusters(layer: str, ready: Ready) -> Merge | None:
+_SHOWN = (
+    *("conversation", "round"),
+    *("conversation__external_id", "round__number", "layer", "answers_sha256"),
+    *("state", "agreement", "n_agreed", "n_disputed"),
+)
+
+
+def with_clusters(conversation: int, layer: str, ready: Ready) -> Merge | None:
     """The stored merge of one conversation's current answers."""
-    fitting = Merge.objects.filter(conversation=ready.conversation, layer=layer)
-    return fitting.filter(answers_sha256=ready.answers_sha256).first()
+    same = Merge.objects.filter(conversation=conversation, layer=layer)
+    return same.filter(answers_sha256=ready.answers_sha256).first()
 
 
 def merge(
@@ -266,6 +230,29 @@ def fitting(project: Project, layers: Collection[str], *, among: Collection[int]
     return lambda merge: (merge.layer, merge.conversation_id, merge.answers_sha256) in wanted
 
 
+def outcomes_of_project(
+    project: Project, layer: str, *, among: Collection[int] | None = None
+) -> Iterator[tuple[Conversation, settling.SettledConversation | Fact]]:
+    """Every labeled conversation: its settled labels, or why it has none.
+
+    An adjudicator's decision overrides the annotators' labels. Otherwise everybody who was asked
+    must have answered, and each label must be held by a strict majority. What labels refer
+    to must be settled, too. Answers that no worker has merged yet are left out as well.
+    """
+    stages = stages_of(layer)
+    behind = dict.fromkeys(name for stage in stages for name in (*LAYERS[stage].needs, stage))
+    for part in settling.parts(project, among):
+        fits = fitting(project, list(behind), among=part)
+        chosen = Conversation.objects.filter(pk__in=part)
+        for conversation in settling.labeled(chosen, *stages):
+            answers = settling.answers_of(conversation)
+            settlements = settling.stored(answers, fits)
+            try:
+                yield conversation, settling.Outcomes(answers, project, settlements).of(layer)
+            except settling.NotMerged:
+                yield conversation, settling.JUST_IN
+
+
 def _merge(project: Project, layer: str, waiting: dict[int, Ready], ruler: Ruler) -> None:
     chosen = project.conversations.filter(pk__in=waiting)
     fits = fitting(project, settling.needs_of(project, layer), among=waiting)
@@ -274,65 +261,64 @@ def _merge(project: Project, layer: str, waiting: dict[int, Ready], ruler: Ruler
     ]
     settling.prime(ruler, everything, layer)
     for some in batches(everything, AT_ONCE):
-        if merged := _merged(project, layer, waiting, some, fits, ruler):
-            _store(project, layer, merged)
+        merged = (_merged(project, layer, waiting, answers, fits, ruler) for answers in some)
+        if rows := [merge for merge in merged if merge]:
+            _store(project, rows)
 
 
 def _merged(
     project: Project,
     layer: str,
     waiting: dict[int, Ready],
-    everything: Sequence[Answers],
+    answers: Answers,
     fits: settling.Fits,
     ruler: Ruler,
-) -> dict[Conversation, Merged]:
-    """What there is to store; nothing of conversations that have to wait again."""
-    merged: dict[Conversation, Merged] = {}
-    for answers in everything:
-        try:
-            base = settling.Outcomes(answers, project, settling.stored(answers, fits)).base(layer)
-        except settling.NotMerged:
-            continue  # what it refers to has changed meanwhile: it waits again
-        if isinstance(base, Fact):
-            continue  # the same
-        settlement = settling.settle_answers(answers, project, ruler, layer, base)
-        standing = waiting[answers.conversation.pk]
-        merged[answers.conversation] = {
-            "round_id": standing.round,
-            "answers_sha256": standing.answers_sha256,
-            "state": settlement.state,
-            "agreement": agreement_of(settlement),
-            "n_agreed": len(settlement.agreed),
-            "n_disputed": len(settlement.disputed),
-            "clusters": clusters_of(settlement),
-        }
-    return merged
+) -> Merge | None:
+    """What there is to store; None where it has to wait again, as what it refers to has changed."""
+    try:
+        base = settling.Outcomes(answers, project, settling.stored(answers, fits)).base(layer)
+    except settling.NotMerged:
+        return None
+    if isinstance(base, Fact):
+        return None
+    settlement = settling.settle_answers(answers, project, ruler, layer, base)
+    standing = waiting[answers.conversation.pk]
+    return Merge(
+        conversation=answers.conversation,
+        layer=layer,
+        round_id=standing.round,
+        answers_sha256=standing.answers_sha256,
+        state=settlement.state,
+        agreement=agreement_of(settlement),
+        n_agreed=len(settlement.agreed),
+        n_disputed=len(settlement.disputed),
+        clusters=clusters_of(settlement),
+    )
+
+
+_KEY = ["conversation", "layer"]
 
 
 @transactions.atomic
-def _store(project: Project, layer: str, merged: dict[Conversation, Merged]) -> None:
+def _store(project: Project, merged: Sequence[Merge]) -> None:
     """The first merge of a conversation also records, once, that everybody has answered it."""
-    wanted = [conversation.pk for conversation in merged]
-    among = Conversation.objects.filter(pk__in=wanted).order_by("pk")
-    there = set(among.select_for_update(no_key=True).values_list("pk", flat=True))
+    among = Conversation.objects.filter(pk__in=[merge.conversation_id for merge in merged])
+    locked = among.order_by("pk").select_for_update(no_key=True)
+    there = set(locked.values_list("pk", flat=True))
     known = set(Merge.objects.filter(conversation__in=there).values_list("conversation", flat=True))
-    rows = {each: merged[each] for each in sorted(merged, key=attrgetter("pk")) if each.pk in there}
+    rows = [merge for merge in merged if merge.conversation_id in there]
+    rows.sort(key=attrgetter("conversation_id"))
+    columns = [field.name for field in Merge._meta.fields if not field.primary_key]
     Merge.objects.bulk_create(
-        [
-            Merge(conversation=conversation, layer=layer, **row)
-            for conversation, row in rows.items()
-        ],
+        rows,
         update_conflicts=True,
-        unique_fields=["conversation", "layer"],
-        update_fields=[*Merged.__annotations__, "made_at"],
+        unique_fields=_KEY,
+        update_fields=[name for name in columns if name not in _KEY],
     )
+    new = [merge.conversation for merge in rows if merge.conversation_id not in known]
     events.record_each(
         "conversation.answered",
-        [
-            (conversation, {"conversation": conversation.external_id})
-            for conversation in rows
-            if conversation.pk not in known
-        ],
+        [(conversation, {"conversation": conversation.external_id}) for conversation in new],
         project=project,
     )
 
@@ -346,54 +332,34 @@ class MergeToDecide(NamedTuple):
 
 def read(merge: Merge) -> MergeToDecide:
     """The clusters with everybody's current labels, in terms of the settled labels."""
-    conversation = Conversation.objects.select_related("project").get(pk=merge.conversation_id)
-    chosen = Conversation.objects.filter(pk=merge.conversation_id)
-    (labeled,) = settling.labeled(chosen, merge.layer)
-    answers = settling.answers_of(labeled)
-    base, base_labels = _base(conversation, merge.layer, answers)
-    labels = {
-        name: resolved.labels for name, resolved in resolved_by(answers, merge.layer, base).items()
-    }
+    outcomes = _outcomes(merge.conversation, merge.layer)
+    assert outcomes is not None, "merged answers are there"
+    base = outcomes.base(merge.layer)
+    terms = Base() if isinstance(base, Fact) else base
+    resolved = resolved_by(outcomes.answers, merge.layer, terms)
+    labels = {name: of_person.labels for name, of_person in resolved.items()}
     fields = [field["name"] for field in form_fields(merge.layer)]
-    return MergeToDecide(read_clusters(merge.clusters, labels, fields=fields), base_labels)
+    clusters = read_clusters(merge.clusters, labels, fields=fields)
+    return MergeToDecide(clusters, outcomes.base_labels(merge.layer))
 
 
 def base_of(conversation: Conversation, layer: str) -> dict[str, list[StoredLabel]]:
     """The settled labels of the layers that this one refers to, by layer."""
-    if not settling.needs_of(conversation.project, layer):
+    outcomes = _outcomes(conversation, layer)
+    try:
+        return outcomes.base_labels(layer) if outcomes else {}
+    except settling.NotMerged:
         return {}
-    chosen = Conversation.objects.filter(pk=conversation.pk)
-    labeled = list(settling.labeled(chosen, layer))
-    return _base(conversation, layer, settling.answers_of(labeled[0]))[1] if labeled else {}
 
 
-def _base(
-    conversation: Conversation, layer: str, answers: Answers
-) -> tuple[Base, dict[str, list[StoredLabel]]]:
-    """What is settled in the layers that this one refers to, from decisions and stored merges."""
-    base = Base()
-    by_layer: dict[str, list[StoredLabel]] = {}
-    people = [assignment.annotator.get_username() for assignment in answers.submitted]
-    for need in settling.needs_of(conversation.project, layer):
-        by_layer[need] = []
-        for label, holders in _settled_labels(conversation, need, answers, people):
-            base.add(label, holders)
-            by_layer[need].append(label)
-    return base, by_layer
-
-
-def _settled_labels(
-    conversation: Conversation, layer: str, answers: Answers, people: list[str]
-) -> Iterator[tuple[StoredLabel, dict[str, str | None]]]:
-    decision = settling.decision_on(answers, layer)
-    if decision and decision.kind != Adjudication.Kind.ACCEPTED:
-        for label in decision.payload.get(LAYERS[layer].key, []):
-            yield plain(label), label.get("uids") or dict.fromkeys(people, str(label["uid"]))
-        return
-    merge = Merge.objects.filter(conversation=conversation, layer=layer).first()
-    for cluster in merge.clusters if merge else []:
-        if cluster["how"] != "disputed":
-            yield cluster["label"], cluster["uids"]
+def _outcomes(conversation: Conversation, layer: str) -> settling.Outcomes | None:
+    """By decisions and stored merges; None where nobody was asked."""
+    project, among = conversation.project, [conversation.pk]
+    fits = fitting(project, settling.needs_of(project, layer), among=among)
+    for labeled in settling.labeled(Conversation.objects.filter(pk__in=among), layer):
+        answers = settling.answers_of(labeled)
+        return settling.Outcomes(answers, project, settling.stored(answers, fits))
+    return None
 
 
 def layers_of(project: Project) -> list[str]:

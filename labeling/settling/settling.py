@@ -71,30 +71,6 @@ SettlementOf = Callable[[str, Base], Settlement]
 """What the annotators of one conversation agree on, by layer and what its labels may refer to."""
 
 
-def outcomes_of_project(
-    project: Project,
-    layer: str,
-    *,
-    fitting: Callable[[Collection[int]], Fits],
-    among: Collection[int] | None = None,
-) -> Iterator[tuple[Conversation, SettledConversation | Fact]]:
-    """Every labeled conversation: its settled labels, or why it has none.
-
-    An adjudicator's decision overrides the annotators' labels. Otherwise everybody who was asked
-    must have answered, and each label must be held by a strict majority. What labels refer
-    to must be settled, too. Answers that no worker has merged yet are left out as well. ``fitting``
-    gives the test of merges for some conversations: they are looked at a few at a time.
-    """
-    for part in parts(project, among):
-        fits = fitting(part)
-        for conversation in labeled(Conversation.objects.filter(pk__in=part), *stages_of(layer)):
-            answers = answers_of(conversation)
-            try:
-                yield conversation, Outcomes(answers, project, stored(answers, fits)).of(layer)
-            except NotMerged:
-                yield conversation, JUST_IN
-
-
 def parts(project: Project, among: Collection[int] | None = None) -> Iterator[list[int]]:
     """The conversations of the project, or these of them, a few at a time."""
     if among is not None:
@@ -254,12 +230,21 @@ class Outcomes:
                 base.add(label, holders_of(label, outcome.provenance, people))
         return base
 
+    def base_labels(self, layer: str) -> dict[str, list[StoredLabel]]:
+        """The settled labels that those of the layer may refer to, by their layers."""
+        settled = {need: self.of(need) for need in needs_of(self.project, layer)}
+        return {
+            need: list(outcome.payload[LAYERS[need].key])
+            for need, outcome in settled.items()
+            if not isinstance(outcome, Fact)
+        }
+
     def _settled(self, layer: str) -> SettledConversation | Fact:
         answers = answering(self.answers, layer)
         if answers.round.is_blind:
             return Fact("gold.calibration_open", number=answers.round.number)
         decision = decision_on(answers, layer)
-        decided = decision if decision and decision.kind != Adjudication.Kind.ACCEPTED else None
+        decided = decision if decision and decision.overrides else None
         if not decided and not self.answers.submitted:
             return Fact("gold.nobody_submitted")
         if not decided and not answers.submitted:
@@ -299,11 +284,8 @@ class Outcomes:
     def _with(
         self, layer: str, labels: list[StoredLabel], origin: Provenance
     ) -> SettledConversation:
-        base_payload: Payload = {}
-        for need in needs_of(self.project, layer):
-            outcome = self.of(need)
-            if not isinstance(outcome, Fact):
-                base_payload |= outcome.payload
+        base = self.base_labels(layer)
+        base_payload: Payload = {LAYERS[need].key: settled for need, settled in base.items()}
         payload = {LAYERS[layer].key: labels}
         return SettledConversation(self.answers.conversation, layer, payload, origin, base_payload)
 

@@ -97,7 +97,6 @@ export class ClusterCard {
     if (cluster.how === "answer") state.word = cluster.layer.title;
     return [
       el("span", { class: `badge ${state.badge}` }, state.word),
-      cluster.others?.length ? el("span", { class: "badge info" }, t("perhaps the same: {names}", { names: cluster.others.map((side) => side.annotator).join(", ") })) : null,
       missing.length
         ? el("span", { class: "badge missing" }, t("missing: {names}", { names: this.namesOf(missing) }))
         : null,
@@ -145,7 +144,7 @@ export class ClusterCard {
 
   versions() {
     const { cluster, handlers } = this;
-    const sides = [...cluster.sides, ...this.extraSides(), ...(cluster.others ?? [])];
+    const sides = [...cluster.sides, ...this.extraSides()];
     const gold = this.showsGold ? [el("th", { scope: "col" }, t("Gold"))] : [];
     const head = el("tr", {}, el("th", { scope: "col" }, t("Field")), ...gold, ...sides.map((side, at) => this.column(side, at)));
     const rows = cluster.layer.fields.map((field) => this.row(field, sides));

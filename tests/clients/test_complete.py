@@ -41,7 +41,6 @@ LOOKED_UP: dict[tuple[str, str], dict[str, Any]] = {
         "active_seconds": 0,
         "locked_at": None,
     },
-    ("GET", "api-gold-verify"): {"last": None},
     ("GET", "api-adjudications"): {
         "next": None,
         "results": [],

@@ -158,8 +158,6 @@ def test_the_whole_protocol(client_of: ClientOf, tmp_path: Path) -> None:
     # lint finds that all talks are nearly the same, which a lead has to accept
     with pytest.raises(WorkFailed, match="Nearly the same conversation"):
         project.freeze(LAYER).wait(timeout=60)
-    report = project.lint.report(LAYER)
-    assert [(row.kind, row.number) for row in report.kinds] == [("near_duplicate", 300)]
     accepted = {"near_duplicate": "They are made up"}
 
     # gold, verified by somebody else; runs on it, compared

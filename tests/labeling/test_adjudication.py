@@ -247,7 +247,7 @@ def test_the_queue_has_the_lowest_agreement_first(project, signed_in, rita):
     response = client.get("/projects/orders/adjudication/")
     following = client.get("/projects/orders/adjudication/next/")
 
-    rows = [row.external_id for row in response.context["page"].rows]
+    rows = [row.merge.conversation.external_id for row in response.context["page"].rows]
     assert rows == [three_ways.external_id, two_to_one.external_id]
     assert {name: number for name, _, number in response.context["tabs"]} == {
         "disputed": 2,

@@ -37,7 +37,7 @@ from labeling.models import (
     Round,
 )
 from labeling.screening import check_scores, check_turns, tries
-from labeling.settling import merges, settling
+from labeling.settling import merges
 from labeling.work import annotations, assignments, handovers, rounds
 from tests import factories
 from tests.concurrency import Pause, both, closing
@@ -200,14 +200,14 @@ def test_answers_come_in_during_a_freeze(project, rita, monkeypatch):
     for one in others:
         factories.answer(one)
     freezing, answered = Signal(), Signal()
-    outcomes = settling.outcomes_of_project
+    outcomes = merges.outcomes_of_project
 
     def outcomes_later(*args: Any, **kwargs: Any) -> Any:
         freezing.set()
         assert answered.wait(60)
         return outcomes(*args, **kwargs)
 
-    monkeypatch.setattr(settling, "outcomes_of_project", outcomes_later)
+    monkeypatch.setattr(merges, "outcomes_of_project", outcomes_later)
     frozen_by = {"layer": "extraction", "ruler": factories.ruler(), "by": rita}
 
     with ThreadPoolExecutor(1) as threads:

@@ -102,9 +102,7 @@ def test_an_item_says_who_labeled_it_under_which_guidelines(signed_in, people, r
     assert "[0] user REQ-001 Message 0 of c-001" in shown
 
 
-def test_an_item_says_which_field_came_from_whom_where_nobody_gave_all_of_it(
-    signed_in, people, project
-):
+def test_an_item_says_which_field_came_from_whom_where_nobody_gave_all_of_it(project):
     opened = factories.open_full(project, 1)
     said = {"ana": ("must", [0, 1]), "ben": ("should", [0]), "cleo": ("must", [0])}
     for assignment in opened.assignments.select_related("annotator"):
@@ -119,7 +117,6 @@ def test_an_item_says_which_field_came_from_whom_where_nobody_gave_all_of_it(
     (item,) = release.items.all()
     (label,) = item.content["gold"]["requirements"]
     (origin,) = factories.with_names(item)["provenance"]["labels"].values()
-    shown = page(signed_in(people["rita"]), f"{RELEASE}items/c-001/")
 
     assert (item.how, label["priority"], label["source_messages"]) == ("majority", "must", [0])
     assert origin["fields"] == {
@@ -127,11 +124,9 @@ def test_an_item_says_which_field_came_from_whom_where_nobody_gave_all_of_it(
         "priority": ["ana", "cleo"],
         "source_messages": ["ben", "cleo"],
     }
-    assert "majority by field" in shown
-    assert "Priority as ana, cleo · Source messages as ben, cleo" in shown
 
 
-def test_a_decided_item_names_who_decided_and_keeps_all_answers(signed_in, project, people):
+def test_a_decided_item_names_who_decided(signed_in, project, people):
     opened = factories.open_full(project, 1)
     for assignment in opened.assignments.all():
         factories.answer(assignment, [0])
@@ -150,7 +145,6 @@ def test_a_decided_item_names_who_decided_and_keeps_all_answers(signed_in, proje
     shown = page(client, f"{RELEASE}items/c-001/")
 
     assert "Decided by rita (guidelines v1): The user takes it back." in shown
-    assert "What ana had labeled (1)" in shown
     assert "c-001 dev Adjudicated" in page(client, RELEASE)
 
 

@@ -69,5 +69,8 @@ def test_what_was_accepted_by_the_older_rule_is_to_decide_again(first, rita):
 
     work = adjudications.workload(project, "extraction")
 
-    assert [case.external_id for case in work.cases("disputed")] == ["c-003", "c-004"]
+    assert [case.merge.conversation.external_id for case in work.cases("disputed")] == [
+        "c-003",
+        "c-004",
+    ]
     assert work.cases("decided") == []

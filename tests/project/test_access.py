@@ -223,10 +223,9 @@ EXPECTED = {
     "api-gold-items": API_READERS,
     "api-gold-item": API_READERS,
     "api-gold-export": API_READERS,
-    "api-gold-verify": API_READERS,
+    "api-gold-verify": Row(403, 404, 404, 200, 200, post=True),
     "api-freezes": API_READERS,
     "api-freeze": Row(403, 404, 404, 404, 404),  # nobody has asked for one
-    "api-lint": API_READERS,
     "api-looks": Row(403, 400, 400, 400, 400, post=True),
     "api-runs": API_READERS,
     "api-run": API_READERS,

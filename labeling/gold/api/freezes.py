@@ -1,8 +1,7 @@
-"""Freezing gold and the lint before it: asked for here, done by a worker, looked up again."""
+"""Freezing gold: asked for here, done by a worker, looked up again."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -14,16 +13,11 @@ from rest_framework.response import Response
 from labeling.core import access
 from labeling.core.api.base import RELEASING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import PAGING, PageOut, listed, page_of, part
-from labeling.core.api.records import FactField
-from labeling.core.api.requests import asked, sent, user_of
-from labeling.gold import gold_requests, lint
-from labeling.gold.rules.lint import Finding
-from labeling.models import Conversation, Event, Project
-from labeling.schema.targets import target_layers
+from labeling.core.api.paging import PAGING, page_of, part
+from labeling.core.api.requests import sent, user_of
+from labeling.gold import gold_requests
+from labeling.models import Event, Project
 from labeling.words import is_fact, words_of
-
-# --- freezing -------------------------------------------------------------------------------------
 
 
 class FreezeIn(serializers.Serializer[Any]):
@@ -128,65 +122,3 @@ def _state(asked: Event, outcome: Event | None) -> dict[str, Any]:
         "reason": words_of(why) if why else "",
         "reason_code": why["code"] if why and is_fact(why) else None,
     }
-
-
-# --- lint -----------------------------------------------------------------------------------------
-
-
-class KindOut(serializers.Serializer[Any]):
-    kind = serializers.CharField()
-    number = serializers.IntegerField()
-
-
-class FindingOut(serializers.Serializer[Any]):
-    kind = serializers.CharField()
-    message = FactField(source="fact")
-    code = serializers.CharField(source="fact.code")
-    conversation = serializers.CharField(allow_null=True, help_text="Where to look")
-
-
-class LintOut(PageOut):
-    layer = serializers.CharField()
-    at = serializers.DateTimeField(allow_null=True, help_text="null: never looked")
-    by = serializers.CharField(allow_null=True)
-    items = serializers.IntegerField(allow_null=True, help_text="That a freeze would have taken")
-    kinds = KindOut(many=True)
-    results = FindingOut(many=True)
-
-
-class LintIn(serializers.Serializer[Any]):
-    layer = serializers.CharField(required=False, help_text="Default: the project's first")
-
-
-class LintView(ApiView):
-    scopes = RELEASING
-
-    @extend_schema(parameters=[*PAGING, LintIn], responses=LintOut)
-    def get(self, request: Request, slug: str) -> Response:
-        """What the last freeze was refused for: the findings of lint."""
-        project = access.readable(request.user, slug)
-        layers = target_layers(project.layers)
-        layer = asked(request, LintIn).get("layer") or layers[0]
-        if layer not in layers:
-            choice = f"This project has {', '.join(layers)}."
-            raise serializers.ValidationError({"layer": [choice]})
-        report = lint.report_of(project, layer)
-        findings = lint.stored(report)
-        return listed(
-            request,
-            list(findings),
-            FindingOut,
-            prepared=_with_names,
-            layer=layer,
-            at=report.at if report else None,
-            by=report.by.get_username() if report and report.by else None,
-            items=report.items if report else None,
-            kinds=[{"kind": kind, "number": n} for kind, n in findings.counts().items()],
-        )
-
-
-def _with_names(rows: Sequence[Finding]) -> list[dict[str, Any]]:
-    """With the ids of the conversations in place of their keys."""
-    known = Conversation.objects.filter(pk__in={row.conversation for row in rows})
-    names: dict[Any, str] = dict(known.values_list("pk", "external_id"))
-    return [{**row._asdict(), "conversation": names.get(row.conversation)} for row in rows]

@@ -1,4 +1,4 @@
-"""Gold releases: what they hold, files, verifying."""
+"""Gold releases: what they hold, files, verifying, looks at test items."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from labeling.core.api.base import READING, RELEASING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.records import computed, row_of, username
+from labeling.core.api.requests import sent
+from labeling.core.rules.scopes import Scope
 from labeling.exchange.export import download, formats_for
-from labeling.gold import looks, pseudonyms, verification
-from labeling.models import Conversation, GoldItem, GoldRelease, Membership, ReleaseCheck
+from labeling.gold import gold, looks, pseudonyms, verification
+from labeling.gold.looks import LONGEST_REASON, Sight
+from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership
 from labeling.words import worded
 from labeling.work import blindness
 
@@ -157,47 +160,52 @@ class GoldExportView(ApiView):
 # --- verifying ------------------------------------------------------------------------------------
 
 
-VerifiedOut = row_of(
-    "VerifiedOut",
-    ReleaseCheck,
-    *("at", "n_faults"),
-    by=username("by", help_text="null: a worker or a command"),
-    intact=computed(serializers.BooleanField, lambda check: check.n_faults == 0),
-    faults=computed(
-        serializers.ListField,
-        lambda check: worded(check.faults, with_codes=True),
-        child=serializers.DictField(),
-        help_text="The first of them",
-    ),
-)
-
-
-class VerifiedLastOut(serializers.Serializer[Any]):
-    last = VerifiedOut(allow_null=True, help_text="null: nobody has asked for it yet")
+class VerifiedOut(serializers.Serializer[Any]):
+    intact = serializers.BooleanField()
+    faults = serializers.ListField(child=serializers.DictField())
 
 
 class GoldVerifyView(ApiView):
     scopes = RELEASING
 
-    @extend_schema(responses=VerifiedLastOut)
-    def get(self, request: Request, name: str, version: int) -> Response:
-        """When the release was verified last, and what came of it."""
-        return Response(_last_check(_release(request, name, version)))
-
-    @extend_schema(request=None, responses={200: VerifiedLastOut, 202: VerifiedLastOut})
+    @extend_schema(request=None, responses=VerifiedOut)
     def post(self, request: Request, name: str, version: int) -> Response:
-        """Compute every hash again. 202: a worker does it, and GET has it a while later."""
-        release = _release(request, name, version)
-        if release.n_items > verification.AT_ONCE:  # type: ignore[attr-defined]
-            verification.request_check(release)
-            return Response(_last_check(release), status=status.HTTP_202_ACCEPTED)
-        verification.check(release, by=request.user)
-        return Response(_last_check(release))
+        """Compute every hash again."""
+        found = verification.verify_at_once(_release(request, name, version))
+        rows = [{"item_id": fault.item_id, "fact": fault.fact.as_json()} for fault in found]
+        verified = {"intact": not found, "faults": worded(rows, with_codes=True)}
+        return Response(VerifiedOut(verified).data)
 
 
-def _last_check(release: GoldRelease) -> dict[str, Any]:
-    check = release.checks.select_related("by").first()
-    return dict(VerifiedLastOut({"last": check}).data)
+# --- looks at test items --------------------------------------------------------------------------
+
+
+class LookIn(serializers.Serializer[Any]):
+    gold = serializers.CharField(help_text="name (newest) or name@version")
+    purpose = serializers.ChoiceField(
+        Look.Purpose.choices, help_text="run is stated with the launch itself"
+    )
+    reason = serializers.CharField(max_length=LONGEST_REASON)
+
+
+class StandingOut(serializers.Serializer[Any]):
+    gold = serializers.CharField()
+    looks = serializers.IntegerField(help_text="At these test items, in whatever release")
+    budget = serializers.IntegerField(allow_null=True, help_text="null: no limit")
+
+
+class LooksView(ApiView):
+    scopes = {"POST": (Scope.GOLD, Scope.RUNS)}
+
+    @extend_schema(request=LookIn, responses={201: StandingOut})
+    def post(self, request: Request) -> Response:
+        """Say why I look at the test items of a release; what answered 403 opens for me."""
+        asked = sent(request, LookIn)
+        visible = GoldRelease.objects.visible_to(request.user).select_related("project")
+        release = gold.find(asked["gold"], among=visible)
+        looks.state(request.user, [release], Sight(asked["purpose"]), asked["reason"])
+        standing = {"gold": str(release), **looks.standing(release).as_json()}
+        return Response(StandingOut(standing).data, status=status.HTTP_201_CREATED)
 
 
 def _release(request: Request, name: str, version: int) -> GoldRelease:

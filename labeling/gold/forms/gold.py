@@ -7,6 +7,7 @@ from django.core.validators import RegexValidator
 from django.utils.translation import gettext_lazy as _
 
 from labeling.core.rules.reasons import reason_in
+from labeling.gold.looks import LONGEST_REASON
 from labeling.gold.rules.lint import KINDS
 from labeling.gold.rules.release import RELEASE_NAME
 from labeling.models import Project
@@ -58,3 +59,32 @@ class FreezeForm(forms.Form):
         ]
         if not project.conversations.filter(origin="synthetic").exists():
             del self.fields["with_synthetic"]
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(
+        label=_("Reason"),
+        max_length=LONGEST_REASON,
+        widget=forms.TextInput({"autofocus": True}),
+        help_text=_("One sentence. It is kept with your name, and reports print it."),
+    )
+
+    def clean_reason(self) -> str:
+        reason = reason_in(self.cleaned_data["reason"])
+        if not reason:
+            raise forms.ValidationError(_("Write something that others can read."))
+        return reason
+
+
+class BudgetOfLooksForm(forms.Form):
+    looks = forms.IntegerField(
+        label=_("Looks at each test set"),
+        required=False,
+        min_value=0,
+        max_value=1_000_000,
+        help_text=_("Empty: no limit."),
+    )
+    reason = forms.CharField(label=_("Reason"), max_length=LONGEST_REASON)
+
+    def __init__(self, data: Any = None, *, now: int | None = None) -> None:
+        super().__init__(data, initial={"looks": now})

@@ -178,22 +178,3 @@ class GoldItem(models.Model):
     def content(self) -> GoldContent:
         content: GoldContent = json.loads(self.canonical)
         return content
-
-
-class ReleaseCheck(models.Model):
-    """That somebody had a release verified, with the first faults of that time.
-
-    Anyone who doubts a release verifies it themselves: this row only says when that was done last.
-    """
-
-    release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="checks")
-    at = models.DateTimeField(auto_now_add=True)
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
-    n_faults = models.PositiveIntegerField(default=0)
-    faults = models.JSONField(default=list)
-
-    class Meta:
-        ordering = ["-pk"]
-
-    def __str__(self) -> str:
-        return f"{self.release} at {self.at:%Y-%m-%d %H:%M}"

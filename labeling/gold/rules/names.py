@@ -86,56 +86,31 @@ def in_figures(figures: Figures, names: Mapping[str, str]) -> Figures:
 
 
 def _row(row: Mapping[str, Any], rename: Rename) -> dict[str, Any]:
-    """A part of provenance; what no entry of ``_SHAPES`` names holds no name."""
-    return {
-        key: _SHAPES[key](value, rename) if key in _SHAPES else value for key, value in row.items()
-    }
+    """A part of provenance with other names."""
+    return {key: _value(key, value, rename) for key, value in row.items()}
 
 
-def _one(name: str, rename: Rename) -> str:
-    return rename(name)
-
-
-def _joined(names: str | None, rename: Rename) -> str | None:
-    return names and ", ".join(_several(names.split(", "), rename))
-
-
-def _several(names: Iterable[str], rename: Rename) -> list[str]:
-    return _in_order(map(rename, names))
-
-
-def _keys(by_name: Mapping[str, Any], rename: Rename) -> dict[str, Any]:
-    return {rename(name): value for name, value in by_name.items()}
-
-
-def _lists(by_field: Mapping[str, list[str]], rename: Rename) -> dict[str, list[str]]:
-    return {field: _several(names, rename) for field, names in by_field.items()}
-
-
-def _by_key(rows: Mapping[str, Any], rename: Rename) -> dict[str, Any]:
-    return {key: _row(row, rename) for key, row in rows.items()}
-
-
-def _rows(rows: Iterable[Mapping[str, Any]], rename: Rename) -> list[dict[str, Any]]:
-    return [_row(row, rename) for row in rows]
-
-
-def _people(rows: Iterable[Mapping[str, Any]], rename: Rename) -> list[dict[str, Any]]:
-    renamed = _rows(rows, rename)
-    return sorted(renamed, key=lambda row: _place(row.get("username") or row["annotator"]))
-
-
-_SHAPES: dict[str, Callable[[Any, Rename], Any]] = {
-    **dict.fromkeys(("username", "annotator", "accepted_by", "fixed_by"), _one),
-    "adjudicated_by": _joined,
-    **dict.fromkeys(("by", "decided_by"), _several),
-    **dict.fromkeys(("answers", "without_reference", "uids", "origins"), _keys),
-    "fields": _lists,
-    **dict.fromkeys(("labels", "phases", "stages"), _by_key),
-    **dict.fromkeys(("annotators", "skipped", "dissent"), _people),
-    "corrections": _rows,
-}
-"""How the names stand under each key of provenance."""
+def _value(key: str, value: Any, rename: Rename) -> Any:
+    """How names stand under each key of provenance; other keys hold none."""
+    match key:
+        case "username" | "annotator" | "accepted_by" | "fixed_by":
+            return rename(value)
+        case "adjudicated_by":
+            return value and ", ".join(_in_order(map(rename, value.split(", "))))
+        case "by" | "decided_by":
+            return _in_order(map(rename, value))
+        case "fields":
+            return {field: _in_order(map(rename, names)) for field, names in value.items()}
+        case "answers" | "without_reference" | "uids" | "origins":
+            return {rename(name): row for name, row in value.items()}
+        case "labels" | "phases" | "stages":
+            return {name: _row(row, rename) for name, row in value.items()}
+        case "corrections":
+            return [_row(row, rename) for row in value]
+        case "annotators" | "skipped" | "dissent":
+            rows = [_row(row, rename) for row in value]
+            return sorted(rows, key=lambda row: _place(row.get("username") or row["annotator"]))
+    return value
 
 
 def _in_order(names: Iterable[str]) -> list[str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -17,14 +18,16 @@ from labeling.core.views.paging import page_of, part_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.exchange.export import EXPORTERS, ExporterFailed, UnknownFormat, download, formats_for
-from labeling.gold import corrections, gold_requests, looks, pseudonyms, signing, verification
+from labeling.gold import corrections, gold_requests, lint, looks, pseudonyms, signing, verification
 from labeling.gold.forms.gold import FreezeForm
 from labeling.gold.gold_requests import OUTCOMES
 from labeling.gold.looks import Sight
 from labeling.gold.rules import statement
+from labeling.gold.rules.lint import KINDS
 from labeling.gold.rules.names import in_figures
+from labeling.gold.rules.proofs import ReleaseFault
 from labeling.gold.rules.statement import Waiver
-from labeling.gold.views.gold_items import ListLength, described
+from labeling.gold.views.gold_items import described
 from labeling.gold.views.looks import address
 from labeling.models import (
     Conversation,
@@ -33,12 +36,10 @@ from labeling.models import (
     GoldRelease,
     Look,
     Project,
-    ReleaseCheck,
     Reopening,
 )
 from labeling.operation import health
-from labeling.schema.layers import published_as
-from labeling.schema.targets import stages_of
+from labeling.schema.targets import stages_of, target_layers
 from labeling.translation import lazy
 from labeling.words import words
 from labeling.work import blindness
@@ -88,17 +89,13 @@ def gold_release(request: HttpRequest, slug: str, name: str, version: int) -> Ht
 
 @require_POST
 def gold_verify(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
-    """Recompute every hash now, in a worker where there are many. Gold stays as it is, so readers
-    may ask for it.
-    """
+    """Recompute every hash now. Gold stays as it is, so readers may ask for it."""
     release = release_of(request.user, slug, name, version)
-    if release.n_items <= verification.AT_ONCE:  # type: ignore[attr-defined]
-        return _release_page(
-            request, release, verified=verification.check(release, by=request.user)
-        )
-    verification.request_check(release)
-    messages.success(request, _("A worker is verifying the release; the result appears here."))
-    return redirect(release)
+    try:
+        faults = verification.verify_at_once(release)
+    except RuleError as error:
+        return refused(request, error, release.get_absolute_url())
+    return _release_page(request, release, verified=True, faults=faults)
 
 
 @require_GET
@@ -163,35 +160,18 @@ def release_of(user: Any, slug: str, name: str, version: int) -> GoldRelease:
 def _gold_page(
     request: HttpRequest, project: Project, form: FreezeForm, *, status: int = 200
 ) -> HttpResponse:
+    releases = GoldRelease.objects.filter(project=project).with_size().order_by("-pk")
     context = {
         "project": project,
-        "releases": _releases(project),
+        "releases": releases.select_related("guideline", "frozen_by").defer(
+            "header", "listing", "left_out", "guideline__body"
+        ),
         "form": form,
         "may_write": access.leads(request.user, project),
         "n_reopened": Reopening.objects.of_project(project).unsettled().count(),
         **_requests(project),
     }
     return render(request, "labeling/gold.html", context, status=status)
-
-
-def _releases(project: Project) -> list[GoldRelease]:
-    """Newest first, with how their items came about."""
-    releases: list[Any] = list(
-        GoldRelease.objects.filter(project=project)
-        .select_related("project", "guideline", "frozen_by")
-        .annotate(n_left_out=ListLength("left_out"))
-        .defer("header", "left_out", "guideline__body")
-        .order_by("-pk")
-    )
-    items = GoldItem.objects.filter(release__in=releases).order_by()
-    counts = list(items.values_list("release", "how").annotate(n=Count("pk")))
-    synthetic = dict(items.synthetic().values_list("release").annotate(n=Count("pk")))
-    for release in releases:
-        own = {how: n for pk, how, n in counts if pk == release.pk}
-        release.n_items = sum(own.values())
-        release.hows = [(how.label, own[how]) for how in GoldItem.How if how in own]
-        release.n_synthetic = synthetic.get(release.pk, 0)
-    return releases
 
 
 def _requests(project: Project) -> dict[str, Any]:
@@ -211,7 +191,11 @@ def _requests(project: Project) -> dict[str, Any]:
 
 
 def _release_page(
-    request: HttpRequest, release: GoldRelease, *, verified: ReleaseCheck | None = None
+    request: HttpRequest,
+    release: GoldRelease,
+    *,
+    verified: bool = False,
+    faults: Sequence[ReleaseFault] = (),
 ) -> HttpResponse:
     items = release.items.all()
     page = page_of(
@@ -240,9 +224,8 @@ def _release_page(
         "rounds": rounds,
         "synthetic": synthetic.count(),
         "generated": generated.count(),
-        "asks": release.layer in published_as("question cases"),
         "verified": verified,
-        "last_check": verified or release.checks.select_related("by").first(),
+        "faults": faults,
         "key": signing.key_of(release.public_key),
         "stated": statement.parsed(release.header),
         "formats": [(format, _format_words(format)) for format in formats_for(release)],
@@ -271,3 +254,34 @@ def _run_url(release: GoldRelease) -> str:
         return f"{reverse('run-new')}?release={release}"
     except NoReverseMatch:
         return ""
+
+
+# --- lint -----------------------------------------------------------------------------------------
+
+SHOWN = 100
+"""Findings of a kind; the command lists all."""
+
+
+@require_GET
+def gold_lint(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    layers = target_layers(project.layers)
+    layer = request.GET.get("layer", "")
+    layer = layer if layer in layers else layers[0]
+    report = lint.report_of(project, layer)
+    findings = lint.stored(report)
+    requests = Event.objects.filter(project=project, verb=gold_requests.ASKED, data__layer=layer)
+    context = {
+        "project": project,
+        "layer": layer,
+        "layers": layers,
+        "report": report,
+        "groups": [
+            {"kind": KINDS[kind], "number": number, "rows": findings.of(kind)[:SHOWN]}
+            for kind, number in findings.counts().items()
+        ],
+        "shown": SHOWN,
+        "last": requests.first(),
+        "may_write": access.leads(request.user, project),
+    }
+    return render(request, "labeling/gold_lint.html", context)

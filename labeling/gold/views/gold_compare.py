@@ -58,14 +58,13 @@ def _chosen(
 def _compared(before: GoldRelease, after: GoldRelease, *, start: str | None) -> dict[str, Any]:
     diff = gold_diffs.compare(before, after)
     total: Counter[str] = sum(diff.by_split.values(), Counter())
-    page = part_of(diff.names, start=start)
+    page = part_of(list(diff.kinds), start=start)
     return {
         "before": before,
         "after": after,
-        "n_differing": len(diff.names),
+        "n_differing": len(diff.kinds),
         "n_same": total["same"],
         "kinds": list(ITEMS.values()),
         "splits": [(split, [n[kind] for kind in ITEMS]) for split, n in diff.by_split.items()],
-        "total": [total[kind] for kind in ITEMS],
         "page": page._replace(rows=list(diff.changes(page.rows))),
     }

@@ -10,14 +10,9 @@ from django.db.models import Func, IntegerField
 from labeling.agreement.matching.consensus import Dissent
 from labeling.conversations.views.labels import Label, field_row, labels_of, turns
 from labeling.gold import pseudonyms
-from labeling.gold.rules.content import (
-    Decided,
-    LabelCorrection,
-    LabelOrigin,
-    Provenance,
-)
+from labeling.gold.rules.content import LabelCorrection, LabelOrigin, Provenance
 from labeling.models import GoldItem
-from labeling.schema import LAYERS, form_fields
+from labeling.schema import LAYERS
 from labeling.schema.labels import Payload
 from labeling.schema.targets import stages_of
 
@@ -47,28 +42,17 @@ def described(item: GoldItem, names: pseudonyms.Names) -> dict[str, Any]:
         "labels": [_gold_label(label, provenance, known) for label in labels],
         "given": labels_of(known, given, prefix="given"),
         "turns": turns(document["conversation"], [labels]),
-        "answers": [answer for layer in layers for answer in _answers(provenance, layer, known)],
     }
 
 
 def _gold_label(label: Label, provenance: Provenance, known: Payload) -> dict[str, Any]:
-    """A label with where it comes from: ``fields`` are those in which its holders differ, with
-    those who say what stands; ``nobodys``: nobody gave it as a whole; ``before`` is the label as it
-    was, where it was corrected.
-    """
+    """A label with where it comes from; ``before`` is the label as it was, if it was corrected."""
     unknown: LabelOrigin = {"how": "", "by": []}
     origin = provenance.get("labels", {}).get(label.uid, unknown)
     correction = _correction(label, provenance)
-    fields = origin.get("fields", {})
     return {
         **origin,
         "label": label,
-        "fields": [
-            (field["label"], fields[field["name"]])
-            for field in form_fields(label.layer)
-            if field["name"] in fields
-        ],
-        "nobodys": not any(all(name in by for by in fields.values()) for name in origin["by"]),
         "dissent": [_dissent(row, label.layer, known) for row in origin.get("dissent", [])],
         "correction": correction,
         "before": _before(label, correction, known),
@@ -94,13 +78,3 @@ def _dissent(row: Dissent, layer: str, known: Mapping[str, Any]) -> dict[str, An
     """Somebody who didn't have this label (``label`` None), or worded it differently."""
     rows = [field_row(layer, row["label"] or {}, name, known) for name in row["differs"]]
     return {**row, "differing": [each._replace(name=each.name.lower()) for each in rows]}
-
-
-def _answers(provenance: Provenance, layer: str, known: Payload) -> list[tuple[str, list[Label]]]:
-    """What each annotator had labeled before somebody decided; only decisions keep it whole."""
-    key = LAYERS[layer].key
-    kept: Decided = provenance.get("stages", {}).get(layer, provenance)
-    return [
-        (name, labels_of({**known, key: labels}, [layer], prefix=f"answer-{name}"))
-        for name, labels in sorted(kept.get("answers", {}).items())
-    ]

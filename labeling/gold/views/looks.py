@@ -18,7 +18,7 @@ from labeling.core.views.access import own_address
 from labeling.core.views.paging import page_of
 from labeling.domain.errors import RuleError
 from labeling.gold import looks as service
-from labeling.gold.forms.looks import BudgetOfLooksForm, ReasonForm
+from labeling.gold.forms.gold import BudgetOfLooksForm, ReasonForm
 from labeling.gold.looks import ReasonNeeded, Sight
 from labeling.models import GoldRelease, Look, LookBudget, Project
 from labeling.words import words

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -10,13 +11,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from labeling.agreement.matching.merging import Cluster
+from labeling.core import access
 from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
+from labeling.core.api.paging import PAGING, PageOut, listed
 from labeling.core.api.records import FactField, computed, row_of, serializer_with
-from labeling.core.api.requests import sent, user_of
+from labeling.core.api.requests import asked, sent, user_of
 from labeling.domain.facts import Fact
 from labeling.gold import looks, reopenings
-from labeling.models import Adjudication, Conversation, Membership, Merge, Project
+from labeling.jobs import pending
+from labeling.models import Adjudication, Conversation, Membership, Project
+from labeling.schema import LAYERS
 from labeling.settling import adjudications, merges
 from labeling.work import blindness
 
@@ -147,23 +152,89 @@ def _reopened(desk: reopenings.Desk, request: Request) -> dict[str, Any]:
 
 def _described(conversation: Conversation, layer: str) -> dict[str, Any]:
     standing = merges.ready(conversation.project, layer, among=[conversation.pk])
-    waits_for = standing[conversation.pk].waits_for if standing else ""
-    settled = bool(standing) and not waits_for
-    merge = merges.with_clusters(layer, standing[conversation.pk]) if settled else None
+    ready = standing.get(conversation.pk)
+    settled = ready is not None and not ready.waits_for
+    merge = merges.with_clusters(conversation.pk, layer, ready) if ready and settled else None
     decisions = Adjudication.objects.filter(conversation=conversation, layer=layer)
-    empty: dict[str, Any] = {"answers": None, "agreement": None, "clusters": []}
-    state = {"state": "preparing" if standing and not waits_for else "waiting"} | empty
     return {
         "layer": layer,
-        "decision": decisions.select_related("decided_by").last() if standing else None,
-        **(_merged(merge) if merge else state),
+        "state": merge.state if merge else "preparing" if settled else "waiting",
+        "answers": merge.answers_sha256 if merge else None,
+        "agreement": merge.agreement if merge else None,
+        "clusters": merges.read(merge).clusters if merge else [],
+        "decision": decisions.select_related("decided_by").last() if ready else None,
     }
 
 
-def _merged(merge: Merge) -> dict[str, Any]:
-    return {
-        "state": merge.state,
-        "answers": merge.answers_sha256,
-        "agreement": merge.agreement,
-        "clusters": merges.read(merge).clusters,
-    }
+# --- the list -------------------------------------------------------------------------------------
+
+TABS = ["disputed", "agreed", "decided"]
+
+
+class CasesIn(serializers.Serializer[Any]):
+    layer = serializers.ChoiceField(
+        list(LAYERS), default="", allow_blank=True, help_text="By default the project's first"
+    )
+    tab = serializers.ChoiceField(TABS, default="disputed")
+
+
+class AdjudicationCaseOut(serializers.Serializer[Any]):
+    conversation = serializers.IntegerField(
+        source="merge.conversation_id", help_text="Its `id`: names it for adjudication"
+    )
+    external_id = serializers.CharField(source="merge.conversation.external_id")
+    layer = serializers.ChoiceField(list(LAYERS), source="merge.layer")
+    round = serializers.IntegerField(source="merge.round.number")
+    state = serializers.CharField(
+        source="merge.state", help_text="unanimous, majority, single or disputed"
+    )
+    agreement = serializers.FloatField(source="merge.agreement")
+    decision = ShortDecisionOut(allow_null=True, help_text="The newest, without its labels")
+
+
+class CaseCountsOut(serializers.Serializer[Any]):
+    disputed = serializers.IntegerField()
+    agreed = serializers.IntegerField()
+    decided = serializers.IntegerField()
+
+
+class AdjudicationPageOut(PageOut):
+    results = AdjudicationCaseOut(many=True)
+    counts = CaseCountsOut()
+    preparing = serializers.IntegerField(
+        help_text="Conversations that a worker has to merge first: ask again in a moment"
+    )
+    waiting = serializers.IntegerField(
+        help_text="Conversations that refer to labels which have to be decided first"
+    )
+
+
+class CasesView(ApiView):
+    scopes = LEADING
+
+    @extend_schema(parameters=[*PAGING, CasesIn], responses=AdjudicationPageOut)
+    def get(self, request: Request, slug: str) -> Response:
+        """What is disputed, agreed or decided, lowest agreement first (leads and researchers)."""
+        project = access.readable(request.user, slug)
+        fields = asked(request, CasesIn)
+        layer = _layer(project, fields["layer"])
+        workload = adjudications.workload(project, layer)
+        if workload.preparing:
+            pending.request(project)
+        numbers = workload.numbers()
+        return listed(
+            request,
+            workload.cases(fields["tab"]),
+            AdjudicationCaseOut,
+            prepared=partial(adjudications.with_decisions, layer),
+            counts={name: numbers[name] for name in TABS},
+            preparing=workload.preparing,
+            waiting=workload.waiting,
+        )
+
+
+def _layer(project: Project, name: str) -> str:
+    known = merges.layers_of(project)
+    if name and name not in known:
+        raise serializers.ValidationError({"layer": [f"The project settles {', '.join(known)}."]})
+    return name or known[0]

@@ -60,3 +60,8 @@ class Adjudication(models.Model):
     def why(self) -> str | Fact:
         """The words of the person who decided, or what is known without them."""
         return self.reason or Fact(f"decision.{self.kind or 'among_labels'}")
+
+    @property
+    def overrides(self) -> bool:
+        """Whether it counts in place of what the annotators said; what was accepted does not."""
+        return self.kind != self.Kind.ACCEPTED

@@ -80,7 +80,7 @@ def adjudication_next(request: HttpRequest, slug: str) -> HttpResponse:
     if item is None:
         messages.info(request, _("Nothing is disputed any more: everything has been decided."))
         return redirect(f"{reverse('adjudication', args=[project.slug])}?layer={layer}")
-    return redirect(f"{reverse('adjudicate', args=[item.conversation])}?layer={layer}")
+    return redirect(f"{reverse('adjudicate', args=[item])}?layer={layer}")
 
 
 @require_GET
@@ -100,7 +100,7 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
         context = _context(request, conversation, desk)
         return render(request, "labeling/adjudicate.html", context)
     ready = merges.ready(conversation.project, layer, among=[pk]).get(pk)
-    merge = merges.with_clusters(layer, ready) if ready and not ready.waits_for else None
+    merge = merges.with_clusters(pk, layer, ready) if ready and not ready.waits_for else None
     if request.htmx:  # type: ignore[attr-defined]
         # the page asks whether a worker is done; then it is loaded again
         return HttpResponse(status=204, headers={"HX-Refresh": "true"} if merge else {})

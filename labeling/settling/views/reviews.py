@@ -9,8 +9,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from labeling.agreement.matching.candidates import perhaps_same
-from labeling.agreement.matching.matching import Record
 from labeling.core import access
 from labeling.core.views.markdown import shown_guideline
 from labeling.core.views.paging import page_of, query_of
@@ -18,8 +16,6 @@ from labeling.gold import looks
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
 from labeling.schema import LAYERS
 from labeling.schema.labels import Payload, StoredLabel
-from labeling.schema.sameness import differing
-from labeling.settling import merges
 from labeling.settling import reviews as service
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_layers
@@ -162,55 +158,19 @@ def _next_url(project: Project, annotation: Annotation, query: str) -> str:
 def _clusters(
     project: Project, annotation: Annotation, fixed: Payload | None
 ) -> list[dict[str, Any]]:
-    """Each label in the shape of a cluster of adjudication, with what an earlier fix made of it.
-
-    ``others`` are labels of others that are perhaps the same, ``apart`` the fields in which one of
-    them differs.
-    """
-    shown = []
-    for layer in project.layers:
-        others = _others(project, annotation, layer)
-        for label in annotation.payload.get(LAYERS[layer].key, []):
-            likely = others.get(str(label.get("uid")), {})
-            apart = {name for own in likely.values() for name in differing(layer, label, own)}
-            titled = _("{name}, perhaps the same")
-            shown.append(
-                {
-                    "how": "answer",
-                    "layer": layer,
-                    "label": label,
-                    "sides": [],
-                    "differs": [],
-                    "apart": sorted(apart),
-                    "others": [
-                        {"annotator": who, "title": titled.format(name=who), "label": own}
-                        for who, own in sorted(likely.items())
-                    ],
-                    "chosen": label if fixed is None else _by_uid(fixed, layer, label),
-                }
-            )
-    return shown
-
-
-def _others(project: Project, annotation: Annotation, layer: str) -> dict[str, dict[str, Record]]:
-    """By uid of the answer's labels, what others have that is perhaps the same, by annotator.
-
-    From the stored merge; empty until everybody has answered and a worker has merged it.
-    """
-    assignment = annotation.assignment
-    ready = merges.ready(project, layer, among=[assignment.conversation_id])
-    here = ready.get(assignment.conversation_id)
-    merge = merges.with_clusters(layer, here) if here else None
-    if merge is None:
-        return {}
-    clusters, _referred = merges.read(merge)
-    name = assignment.annotator.get_username()
-    return {
-        str(side.label.get("uid")): likely
-        for cluster, likely in zip(clusters, perhaps_same(layer, clusters), strict=True)
-        for side in cluster.sides
-        if side.annotator == name and side.label is not None and likely
-    }
+    """Each label in the shape of a cluster of adjudication, with what an earlier fix made of it."""
+    return [
+        {
+            "how": "answer",
+            "layer": layer,
+            "label": label,
+            "sides": [],
+            "differs": [],
+            "chosen": label if fixed is None else _by_uid(fixed, layer, label),
+        }
+        for layer in project.layers
+        for label in annotation.payload.get(LAYERS[layer].key, [])
+    ]
 
 
 def _by_uid(payload: Payload, layer: str, label: StoredLabel) -> StoredLabel | None:

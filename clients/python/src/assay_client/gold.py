@@ -64,18 +64,6 @@ class Freezes(Part):
         return self._post(Freeze, "freezes", {**options, "layer": layer})
 
 
-class Lint(Part):
-    """What stands in the way of gold of one project."""
-
-    def report(self, layer: str) -> models.Lint:
-        """What the last freeze was refused for."""
-        return self._get(models.Lint, "lint", {"layer": layer})
-
-    def findings(self, layer: str) -> Rows[models.Finding]:
-        """Those of the last report."""
-        return self._rows(models.Finding, "lint", layer=layer)
-
-
 class GoldReleases(Part):
     """Releases are named ``name@version``, as commands name them."""
 
@@ -94,20 +82,9 @@ class GoldReleases(Part):
         """One item: the conversation, its labels, and where each comes from."""
         return self._get(models.Item, self._of(release, "items", item_id))
 
-    def verify(self, release: str | Gold, *, timeout: float | None = None) -> models.Verified:
-        """Have every hash computed again; of a large release a worker does it."""
-        at = self._of(release, "verify")
-        before = self._get(models.VerifiedLast, at).last
-        asked = self._post(models.VerifiedLast, at).last
-        last = wait_until(
-            lambda: asked if asked != before else self._get(models.VerifiedLast, at).last,
-            lambda check: check is not None and check != before,
-            what="Verifying",
-            timeout=timeout,
-            sleep=self._transport.sleep,
-        )
-        assert last is not None
-        return last
+    def verify(self, release: str | Gold) -> models.Verified:
+        """Have every hash computed again."""
+        return self._post(models.Verified, self._of(release, "verify"))
 
     def export(
         self, release: str | Gold, to: str | os.PathLike[str], form: str | None = None

@@ -332,11 +332,11 @@ class Failure(Record):
     why: str
     title: str
 
-class Finding(Record):
-    kind: str
-    message: str
-    code: str
-    conversation: str | None
+class FieldChange(Record):
+    name: str
+    before: Any
+    after: Any
+    parts: list[Part]
 
 class FreezeIn(TypedDict, total=False):
     layer: str
@@ -459,9 +459,11 @@ class Job(Record):
     done: int | None
     total: int | None
 
-class Kind(Record):
+class LabelChange(Record):
     kind: str
-    number: int
+    key: str
+    uid: str
+    changes: list[FieldChange]
 
 class LabelReport(Record):
     notes: list[str]
@@ -501,14 +503,6 @@ class LeftOutIn(Record):
     reason: str
     text: str
     is_whole: bool
-
-class Lint(Record):
-    next: str | None
-    layer: str
-    at: datetime | None
-    by: str | None
-    kinds: list[Kind]
-    results: list[Finding]
 
 class ListedItem(Record):
     position: int
@@ -941,13 +935,7 @@ class TestLook(Record):
     looks: int
     budget: int | None
 
-class VerifiedLast(Record):
-    last: Verified | None
-
 class Verified(Record):
-    at: datetime
-    n_faults: int
-    by: str | None
     intact: bool
     faults: list[dict[str, Any]]
 
@@ -997,9 +985,6 @@ class GetGold(TypedDict, total=False):
 
 class GetGoldItems(TypedDict, total=False):
     split: str | None
-
-class GetLint(TypedDict, total=False):
-    layer: str | None
 
 class GetPipelines(TypedDict, total=False):
     layer: str | None

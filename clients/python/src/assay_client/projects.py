@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from assay_client import models
 from assay_client.adjudications import Adjudications, Disagreements, Reviews
 from assay_client.errors import Conflict
-from assay_client.gold import Freeze, Freezes, Lint
+from assay_client.gold import Freeze, Freezes
 from assay_client.paging import Rows, to_pandas
 from assay_client.part import Part, said
 from assay_client.transport import File, uploads
@@ -51,7 +51,6 @@ class ProjectPart(Part):
         self.adjudications = Adjudications(transport, root)
         self.reviews = Reviews(transport, root)
         self.freezes = Freezes(transport, root)
-        self.lint = Lint(transport, root)
         self.labels = LabelFiles(transport, root)
 
     def get(self) -> models.ProjectDetail:
