@@ -6,16 +6,13 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from labeling.agreement import agreement, conversations, measurements
-from labeling.agreement.matching.similarity import Ruler
 from labeling.jobs import pending
-from labeling.models import Measurement, Merge, PendingUpdate, Project, Round
+from labeling.models import Measurement, Merge, PendingUpdate, Round
 from labeling.settling import processing, settling
 from labeling.work import annotations
 from tests import factories
-from tests.fakes import WordOverlap
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
@@ -159,24 +156,6 @@ def test_a_worker_that_dies_loses_nothing(project, monkeypatch, django_capture_o
 
     opened.refresh_from_db()
     assert opened.state != "open"
-
-
-def test_answers_of_one_person_are_merged_at_once_without_the_encoder(project):
-    Project.objects.update(overlap=1)
-    project.refresh_from_db()
-    encoder = WordOverlap()
-
-    def merge(number: int) -> list[str]:
-        factories.answer_all(factories.open_full(project, number))
-        with CaptureQueriesContext(connection) as context:
-            processing.process(project, ruler=lambda: Ruler(encoder))
-        return [query["sql"] for query in context]
-
-    few, many = merge(1), merge(6)
-
-    assert Merge.objects.filter(state="single").count() == 7
-    assert len(many) == len(few)
-    assert encoder.batches == []
 
 
 # --- gold ---------------------------------------------------------------------------------------

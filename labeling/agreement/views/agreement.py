@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 from labeling.agreement import agreement as service
 from labeling.agreement import measurements
 from labeling.agreement.ratings import ratings_file
+from labeling.agreement.rules.agreement import outcome_of
 from labeling.agreement.views.gate import gates, statistic_words, verdict
 from labeling.core import access
 from labeling.domain.errors import RuleError
@@ -85,7 +86,7 @@ def _figures(round_: Round, layer: str) -> dict[str, Any]:
     context: dict[str, Any] = {
         "gate_figures": stored or None,
         "by_layer": [
-            (LAYERS[name], verdict(figures), figures["passed"])
+            (LAYERS[name], verdict(figures), outcome_of(figures))
             for name, figures in stored.get("layers", {}).items()
         ],
         "records": row.records if row else None,

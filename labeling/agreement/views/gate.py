@@ -122,6 +122,8 @@ def verdict(figures: Mapping[str, Any]) -> str:
     """Every layer in its own words, if there are several; the gate takes all of them."""
     layers: Mapping[str, Any] = figures.get("layers", {})
     needed = _("more than {value} is needed").format(value=exact(figures["threshold"]))
+    if len(layers) < 2 and figures.get("outcome") == "not_measured":
+        return _("was not measured: {why_none}").format(why_none=_why_none(figures))
     if len(layers) < 2:
         return _("reached {reached}, {needed}").format(reached=_reached(figures), needed=needed)
     each = [

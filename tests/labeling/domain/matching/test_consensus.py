@@ -45,14 +45,6 @@ def test_labels_that_their_holders_call_alike_get_different_uids(ruler):
     assert (second.label["uid"], second.uids) == ("1-2", {"ben": "1", "cleo": "1"})
 
 
-@pytest.mark.parametrize("labels", [[], [requirement(LOGIN)]])
-def test_one_annotator_is_one_annotator(ruler, labels):
-    result = settle({"ana": labels}, ruler=ruler)
-
-    assert result.state == "single"
-    assert [settled.how for settled in result.agreed] == ["single"] * len(labels)
-
-
 def test_the_words_come_from_the_label_closest_to_all_others(ruler):
     # cos with one extra word each: ana–ben 8/√72 = 0.943, ben–cleo 0.949, ana–cleo 0.894
     words = "a b c d e f g h"
