@@ -56,7 +56,6 @@ from labeling.operation.views.webhooks import (
     webhook,
     webhook_remove,
     webhook_resume,
-    webhook_test,
     webhooks,
 )
 from labeling.overview.views.activity import audit
@@ -100,7 +99,6 @@ of_a_project = [
     path("members/<int:pk>/remove/", member_remove, name="member-remove"),
     path("webhooks/", webhooks, name="webhooks"),
     path("webhooks/<int:pk>/", webhook, name="webhook"),
-    path("webhooks/<int:pk>/test/", webhook_test, name="webhook-test"),
     path("webhooks/<int:pk>/resume/", webhook_resume, name="webhook-resume"),
     path("webhooks/<int:pk>/remove/", webhook_remove, name="webhook-remove"),
     path("invitations/people/", people_invite, name="people-invite"),

@@ -881,6 +881,5 @@ EVENTS: dict[str, Text] = {
     "webhook.gone": _("The receiver of the webhook to {host} is gone: it was paused"),
     "webhook.removed": _("removed the webhook to {host}"),
     "webhook.resumed": _("resumed the webhook to {host}"),
-    "webhook.tested": _("tested the webhook to {host}"),
 }
 """What happened, by its verb, as the audit log tells it after the name of its actor."""

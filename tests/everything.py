@@ -107,7 +107,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("progress members audit project-settings", of_project),
         ("people-invite project-start guideline-start", of_project),
         ("webhooks", of_project),
-        ("webhook webhook-test webhook-resume", [*of_project, hook.pk]),
+        ("webhook webhook-resume", [*of_project, hook.pk]),
         ("webhook-remove", [*of_project, hook.pk]),
         ("adjudication adjudication-next reviews review-next", of_project),
         ("calibration guideline-worklist guideline-check", of_project),

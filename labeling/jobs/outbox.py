@@ -28,7 +28,8 @@ from labeling.models import (
 
 logger = logging.getLogger(__name__)
 
-TEST = "webhook.tested"
+FIRST = "webhook.added"
+"""For the new webhook alone."""
 
 
 def put(rows: Sequence[tuple[Event, Model]], project: Project | None) -> None:
@@ -36,7 +37,7 @@ def put(rows: Sequence[tuple[Event, Model]], project: Project | None) -> None:
 
     They are of one project, each with its subject.
     """
-    if project is None or not rows or rows[0][0].verb == TEST:
+    if project is None or not rows or rows[0][0].verb == FIRST:
         return
     webhooks = Webhook.objects.filter(project=project, removed_at=None).only("pk", "verbs")
     for event, subject in rows:

@@ -189,7 +189,6 @@ EXPECTED = {
     "gold-freeze": Row(302, 404, 404, 403, 400, post=True),
     "webhooks": Row(302, 404, 404, 403, 200),
     "webhook": Row(302, 404, 404, 403, 200),
-    "webhook-test": Row(302, 404, 404, 403, 302, post=True),
     "webhook-resume": Row(302, 404, 404, 403, 302, post=True),
     "webhook-remove": Row(302, 404, 404, 403, 200),
     # the API

@@ -51,17 +51,6 @@ def webhook(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 @require_POST
-def webhook_test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    webhook = _webhook(access.led(request.user, slug), pk)
-    service.test(webhook, by=person(request))
-    if webhook.active:
-        messages.success(request, _("A test is on its way: its line below says what came of it."))
-    else:
-        messages.warning(request, _("The test waits until the webhook is resumed."))
-    return redirect("webhook", slug, pk)
-
-
-@require_POST
 def webhook_resume(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     webhook = _webhook(access.led(request.user, slug), pk)
     service.resume(webhook, by=person(request))

@@ -20,11 +20,11 @@ from labeling.core import events, projects
 from labeling.domain.errors import RuleError
 from labeling.domain.msgids import msgid
 from labeling.jobs import outbox, queue
-from labeling.models import Project, Webhook, WebhookDelivery
+from labeling.models import Event, Project, Webhook, WebhookDelivery
 from labeling.operation.rules.webhooks import make_webhook_secret, why_unusable
 from labeling.words import EVENTS
 
-VERBS = sorted(EVENTS.keys() - {outbox.TEST})
+VERBS = sorted(EVENTS.keys() - {outbox.FIRST})
 MOST = 20  # of one project: each event is written down for each of them
 
 State = WebhookDelivery.State
@@ -54,7 +54,7 @@ def with_figures(webhooks: QuerySet[Webhook]) -> QuerySet[Webhook]:
 
 @transaction.atomic
 def add(*, project: Project, url: str, verbs: Sequence[str] = (), by: User) -> Webhook:
-    """Its secret is shown to the lead once."""
+    """Its secret is shown to the lead once; its making is its first message, whatever it wants."""
     projects.lock(project)  # or two at once exceed the limit
     if of_project(project).count() >= MOST:
         raise WebhookRefused(
@@ -66,7 +66,8 @@ def add(*, project: Project, url: str, verbs: Sequence[str] = (), by: User) -> W
     webhook = Webhook.objects.create(
         project=project, url=url, verbs=sorted(verbs), secret=secret, created_by=by
     )
-    _record("webhook.added", webhook, by, verbs=webhook.verbs)
+    event = _record(outbox.FIRST, webhook, by, verbs=webhook.verbs)
+    outbox.add(event, webhook, [webhook])
     return webhook
 
 
@@ -79,16 +80,6 @@ def resume(webhook: Webhook, *, by: User) -> None:
     )
     _record("webhook.resumed", webhook, by)
     _try_now(webhook)
-
-
-@transaction.atomic
-def test(webhook: Webhook, *, by: User) -> None:
-    """A delivery to this webhook alone, regardless of its chosen events."""
-    event = events.record(
-        outbox.TEST, webhook, project=webhook.project, actor=by, host=webhook.host
-    )
-    _try_now(webhook)
-    outbox.add(event, webhook, [webhook])
 
 
 @transaction.atomic
@@ -110,5 +101,6 @@ def _try_now(webhook: Webhook) -> None:
     queue.ask("webhooks", webhook.pk)
 
 
-def _record(verb: str, webhook: Webhook, by: User, **data: Any) -> None:
-    events.record(verb, webhook, project=webhook.project, actor=by, host=webhook.host, **data)
+def _record(verb: str, webhook: Webhook, by: User, **data: Any) -> Event:
+    told = {"host": webhook.host, **data}
+    return events.record(verb, webhook, project=webhook.project, actor=by, **told)
