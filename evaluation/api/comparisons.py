@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.shortcuts import get_object_or_404
@@ -12,11 +11,10 @@ from rest_framework.response import Response
 
 from evaluation.access import require_reader
 from evaluation.metrics.comparison import Comparison
-from evaluation.metrics.metric import Metric
 from evaluation.models import Run
 from evaluation.services import looks
 from evaluation.services.run import conclusions
-from evaluation.services.run.comparisons import MOST_RUNS, Compared, compare_with
+from evaluation.services.run.comparisons import MOST_RUNS, compare_with
 from labeling.core.api.base import READING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.records import serializer_with
@@ -67,10 +65,6 @@ class ComparedOut(ComparedRunOut):
     verdict = serializers.CharField(help_text="That of the primary metric")
     sentence = serializers.CharField()
     metrics = serializers.DictField(child=MetricComparisonOut())
-    slices = serializers.ListField(
-        child=serializers.DictField(),
-        help_text="Of the metric asked for: each group of cases with the difference in it",
-    )
 
 
 class ComparisonOut(serializers.Serializer[Any]):
@@ -88,9 +82,6 @@ class ComparisonView(ApiView):
         parameters=[
             OpenApiParameter("baseline", OpenApiTypes.INT, required=True),
             OpenApiParameter("run", OpenApiTypes.INT, required=True, many=True),
-            OpenApiParameter(
-                "slices", OpenApiTypes.STR, description="A metric with values by case"
-            ),
         ],
         responses=ComparisonOut,
     )
@@ -102,16 +93,7 @@ class ComparisonView(ApiView):
         runs = [_run(request, number) for number in numbers]
         looks.require_comparison(request.user, [baseline, *runs])
         compared = compare_with(baseline, runs)
-        sliced = _metric(request.query_params.get("slices"), compared)
-        document = conclusions.document(baseline, compared, sliced=sliced)
-        return Response(ComparisonOut(document).data)
-
-
-def _metric(name: str | None, compared: Sequence[Compared]) -> Metric | None:
-    known = {row.metric.id: row.metric for each in compared for row in each.rows}
-    if name and known and name not in known:
-        raise serializers.ValidationError({"slices": [f"One of: {', '.join(known)}."]})
-    return known.get(name or "")
+        return Response(ComparisonOut(conclusions.document(baseline, compared)).data)
 
 
 def _run(request: Request, text: str) -> Run:

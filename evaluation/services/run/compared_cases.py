@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from django.db.models import Q
 
@@ -62,14 +62,6 @@ class ComparedSlice:
         if self.comparison.difference is None:
             return NO_VALUE
         return ONE_CONVERSATION if self.comparison.ci_low is None else None
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "slice": self.title,
-            "group": self.group,
-            **self.comparison.as_json(),
-            "reason": self.reason.as_json() if self.reason else None,
-        }
 
 
 def compared_cases(baseline: Run, run: Run, metric: Metric) -> list[ComparedCase]:

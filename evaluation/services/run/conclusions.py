@@ -12,10 +12,8 @@ from evaluation.metrics.comparison import (
     lies_within,
     margin_of,
 )
-from evaluation.metrics.metric import Metric
 from evaluation.models import Run
 from evaluation.services.run import exposures
-from evaluation.services.run.compared_cases import compared_slices
 from evaluation.services.run.comparisons import Compared, MetricComparison
 from labeling.domain.facts import Fact
 from labeling.words import in_english
@@ -70,21 +68,13 @@ def exposed(runs: Sequence[Run]) -> list[Fact]:
     return [said for pk, each in counts.items() if (said := exposures.warning(each, run=pk))]
 
 
-def document(
-    baseline: Run,
-    compared: Sequence[Compared],
-    *,
-    sliced: Metric | None = None,
-) -> dict[str, Any]:
-    """All comparisons with one baseline, as the API and the command write them.
-
-    With the differences of the metric ``sliced`` in each group of cases, if one is given.
-    """
+def document(baseline: Run, compared: Sequence[Compared]) -> dict[str, Any]:
+    """All comparisons with one baseline, as the API and the command write them."""
     return {
         "baseline": _run(baseline),
         "gold": str(baseline.release),
         "metrics_version": baseline.spec.metrics_version,
-        "runs": [_compared(each, sliced) for each in compared],
+        "runs": [_compared(each) for each in compared],
         "exposure": {
             str(pk): counts
             for pk, counts in exposures.of_runs(
@@ -94,8 +84,7 @@ def document(
     }
 
 
-def _compared(compared: Compared, sliced: Metric | None) -> dict[str, Any]:
-    slices = compared_slices(compared.before, compared.after, sliced) if sliced else []
+def _compared(compared: Compared) -> dict[str, Any]:
     return {
         **_run(compared.after),
         "cases": compared.shared,
@@ -111,7 +100,6 @@ def _compared(compared: Compared, sliced: Metric | None) -> dict[str, Any]:
             row.metric.id: row.as_json() | {"sentence": sentence(row, compared)}
             for row in compared.rows
         },
-        "slices": [each.as_json() for each in slices],
     }
 
 

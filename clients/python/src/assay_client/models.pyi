@@ -180,7 +180,6 @@ class Compared(Record):
     verdict: str
     sentence: str
     metrics: dict[str, MetricComparison]
-    slices: list[dict[str, Any]]
 
 class ComparedRun(Record):
     run: int

@@ -172,11 +172,9 @@ class Runs(Part):
         fields = {**options, "gold": str(gold)}
         return self._upload(Run, ["runs", "predictions"], uploads([file]), fields)
 
-    def compare(
-        self, baseline: int, runs: Sequence[int], *, slices: str | None = None
-    ) -> Comparison:
-        """Runs next to a baseline; ``slices`` names a metric to compare by groups of cases, too."""
-        query = said(baseline=baseline, run=[*runs], slices=slices)
+    def compare(self, baseline: int, runs: Sequence[int]) -> Comparison:
+        """Runs next to a baseline."""
+        query = said(baseline=baseline, run=[*runs])
         return self._get(Comparison, ["runs", "compare"], query)
 
 
