@@ -1,4 +1,4 @@
-"""What a pipeline returned is read next to the conversation, by keys."""
+"""What a pipeline returned is read next to the conversation."""
 
 from __future__ import annotations
 
