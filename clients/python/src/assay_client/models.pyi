@@ -331,12 +331,6 @@ class Failure(Record):
     why: str
     title: str
 
-class FieldChange(Record):
-    name: str
-    before: Any
-    after: Any
-    parts: list[Part]
-
 class FreezeIn(TypedDict, total=False):
     layer: str
     name: str
@@ -457,12 +451,6 @@ class Job(Record):
     title: str
     done: int | None
     total: int | None
-
-class LabelChange(Record):
-    kind: str
-    key: str
-    uid: str
-    changes: list[FieldChange]
 
 class LabelReport(Record):
     notes: list[str]
