@@ -106,7 +106,10 @@ def test_conversations_without_gold_are_asked_of_the_named_model(
     ids = {"conversation": ["free"], "conversations": ["free"]}  # on the page; by API
     kind = "application/json" if "api" in address else MULTIPART_CONTENT
 
-    signed_in("rita").post(address, asked | ids, kind)
+    rita = signed_in("rita")
+    assert '<option value="small"' in rita.get("/runs/new/conversations/").content.decode()
+
+    rita.post(address, asked | ids, kind)
     run = work(Run.objects.get())
 
     assert (run.status, run.spec.model_name) == ("finished", "small")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 
 from django.conf import settings
-from django.db.models import F, Sum
+from django.db.models import F, Sum, Window
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -25,7 +25,6 @@ from pipelines.types import JsonSchema
 logger = logging.getLogger(__name__)
 
 SWEPT_AFTER = 200  # replies
-PIECE = 500  # rows
 
 
 def key_of(
@@ -147,18 +146,12 @@ def size() -> int:
 def sweep() -> int:
     """Forget what was not used for longest if there is more than the settings allow; how many."""
     most = settings.MAX_CACHE_MB * MEGABYTE
-    too_much = size() - most
-    if too_much <= 0:
+    if size() <= most:
         return 0
-    too_much += most // 10  # or each further reply would sweep again
-    oldest = CachedReply.objects.order_by(Coalesce("last_used_at", "created_at"), "pk")
-    keys: list[int] = []
-    for pk, n_bytes in oldest.values_list("pk", "size").iterator(chunk_size=1000):
-        if too_much <= 0:
-            break
-        keys.append(pk)
-        too_much -= n_bytes
-    for start in range(0, len(keys), PIECE):
-        CachedReply.objects.filter(pk__in=keys[start : start + PIECE]).delete()
-    logger.info("The cache of replies was full: %s of them are forgotten.", len(keys))
-    return len(keys)
+    used = Coalesce("last_used_at", "created_at")
+    so_far = Window(Sum("size"), order_by=[used.desc(), F("pk").desc()])
+    room = most - most // 10  # or each further reply would sweep again
+    kept = CachedReply.objects.annotate(so_far=so_far).filter(so_far__lte=room)
+    forgotten, _ = CachedReply.objects.exclude(pk__in=kept.values("pk")).delete()
+    logger.info("The cache of replies was full: %s of them are forgotten.", forgotten)
+    return forgotten
