@@ -25,8 +25,6 @@ from labeling.gold.api.freezes import (
 )
 from labeling.gold.api.gold import (
     GoldExportView,
-    GoldItemsView,
-    GoldItemView,
     GoldListView,
     GoldVerifyView,
     GoldView,
@@ -124,12 +122,6 @@ urlpatterns = [
     path("status/", StatusView.as_view(), name="api-status"),
     path("looks/", LooksView.as_view(), name="api-looks"),
     path("gold/<str:name>/<int:version>/", GoldView.as_view(), name="api-gold-release"),
-    path("gold/<str:name>/<int:version>/items/", GoldItemsView.as_view(), name="api-gold-items"),
-    path(
-        "gold/<str:name>/<int:version>/items/<path:item_id>/",
-        GoldItemView.as_view(),
-        name="api-gold-item",
-    ),
     path("gold/<str:name>/<int:version>/export/", GoldExportView.as_view(), name="api-gold-export"),
     path("gold/<str:name>/<int:version>/verify/", GoldVerifyView.as_view(), name="api-gold-verify"),
     path("projects/<slug:slug>/freezes/", FreezesView.as_view(), name="api-freezes"),

@@ -44,7 +44,7 @@ from labeling.gold.views.gold import (
     gold_verify,
 )
 from labeling.gold.views.gold_compare import gold_compare
-from labeling.gold.views.looks import gold_look, looks, looks_budget
+from labeling.gold.views.looks import gold_look, looks
 from labeling.gold.views.reopenings import gold_corrections, reopening, reopening_new, reopenings
 from labeling.operation.views.docs import docs
 from labeling.operation.views.health import healthz, readyz
@@ -159,7 +159,6 @@ of_a_project = [
     path("gold/<str:name>/<int:version>/export/", gold_export, name="gold-export"),
     path("gold/<str:name>/<int:version>/look/", gold_look, name="gold-look"),
     path("looks/", looks, name="looks"),
-    path("looks/budget/", looks_budget, name="looks-budget"),
     # the ids come from imported files and may hold slashes
     path("gold/<str:name>/<int:version>/items/<path:item_id>/", gold_item, name="gold-item"),
 ]

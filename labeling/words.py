@@ -450,12 +450,6 @@ WORDS: dict[str, Text] = {
     "labels.problem": "{path}: {why:.}",
     "labels.problems": "{problems}",
     "labels.problems_and_more": _("{problems} (and {number} more)"),
-    "look.budget_as_before": _("That is the budget already."),
-    "look.budget_spent": _(
-        "The budget of {looks} looks at the test items of {release} is spent. A lead of the "
-        "project can raise it with a reason, on the page “Looks at test items”."
-    ),
-    "look.budget_without_reason": _("Say why: the reason stays on record."),
     "look.reason_needed": _("Say why you look at the test items of {releases}."),
     "qualification.no_guidelines": _("Write the guidelines first: the test is labeled by them."),
     "qualification.no_test": _(

@@ -65,9 +65,8 @@ def _look(run: Run) -> list[str]:
     look = looks.test_look(run)
     if look is None:
         return []
-    limit = "no limit" if look["budget"] is None else f"budget {look['budget']:,}"
     sentence = (
-        f"Look {look['number']} of {look['looks']} at the test items of {run.release} ({limit}); "
+        f"Look {look['number']} of {look['looks']} at the test items of {run.release}; "
         f"items seen: {look['n_items']}."
     )
     return [f"{sentence} Why: {run.reason}" if run.reason else sentence]

@@ -6,7 +6,7 @@ A reason holds for the release that it was given for; looks count over all versi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
@@ -19,7 +19,6 @@ from labeling.models import (
     GoldItem,
     GoldRelease,
     Look,
-    LookBudget,
     Membership,
     Project,
 )
@@ -57,37 +56,20 @@ class ReasonNeeded(RuleError):
         super().__init__("look.reason_needed", releases=names, details=details)
 
 
-class BudgetSpent(RuleError):
-    """Every look that the budget allows has been taken."""
-
-    code = "looks_spent"
-
-
 class LookRefused(RuleError):
-    """There is nothing to look at, or the purpose or the budget makes no sense."""
+    """There is nothing to look at, or the purpose makes no sense."""
 
     code = "look_refused"
 
 
-class StandingJson(TypedDict):
-    """How the API and files say it."""
-
-    looks: int
-    budget: int | None
-
-
 class Standing(NamedTuple):
-    """How often test items were looked at, and how often they may be (None: no limit)."""
+    """How often test items were looked at."""
 
     used: int
-    budget: int | None
 
-    @property
-    def left(self) -> int | None:
-        return None if self.budget is None else max(0, self.budget - self.used)
-
-    def as_json(self) -> StandingJson:
-        return {"looks": self.used, "budget": self.budget}
+    def as_json(self) -> dict[str, int]:
+        """How the API says it."""
+        return {"looks": self.used}
 
 
 # --- what is a test set ---------------------------------------------------------------------------
@@ -203,9 +185,7 @@ def state(user: Any, releases: Sequence[GoldRelease], sight: Sight, reason: str)
 
 @transaction.atomic
 def record(user: Any, release: GoldRelease, sight: Sight, *, reason: str, n_items: int) -> Look:
-    """A row of the ledger, if the budget allows one more look, and the same in the audit log."""
-    projects.lock(release.project)
-    check_budget(release)
+    """A row of the ledger, and the same in the audit log."""
     look = Look.objects.create(
         release=release,
         user=user,
@@ -237,12 +217,12 @@ def of_project(project: Project) -> QuerySet[Look]:
     return related.defer(*(f"release__{name}" for name in documents))
 
 
-# --- the budget -----------------------------------------------------------------------------------
+# --- the count ------------------------------------------------------------------------------------
 
 
 def standing(release: GoldRelease) -> Standing:
     """Over all versions of its name."""
-    return Standing(looks_at(release).count(), LookBudget.objects.of(release.project_id))
+    return Standing(looks_at(release).count())
 
 
 def looks_at(release: GoldRelease) -> QuerySet[Look]:
@@ -253,33 +233,3 @@ def looks_at(release: GoldRelease) -> QuerySet[Look]:
 def number(look: Look) -> int:
     """Which look at its test items this one was."""
     return looks_at(look.release).filter(pk__lte=look.pk).count()
-
-
-def check_budget(release: GoldRelease) -> Standing:
-    """Where the budget stands before another look; raises when it is spent."""
-    now = standing(release)
-    if now.left == 0:
-        raise BudgetSpent(
-            "look.budget_spent",
-            release=str(release),
-            looks=now.budget,
-            details={"release": str(release), **now.as_json()},
-        )
-    return now
-
-
-@transaction.atomic
-def set_budget(project: Project, looks: int | None, *, reason: str, by: Any) -> LookBudget:
-    """For each release of the project, from now on; raising it is on record with its reason."""
-    projects.lock(project)
-    if not (reason := reason_in(reason)):
-        raise LookRefused("look.budget_without_reason")
-    if looks == LookBudget.objects.of(project):
-        raise LookRefused("look.budget_as_before")
-    row = LookBudget.objects.create(
-        project=project, looks=looks, reason=reason[:LONGEST_REASON], by=by
-    )
-    events.record(
-        "looks.budget_set", project, project=project, actor=by, looks=looks, reason=row.reason
-    )
-    return row

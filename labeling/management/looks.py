@@ -28,7 +28,7 @@ def state(
     *,
     returncode: int = 1,
 ) -> None:
-    """Write down why, and say which look it is; refused without a reason or beyond the budget."""
+    """Write down why, and say which look it is; refused without a reason."""
     tested = [release for release in releases if looks.test_items(release).exists()]
     if not tested:
         return
@@ -45,6 +45,4 @@ def state(
 
 
 def _standing(release: GoldRelease) -> str:
-    now = looks.standing(release)
-    limit = "no limit" if now.budget is None else f"budget {now.budget:,}"
-    return f"Looks at the test items of {release}: {now.used:,} ({limit})."
+    return f"Looks at the test items of {release}: {looks.standing(release).used:,}."

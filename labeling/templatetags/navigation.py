@@ -85,7 +85,7 @@ GROUPS = (
             ),
             Entry("gold-lint", _("Lint")),
             Entry("reopenings", _("Reopened items"), ("reopening", "gold-corrections")),
-            Entry("looks", _("Looks at test items"), ("gold-look", "looks-budget")),
+            Entry("looks", _("Looks at test items"), ("gold-look",)),
         ),
     ),
     Group(

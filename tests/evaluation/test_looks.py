@@ -15,7 +15,6 @@ from evaluation.management import summary
 from evaluation.models import CaseRun, Run
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.run import experiments, results
-from labeling.gold import looks
 from labeling.models import Look
 from tests import factories
 from tests.evaluation import launching
@@ -85,7 +84,6 @@ def test_a_run_says_which_look_it_was(release: Any) -> None:
         "number": 2,
         "n_items": 2,
         "looks": 2,
-        "budget": None,
     }
 
 
@@ -93,28 +91,16 @@ def _counted(run: Run) -> Run:
     return Run.objects.with_progress().get(pk=run.pk)
 
 
-def test_a_spent_budget_refuses_the_run(release: Any, people: Any) -> None:
-    looks.set_budget(release.project, 1, reason=WHY, by=people["rita"])
-    launching.launch(release, pipeline="nothing", reason="Final")
-
-    with pytest.raises(LaunchRefused, match=r"look\.budget_spent") as refused:
-        launching.launch(release, pipeline="nothing", reason="Once more")
-
-    assert refused.value.code == "looks_spent"
-    assert Run.objects.count() == 1
-
-
-def test_the_form_shows_the_budget_before_it_is_spent(release, people, signed_in):
-    looks.set_budget(release.project, 3, reason=WHY, by=people["rita"])
+def test_the_form_says_how_often_test_items_were_looked_at(release, people, signed_in):
     launching.launch(release, pipeline="nothing", reason="Final", requested_by=people["noor"])
     noor, address = signed_in("noor"), reverse("run-planning")
 
     every = noor.get(address, {"release": release.pk, "split": "all"}).content.decode()
     safe = noor.get(address, {"release": release.pk, "split": "open"}).content.decode()
 
-    assert "1 of 3 looks at these test items are taken; this would be number 2." in every
+    assert "1 look at these test items so far." in every
     assert "You said why before: “Final”." in every
-    assert "looks at these test items" not in safe
+    assert "at these test items" not in safe
 
 
 def test_the_form_leaves_the_test_split_out_unless_it_is_chosen(release, signed_in):

@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from labeling.gold import looks, reopenings
-from labeling.gold.looks import BudgetSpent, LookRefused, ReasonNeeded, Sight
-from labeling.models import Annotation, Conversation, Event, GoldRelease, Look, LookBudget, Project
+from labeling.gold.looks import ReasonNeeded, Sight
+from labeling.models import Annotation, Conversation, Event, GoldRelease, Look, Project
 from tests import factories
 from tests.looks import WHY, say_why
 from tests.pages import page, text_of
@@ -139,36 +139,6 @@ def test_the_next_version_asks_again_and_its_looks_count_with_those_before(noor,
     assert looks.standing(release).used == looks.standing(newer).used == 2
 
 
-# --- the budget -----------------------------------------------------------------------------------
-
-
-def test_a_spent_budget_refuses_until_a_lead_raises_it_with_a_reason(
-    signed_in, noor, rita, release
-):
-    looks.set_budget(release.project, 1, reason="One paper, one look", by=rita)
-    say_why(release, rita, purposes=(LABELS,))
-
-    shown = page(signed_in(noor), f"{GOLD}look/")
-    refused = signed_in(noor).post(f"{GOLD}look/", {"reason": WHY})
-    assert "1 of 1 looks at these test items are taken" in shown
-    assert "1 of 1 looks at these test items are taken: none is left." in text_of(refused)
-    with pytest.raises(BudgetSpent):
-        looks.state(noor, [release], Sight(LABELS), WHY)
-
-    raised = {"looks": 2, "reason": "The reviewers asked for it"}
-    assert signed_in(rita).post("/projects/orders/looks/budget/", raised).status_code == 302
-    assert signed_in(noor).post(f"{GOLD}look/", {"reason": WHY}).status_code == 302
-    budget = LookBudget.objects.first()
-    assert budget is not None
-    assert (budget.looks, budget.reason, budget.by) == (2, raised["reason"], rita)
-
-
-@pytest.mark.parametrize(("number", "reason"), [(3, " "), (None, WHY)])
-def test_a_budget_needs_a_reason_and_a_change(rita, project, number, reason):
-    with pytest.raises(LookRefused):
-        looks.set_budget(project, number, reason=reason, by=rita)
-
-
 # --- the ledger -----------------------------------------------------------------------------------
 
 
@@ -192,7 +162,7 @@ def test_the_api_takes_a_reason(signed_in, noor, release):
     answer = client.post(url, sent, content_type="application/json")
     assert (answer.status_code, answer.json()) == (
         201,
-        {"gold": "orders@1", "looks": 1, "budget": None},
+        {"gold": "orders@1", "looks": 1},
     )
     look = Look.objects.get()
     assert (look.user, look.purpose, look.reason) == (noor, LABELS, "Checking labels")
@@ -207,7 +177,7 @@ def test_an_export_by_command_takes_a_reason(release, tmp_path):
     for _ in range(2):  # a script that is run again says the same
         call_command("export_gold", "orders", output=tmp_path, reason="Final", stderr=notes)
 
-    assert "Looks at the test items of orders@1: 1 (no limit)." in notes.getvalue()
+    assert "Looks at the test items of orders@1: 1." in notes.getvalue()
     look = Look.objects.get()
     assert (look.user, look.purpose, look.reason) == (None, EXPORT, "Final")
 

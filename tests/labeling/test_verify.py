@@ -69,7 +69,9 @@ def release(project: Project, rita: User) -> GoldRelease:
     factories.make_conversations(project, 3)
     project.conversations.update(split="test")
     first = factories.make_release(project, by=rita, message="For the first study")
-    looks.set_budget(project, 5, reason="Five are enough", by=rita)
+    budget = {"looks": 5, "reason": "Five are enough"}  # as 0.6.0 set one
+    LookBudget.objects.create(project=project, by=rita, **budget)
+    events.record("looks.budget_set", project, project=project, actor=rita, **budget)
     sight = looks.Sight(Look.Purpose.EXPORT)
     looks.state(rita, [first], sight, "To publish it")
     looks.record(rita, first, looks.Sight(Look.Purpose.RUN), reason="To measure", n_items=3)

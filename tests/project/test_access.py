@@ -124,7 +124,6 @@ EXPECTED = {
     "gold-export": READERS,
     "gold-look": READERS,
     "looks": READERS,
-    "looks-budget": Row(302, 404, 404, 403, 400, post=True),
     "reopening-new": READERS,
     "reopenings": READERS,
     "reopening": Row(302, 404, 404, 200, 302),  # a lead decides it
@@ -219,8 +218,6 @@ EXPECTED = {
     "api-review": Row(403, 404, 404, 403, 400, post=True),
     "api-gold": API_EVERYBODY,
     "api-gold-release": API_READERS,
-    "api-gold-items": API_READERS,
-    "api-gold-item": API_READERS,
     "api-gold-export": API_READERS,
     "api-gold-verify": Row(403, 404, 404, 200, 200, post=True),
     "api-freezes": API_READERS,

@@ -9,7 +9,6 @@ from django.core.management.base import CommandParser
 from evaluation.models import OPEN, Run
 from evaluation.services.launch.launch import LaunchRequest, launch
 from labeling.agreement.vectors import ruler
-from labeling.gold import looks
 from labeling.management.base import AssayCommand
 from labeling.models import GoldRelease, Project
 from labeling.overview import demo
@@ -32,8 +31,6 @@ RUNS: tuple[dict[str, Any], ...] = (
         "reason": "The one final figure of the demo, after everything was chosen on train and dev",
     },
 )
-LOOKS = 20
-"""Enough for everybody who tries the demo, and few enough to see what a budget is."""
 
 
 class Command(AssayCommand):
@@ -58,9 +55,7 @@ class Command(AssayCommand):
             self.stdout.write(f"  {person['username']:<6} {person['password']:<11} {roles}")
 
     def _launch(self, release: GoldRelease) -> None:
-        noor, rita = (User.objects.get(username=name) for name in ("noor", "rita"))
-        reason = "Test items are for final figures"
-        looks.set_budget(release.project, LOOKS, reason=reason, by=rita)
+        noor = User.objects.get(username="noor")
         for settings_of_run in RUNS:
             launch(LaunchRequest(release=release, requested_by=noor, **settings_of_run))
         self.stdout.write(f"{Run.objects.count()} runs wait for the worker.")

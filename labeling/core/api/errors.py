@@ -21,7 +21,6 @@ STATUS = {
     "gate_locked": 409,
     "locked": 409,
     "look_reason_needed": 403,
-    "looks_spent": 403,
     "not_an_annotator": 403,
     "not_calibrated": 409,
     "not_measured": 409,

@@ -19,34 +19,11 @@ from labeling.core.api.records import computed, row_of, username
 from labeling.core.api.requests import sent
 from labeling.core.rules.scopes import Scope
 from labeling.exchange.export import download, formats_for
-from labeling.gold import gold, looks, pseudonyms, verification
+from labeling.gold import gold, looks, verification
 from labeling.gold.looks import LONGEST_REASON, Sight
-from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership
+from labeling.models import GoldRelease, Look
 from labeling.words import worded
-from labeling.work import blindness
 
-Role = Membership.Role
-
-
-ListedItemOut = row_of(
-    "ListedItemOut",
-    GoldItem,
-    *("position", "item_id", "split", "how", "sha256", "signature"),
-    synthetic=computed(
-        serializers.BooleanField,
-        lambda item: item.conversation.is_synthetic or item.how == GoldItem.How.GENERATED,
-        help_text="Nobody has held the conversation, or nobody has labeled it",
-    ),
-)
-ItemOut = row_of(
-    "ItemOut",
-    GoldItem,
-    base=ListedItemOut,
-    document=serializers.DictField(
-        help_text="The text, the labels and where each comes from, as hashed; leads read user "
-        "names in place of pseudonyms"
-    ),
-)
 GoldOut = row_of(
     "GoldOut",
     GoldRelease,
@@ -101,40 +78,8 @@ class GoldView(ApiView):
 
     @extend_schema(responses=GoldDetailOut)
     def get(self, request: Request, name: str, version: int) -> Response:
-        """One release; its items have an address of their own."""
+        """One release; its export has its items."""
         return Response(GoldDetailOut(_release(request, name, version)).data)
-
-
-class GoldItemsView(ApiView):
-    scopes = READING
-
-    @extend_schema(
-        parameters=[
-            *PAGING,
-            OpenApiParameter("split", str, description="Only of this split"),
-        ],
-        responses=page_of(ListedItemOut),
-    )
-    def get(self, request: Request, name: str, version: int) -> Response:
-        """The items of a release in their order, without their labels."""
-        items = _release(request, name, version).items.select_related("conversation")
-        if split := request.query_params.get("split"):
-            items = items.filter(split=split)
-        return page(request, items.defer("canonical"), ListedItemOut, by=["position"])
-
-
-class GoldItemView(ApiView):
-    scopes = READING
-
-    @extend_schema(responses=ItemOut)
-    def get(self, request: Request, name: str, version: int, item_id: str) -> Response:
-        """One item with its conversation, its labels and where each label comes from."""
-        release, item = _item(request, name, version, item_id)
-        looks.require_item(request.user, item)
-        leads = Role.LEAD in release.project.roles_of(request.user)
-        names = pseudonyms.names_of(release.project) if leads else {}
-        item.document = pseudonyms.content_of(item, names)  # type: ignore[attr-defined]
-        return Response(ItemOut(item).data)
 
 
 class GoldExportView(ApiView):
@@ -190,8 +135,7 @@ class LookIn(serializers.Serializer[Any]):
 
 class StandingOut(serializers.Serializer[Any]):
     gold = serializers.CharField()
-    looks = serializers.IntegerField(help_text="At these test items, in whatever release")
-    budget = serializers.IntegerField(allow_null=True, help_text="null: no limit")
+    looks = serializers.IntegerField(help_text="At the test items of all versions of its name")
 
 
 class LooksView(ApiView):
@@ -213,11 +157,3 @@ def _release(request: Request, name: str, version: int) -> GoldRelease:
     people = visible.select_related("project", "frozen_by")
     release: GoldRelease = get_object_or_404(people, name=name, version=version)
     return release
-
-
-def _item(request: Request, name: str, version: int, item_id: str) -> tuple[GoldRelease, GoldItem]:
-    release = _release(request, name, version)
-    item = get_object_or_404(release.items.select_related("conversation"), item_id=item_id)
-    blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
-    item.release = release
-    return release, item

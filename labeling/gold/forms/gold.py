@@ -74,17 +74,3 @@ class ReasonForm(forms.Form):
         if not reason:
             raise forms.ValidationError(_("Write something that others can read."))
         return reason
-
-
-class BudgetOfLooksForm(forms.Form):
-    looks = forms.IntegerField(
-        label=_("Looks at each test set"),
-        required=False,
-        min_value=0,
-        max_value=1_000_000,
-        help_text=_("Empty: no limit."),
-    )
-    reason = forms.CharField(label=_("Reason"), max_length=LONGEST_REASON)
-
-    def __init__(self, data: Any = None, *, now: int | None = None) -> None:
-        super().__init__(data, initial={"looks": now})

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
@@ -64,22 +62,14 @@ class Look(models.Model):
         return f"look at the test items of {self.release}"
 
 
-class LookBudgetQuerySet(models.QuerySet["LookBudget"]):
-    def of(self, project: Any) -> int | None:
-        """How many looks each release of the project has; None: without a limit."""
-        return self.filter(project=project).order_by("-pk").values_list("looks", flat=True).first()
-
-
 class LookBudget(models.Model):
-    """How often the test items of a project's releases may be looked at. The newest row holds."""
+    """How often test items might be looked at, until 0.6.0. What was set stays on record."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="look_budgets")
     looks = models.PositiveIntegerField(null=True, help_text="Empty: no limit")
     reason = models.TextField()
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     at = models.DateTimeField(default=timezone.now)
-
-    objects = LookBudgetQuerySet.as_manager()
 
     class Meta:
         verbose_name, verbose_name_plural = _("budget of looks"), _("budgets of looks")

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from urllib.parse import urlencode, urlsplit
 
-from django.contrib import messages
 from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.core import access
 from labeling.core.views.access import own_address
 from labeling.core.views.paging import page_of
 from labeling.domain.errors import RuleError
 from labeling.gold import looks as service
-from labeling.gold.forms.gold import BudgetOfLooksForm, ReasonForm
+from labeling.gold.forms.gold import ReasonForm
 from labeling.gold.looks import ReasonNeeded, Sight
-from labeling.models import GoldRelease, Look, LookBudget, Project
+from labeling.models import GoldRelease, Look
 from labeling.words import words
 
 SALT = "labeling.looks"
@@ -84,16 +82,13 @@ def gold_look(request: HttpRequest, slug: str, name: str, version: int) -> HttpR
             form.add_error(None, words(error.fact))
         else:
             return HttpResponseRedirect(to)
-    standings = [(each, service.standing(each)) for each in releases]
     context = {
         "project": project,
         "release": release,
         "form": form,
         "purpose": Look.Purpose(sight.purpose).label,
-        "standings": standings,
-        "spent": any(standing.left == 0 for _each, standing in standings),
+        "standings": [(each, service.standing(each)) for each in releases],
         "n_items": service.test_items(release).count(),
-        "may_write": access.leads(request.user, project),
     }
     return render(
         request, "labeling/look.html", context, status=400 if request.method == "POST" else 200
@@ -118,34 +113,6 @@ def _wanted(request: HttpRequest, release: GoldRelease) -> tuple[list[int], Sigh
 @require_GET
 def looks(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
-    return _page(request, project, BudgetOfLooksForm(now=LookBudget.objects.of(project)))
-
-
-@require_POST
-def looks_budget(request: HttpRequest, slug: str) -> HttpResponse:
-    project = access.led(request.user, slug)
-    form = BudgetOfLooksForm(request.POST)
-    if form.is_valid():
-        try:
-            service.set_budget(project, **form.cleaned_data, by=request.user)
-        except RuleError as error:
-            form.add_error(None, words(error.fact))
-        else:
-            messages.success(request, _("The budget is set, and stays on record with its reason."))
-            return redirect("looks", slug)
-    return _page(request, project, form, status=400)
-
-
-def _page(
-    request: HttpRequest, project: Project, form: BudgetOfLooksForm, *, status: int = 200
-) -> HttpResponse:
     rows = service.of_project(project)
     page = page_of(rows, order=["-pk"], after=request.GET.get("after"), anchors=rows)
-    context = {
-        "project": project,
-        "page": page,
-        "budgets": LookBudget.objects.filter(project=project).select_related("by"),
-        "form": form,
-        "may_write": access.leads(request.user, project),
-    }
-    return render(request, "labeling/looks.html", context, status=status)
+    return render(request, "labeling/looks.html", {"project": project, "page": page})

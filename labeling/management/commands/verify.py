@@ -21,8 +21,8 @@ class Command(AssayCommand):
     nothing_stored = "."
     help = (
         "Recompute every hash of the gold of a project (default: of all projects), check who "
-        "signed it, and hold releases, looks at test items, their budgets and runs against the "
-        "audit log. Or check an exported folder, without a database. Exit status 1 names whatever "
+        "signed it, and hold releases, looks at test items and runs against the audit log. "
+        " Or check an exported folder, without a database. Exit status 1 names whatever "
         "is not as it was, and what nobody known has signed."
     )
 

@@ -74,14 +74,6 @@ class GoldReleases(Part):
     def get(self, release: str | Gold) -> Gold:
         return self._get(Gold, self._of(release))
 
-    def items(self, release: str | Gold, *, split: str | None = None) -> Rows[models.ListedItem]:
-        """Its items in their order, without their labels."""
-        return self._rows(models.ListedItem, self._of(release, "items"), split=split)
-
-    def item(self, release: str | Gold, item_id: str) -> models.Item:
-        """One item: the conversation, its labels, and where each comes from."""
-        return self._get(models.Item, self._of(release, "items", item_id))
-
     def verify(self, release: str | Gold) -> models.Verified:
         """Have every hash computed again."""
         return self._post(models.Verified, self._of(release, "verify"))

@@ -432,16 +432,6 @@ class ImportReport(Record):
     notes: list[str]
     left_out: list[LeftOutIn]
 
-class Item(Record):
-    position: int
-    item_id: str
-    split: str
-    how: str
-    sha256: str
-    signature: str
-    synthetic: bool
-    document: dict[str, Any]
-
 class Job(Record):
     project: str | None
     kind: str
@@ -490,15 +480,6 @@ class LeftOutIn(Record):
     reason: str
     text: str
     is_whole: bool
-
-class ListedItem(Record):
-    position: int
-    item_id: str
-    split: str
-    how: str
-    sha256: str
-    signature: str
-    synthetic: bool
 
 class LookIn(TypedDict, total=False):
     gold: str
@@ -901,7 +882,6 @@ class Skipped(Record):
 class Standing(Record):
     gold: str
     looks: int
-    budget: int | None
 
 class Status(Record):
     at: datetime
@@ -920,7 +900,6 @@ class TestLook(Record):
     number: int
     n_items: int
     looks: int
-    budget: int | None
 
 class Verified(Record):
     intact: bool
@@ -969,9 +948,6 @@ class GetDisagreements(TypedDict, total=False):
 class GetGold(TypedDict, total=False):
     name: str | None
     project: str | None
-
-class GetGoldItems(TypedDict, total=False):
-    split: str | None
 
 class GetPipelines(TypedDict, total=False):
     layer: str | None
