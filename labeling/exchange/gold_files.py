@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NotRequired, TypedDict, cast
+from typing import Any, BinaryIO, NamedTuple
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -58,24 +58,16 @@ class _File(NamedTuple):
     stream: BinaryIO  # at its beginning, and can go back there
 
 
-class GoldFileCounts(TypedDict):
-    """What a report says of one file; of questions also whether their evidence is there."""
-
-    file: str
-    conversation: str
-    questions: NotRequired[int]
-    items: NotRequired[int]
-    labels: NotRequired[int]
-    faults: dict[str, int]
-    tolerant: NotRequired[dict[str, int]]
-
-
 @dataclass(slots=True)
 class GoldOutcome:
-    """What an import of gold did, or on a dry run would do; ``release`` None: nothing is new."""
+    """What an import of gold did, or on a dry run would do; ``release`` None: nothing is new.
+
+    ``counts`` has what a report says of each file: its conversation, questions or labels, items,
+    faults by kind, and of questions whether their evidence is there (``tolerant``).
+    """
 
     release: GoldRelease | None = None
-    counts: list[GoldFileCounts] = field(default_factory=list)
+    counts: list[dict[str, Any]] = field(default_factory=list)
     faults: list[dict[str, str]] = field(default_factory=list)
     new: int = 0
     project_created: bool = False
@@ -347,7 +339,7 @@ class _GoldImport:
         }
         if evidence:
             row["tolerant"] = evidence
-        self.outcome.counts.append(cast(GoldFileCounts, row))
+        self.outcome.counts.append(row)
 
 
 def _evidence(case: ArcCase) -> Iterator[Sequence[str]]:

@@ -100,7 +100,9 @@ def freeze_imported(
         items = _staged(project, layer, imported, draft)
         if draft.repeats(items):
             return None
-        findings = _looked_at(project, layer, items)
+        labeled = (item for item in items if item.how != GoldItem.How.GENERATED)
+        looked_at = ((item.conversation_id, json.loads(item.canonical)) for item in labeled)
+        findings = lint.look(project, layer, looked_at, is_published=True)
         counts = {
             "synthetic": releases.n_synthetic(project.conversations.all(), items),
             "generated": sum(head.how == GoldItem.How.GENERATED for head in items.heads()),
@@ -135,14 +137,6 @@ def _staged(
             items.add(_item(conversation, layer, wanted[conversation.external_id]))
     items.sort(natural_bytes)
     return items
-
-
-def _looked_at(project: Project, layer: str, items: Items) -> lint.Findings:
-    linter = lint.Linter(project, layer, is_published=True)
-    for item in items:
-        if item.how != GoldItem.How.GENERATED:
-            linter.look(item.conversation_id, json.loads(item.canonical))
-    return linter.findings()
 
 
 def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None:

@@ -205,7 +205,8 @@ def _settled(
             values = {"synthetic": synthetic, "total": len(items)}
             details = {"synthetic": synthetic}
             raise SyntheticItems("gold.synthetic_items", **values, details=details)
-    findings = _findings(project, layer, items)
+    contents = ((item.conversation_id, json.loads(item.canonical)) for item in items)
+    findings = lint.look(project, layer, contents)
     waivers = lint.check(findings, layer, waive=wanted.waive, by=draft.by)
     return releases.Contents(
         items,
@@ -235,13 +236,6 @@ def _settle(project: Project, layer: str, names: pseudonyms.Names) -> tuple[Item
             left_out[conversation.external_id] = settling.JUST_IN
     items.sort(str.encode)
     return items, left_out
-
-
-def _findings(project: Project, layer: str, items: Items) -> lint.Findings:
-    linter = lint.Linter(project, layer)
-    for item in items:
-        linter.look(item.conversation_id, json.loads(item.canonical))
-    return linter.findings()
 
 
 def _pseudonyms(project: Project) -> pseudonyms.Names:

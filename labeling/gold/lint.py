@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -74,113 +74,94 @@ def register(personal_data: PersonalData) -> None:
 # --- looking --------------------------------------------------------------------------------------
 
 
-class Findings:
-    """What was found, each once."""
+class Findings(NamedTuple):
+    """What was found in so many items, each once."""
 
-    def __init__(self, *, is_published: bool = False) -> None:
-        self.is_published = is_published
-        self.items = 0
-        self._rows: dict[Finding, None] = {}
-
-    def add(self, found: Iterable[Finding]) -> None:
-        self._rows |= dict.fromkeys(found)
-
-    def __iter__(self) -> Iterator[Finding]:
-        return iter(self._rows)
+    rows: list[Finding]
+    items: int = 0
+    is_published: bool = False
 
     def of(self, kind: str) -> list[Finding]:
-        return [row for row in self if row.kind == kind]
+        return [row for row in self.rows if row.kind == kind]
 
     def counts(self) -> dict[str, int]:
         """How many there are of each kind that was found."""
-        counted = Counter(row.kind for row in self)
+        counted = Counter(row.kind for row in self.rows)
         return {kind: counted[kind] for kind in KINDS if counted[kind]}
 
 
-class Linter:
-    """Looks at the items of one release, one after the other."""
+def look(
+    project: Project,
+    layer: str,
+    items: Iterable[tuple[int, GoldContent]],
+    *,
+    is_published: bool = False,
+) -> Findings:
+    """At the items of one release, each with the key of its conversation; some at a time."""
+    newest = None if is_published else project.guidelines.defer("body").first()
+    found: list[Finding] = []
+    pairs: list[tuple[int, Finding]] = []
+    speakers, here, number = Speakers(), set(), 0
+    for some in batches((LintItem(*each) for each in items), CHUNK):
+        for item in some:
+            found += item_findings(item, *_detectors)
+            speakers.add(item)
+        number += len(some)
+        here |= {item.conversation for item in some}
+        pairs += _copies_of(project, some)
+        if newest is not None:
+            found += _superseded(project, some, newest)
+    found += [pair for other, pair in pairs if other in here or pair.kind == "split_twice"]
+    found += speakers.findings()
+    found += [row for row in _reopened(project, layer) if row.conversation in here]
+    return Findings(list(dict.fromkeys(found)), number, is_published)
 
-    def __init__(self, project: Project, layer: str, *, is_published: bool = False) -> None:
-        self.project, self.layer = project, layer
-        self._newest = None if is_published else project.guidelines.defer("body").first()
-        self._findings = Findings(is_published=is_published)
-        self._speakers = Speakers()
-        self._waiting: list[LintItem] = []
-        self._pairs: list[tuple[int, Finding]] = []
-        self._conversations: set[int] = set()
 
-    def look(self, conversation: int, content: GoldContent) -> None:
-        item = LintItem(conversation, content)
-        self._findings.items += 1
-        self._conversations.add(conversation)
-        self._findings.add(item_findings(item, *_detectors))
-        self._speakers.add(item)
-        self._waiting.append(item)
-        if len(self._waiting) >= CHUNK:
-            self._look_up()
+def _copies_of(project: Project, items: Sequence[LintItem]) -> Iterator[tuple[int, Finding]]:
+    """What else has these words: here, and elsewhere if it has another split."""
+    by_key = {item.conversation: item for item in items}
+    matches = [
+        (by_key[pk], match)
+        for pk, found in near_duplicates.of_conversations(by_key)
+        for match in found
+    ]
+    known: dict[int, Conversation] = {}
+    for part in batches(sorted({match.conversation for _, match in matches}), CHUNK):
+        rows = Conversation.objects.only("external_id", "split", "project", "origin")
+        known |= rows.in_bulk(part)
+    for item, match in matches:
+        other = known.get(match.conversation)
+        if other is None:
+            continue  # removed meanwhile
+        if other.is_synthetic and "origin" in item.content:
+            continue  # made from the same templates
+        is_here = other.project_id == project.pk
+        copy = Copy(other.pk, other.external_id, other.split, is_here, match.share >= SAME)
+        if is_here or in_two_splits(item, copy):
+            yield other.pk, copy_of(item, copy)
 
-    def findings(self) -> Findings:
-        """Everything, once the last item was looked at."""
-        self._look_up()
-        here = self._conversations
-        self._findings.add(
-            pair for other, pair in self._pairs if other in here or pair.kind == "split_twice"
-        )
-        self._findings.add(self._speakers.findings())
-        reopened = _reopened(self.project, self.layer)
-        self._findings.add(row for row in reopened if row.conversation in here)
-        return self._findings
 
-    def _look_up(self) -> None:
-        """What rows say about the items that wait, in one query each."""
-        waiting, self._waiting = self._waiting, []
-        if waiting:
-            self._pairs += self._copies_of(waiting)
-        if waiting and self._newest is not None:
-            self._findings.add(self._superseded(waiting, self._newest))
-
-    def _copies_of(self, items: Sequence[LintItem]) -> Iterator[tuple[int, Finding]]:
-        """What else has these words: here, and elsewhere if it has another split."""
-        by_key = {item.conversation: item for item in items}
-        matches = [
-            (by_key[pk], match)
-            for pk, found in near_duplicates.of_conversations(by_key)
-            for match in found
-        ]
-        known: dict[int, Conversation] = {}
-        for part in batches(sorted({match.conversation for _, match in matches}), CHUNK):
-            rows = Conversation.objects.only("external_id", "split", "project", "origin")
-            known |= rows.in_bulk(part)
-        for item, match in matches:
-            other = known.get(match.conversation)
-            if other is None:
-                continue  # removed meanwhile
-            if other.is_synthetic and "origin" in item.content:
-                continue  # made from the same templates
-            is_here = other.project_id == self.project.pk
-            copy = Copy(other.pk, other.external_id, other.split, is_here, match.share >= SAME)
-            if is_here or in_two_splits(item, copy):
-                yield other.pk, copy_of(item, copy)
-
-    def _superseded(self, items: Sequence[LintItem], newest: Guideline) -> Iterator[Finding]:
-        """Decided under older guidelines, or by answers that nobody has checked since."""
-        unchecked = (
-            guidelines.superseded(self.project, newest)
-            .exclude(guideline_checks__guideline=newest, guideline_checks__stands=True)
-            .filter(assignment__conversation__in=[item.conversation for item in items])
-        )
-        oldest: dict[tuple[int, int], int] = {}
-        rows = unchecked.order_by().values_list(
-            "assignment__conversation", "assignment__round__number", "guideline__version"
-        )
-        for conversation, number, version in rows.iterator(CHUNK):
-            place = (conversation, number)
-            oldest[place] = min(version, oldest.get(place, version))
-        for item in items:
-            version = _version_of(item, newest.version, oldest)
-            if version < newest.version:
-                versions = {"version": version, "newest": newest.version}
-                yield item.finding("superseded", "lint.superseded", **versions)
+def _superseded(
+    project: Project, items: Sequence[LintItem], newest: Guideline
+) -> Iterator[Finding]:
+    """Decided under older guidelines, or by answers that nobody has checked since."""
+    unchecked = (
+        guidelines.superseded(project, newest)
+        .exclude(guideline_checks__guideline=newest, guideline_checks__stands=True)
+        .filter(assignment__conversation__in=[item.conversation for item in items])
+    )
+    oldest: dict[tuple[int, int], int] = {}
+    rows = unchecked.order_by().values_list(
+        "assignment__conversation", "assignment__round__number", "guideline__version"
+    )
+    for conversation, number, version in rows.iterator(CHUNK):
+        place = (conversation, number)
+        oldest[place] = min(version, oldest.get(place, version))
+    for item in items:
+        version = _version_of(item, newest.version, oldest)
+        if version < newest.version:
+            versions = {"version": version, "newest": newest.version}
+            yield item.finding("superseded", "lint.superseded", **versions)
 
 
 def _reopened(project: Project, layer: str) -> Iterator[Finding]:
@@ -274,7 +255,7 @@ def store(project: Project, layer: str, findings: Findings, *, by: Any = None) -
     """Keep what was found in place of the last report of this layer."""
     projects.lock(project)
     LintReport.objects.filter(project=project, layer=layer).delete()
-    rows = [[row.kind, row.fact.as_json(), row.conversation] for row in findings]
+    rows = [[row.kind, row.fact.as_json(), row.conversation] for row in findings.rows]
     return LintReport.objects.create(
         project=project, layer=layer, items=findings.items, by=by, findings=rows
     )
@@ -286,7 +267,5 @@ def report_of(project: Project, layer: str) -> LintReport | None:
 
 def stored(report: LintReport | None) -> Findings:
     """What the report has."""
-    findings = Findings()
     rows = report.findings if report else []
-    findings.add(Finding(kind, Fact.from_json(fact), place) for kind, fact, place in rows)
-    return findings
+    return Findings([Finding(kind, Fact.from_json(fact), place) for kind, fact, place in rows])

@@ -149,7 +149,7 @@ def test_who_launched_it_reads_what_came_out(run: Run, signed_in: Any) -> None:
 
     assert "look 1 of 1 at these test items, 2 items" in page
     assert summary.notes(run) == [
-        "Look 1 of 1 at the test items of demo@1 (no limit); items seen: 2. Why: Final figures"
+        "Look 1 of 1 at the test items of demo@1; items seen: 2. Why: Final figures"
     ]
 
 
@@ -245,7 +245,7 @@ def test_commands_show_results_on_test_items_for_a_reason(run, finished, release
     call_command("compare", run.pk, other.pk, reason=WHY, format="json", stdout=out, stderr=notes)
 
     assert json.loads(out.getvalue())["runs"]
-    assert "Looks at the test items of demo@1: 3 (no limit)." in notes.getvalue()
+    assert "Looks at the test items of demo@1: 3." in notes.getvalue()
 
 
 def test_resuming_a_finished_run_shows_nothing_without_a_reason(run: Run) -> None:

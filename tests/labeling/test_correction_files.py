@@ -91,18 +91,12 @@ def test_gold_that_is_not_what_the_file_expects_is_refused_whole(release, file, 
 def test_a_broken_file_and_an_older_version_are_refused(release, file, tmp_path):
     broken = tmp_path / "broken.json"
     broken.write_text('{"labels": 3}')
+    with pytest.raises(RuleError, match="broken"):
+        correction_files.apply(broken, release)
+    correction_files.apply(file(), release)
 
-    for path, gold, code in (
-        (broken, release, "corrections.broken"),
-        (file(), release, None),
-        (file(), release, "corrections.not_newest"),
-    ):
-        if code is None:
-            correction_files.apply(path, gold)
-            continue
-        with pytest.raises(RuleError) as refused:
-            correction_files.apply(path, gold)
-        assert refused.value.fact.code == code
+    with pytest.raises(RuleError, match="not_newest"):
+        correction_files.apply(file(), release)
 
 
 def test_the_file_of_the_audit_is_readable():

@@ -1,9 +1,8 @@
-"""What pages have for download, import reports, the audit log, webhooks and budgets, by token."""
+"""Labels and ratings by the API."""
 
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -27,13 +26,6 @@ def text_of(answer: Any) -> bytes:
 @pytest.fixture
 def researcher(noor: User, signed_in: SignedIn) -> Client:
     return signed_in(noor)
-
-
-def send(client: Client, method: str, path: str, body: object = None) -> Any:
-    return client.generic(method, HERE + path, json.dumps(body), "application/json")
-
-
-# --- labels and ratings ---------------------------------------------------------------------------
 
 
 def test_everybodys_labels_leave_as_a_file_and_come_into_another_project(project, researcher, lead):
@@ -67,9 +59,3 @@ def test_ratings_are_a_table_once_agreement_is_measured(project, researcher, ana
     long = list(csv.DictReader(text_of(researcher.get(address)).decode().splitlines()))
     assert {row["annotator"] for row in long} == {"ana", "ben", "cleo"}
     assert signed_in(ana).get(address).status_code == 404
-
-
-# --- what happened --------------------------------------------------------------------------------
-
-
-# --- webhooks and budgets -------------------------------------------------------------------------

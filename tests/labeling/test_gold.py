@@ -169,11 +169,6 @@ def test_an_unknown_release_is_named_with_what_there_is(project):
         call_command("verify", release="orders@9.0.0")
 
 
-def test_a_slug_with_a_typo_names_the_nearest_project(project):
-    with pytest.raises(CommandError, match=r"Did you mean orders\?"):
-        call_command("freeze_gold", project="order")
-
-
 def test_gold_names_who_labeled_under_which_guideline(project):
     factories.answer_all(factories.open_full(project, 1))
     Guideline.objects.create(project=project, version=2, body="# Guide 2")

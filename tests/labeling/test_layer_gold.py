@@ -283,6 +283,3 @@ def test_the_whole_needs_all_its_stages(people):
 
     with pytest.raises(gold.UnknownLayer, match=r"layer_within.*inference"):
         factories.freeze(project, "end_to_end")
-
-
-# --- comparing releases ---

@@ -127,10 +127,8 @@ def plant(project: Project, people: dict[str, User]) -> Any:
         Guideline.objects.create(project=project, version=2, body="# Two")
         made = Planted(project, people, clean=clean)
         made.plant()
-        linter = lint.Linter(project, "extraction")
-        for conversation, content in made.items:
-            linter.look(conversation, content)
-        return lint.stored(lint.store(project, "extraction", linter.findings())).counts()
+        found = lint.look(project, "extraction", made.items)
+        return lint.stored(lint.store(project, "extraction", found)).counts()
 
     return planted
 

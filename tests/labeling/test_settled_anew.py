@@ -6,7 +6,7 @@ from labeling.agreement.matching import consensus
 from labeling.agreement.matching.agreed import AgreedLabel
 from labeling.gold.verification import verify
 from labeling.models import Merge
-from labeling.settling import adjudications, merges, processing
+from labeling.settling import merges
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -50,27 +50,3 @@ def test_merges_of_the_older_rule_are_made_again_and_the_release_stays_as_it_is(
     assert list(states) == ["unanimous", "majority", "disputed", "disputed"]
     assert verify(first) == verify(second) == []
     assert [item.sha256 for item in first.items.all()] == before
-
-
-def test_what_was_accepted_by_the_older_rule_is_to_decide_again(first, rita):
-    project = first.project
-    disputed = project.conversations.get(external_id="c-004")
-    accepted = adjudications.Adjudication(
-        conversation=disputed,
-        layer="extraction",
-        version=1,
-        guideline=project.guidelines.all()[0],
-        payload=factories.labels([0]),
-        kind="accepted",
-        decided_by=rita,
-    )
-    accepted.save()
-    processing.catch_up(project, ruler=factories.ruler)
-
-    work = adjudications.workload(project, "extraction")
-
-    assert [case.merge.conversation.external_id for case in work.cases("disputed")] == [
-        "c-003",
-        "c-004",
-    ]
-    assert work.cases("decided") == []

@@ -178,32 +178,12 @@ class _Regions:
             self._relate(uid, region, "arguments")
 
     def _relate(self, source: str, target: str, name: str) -> None:
-        self.relations.append(
-            {
-                "type": "relation",
-                "from_id": source,
-                "to_id": target,
-                "direction": "right",
-                "labels": [name],
-            }
-        )
+        ends = {"from_id": source, "to_id": target, "direction": "right"}
+        self.relations.append({"type": "relation", **ends, "labels": [name]})
 
     def _control(self, uid: str, name: str, type_: str, value: Any, place: Span) -> Written:
-        content = self._value(place)
-        match type_:
-            case "textarea":
-                content["text"] = value
-            case "choices":
-                content["choices"] = value
-            case _:
-                content["number"] = value
-        return {
-            "id": uid,
-            "from_name": name,
-            "to_name": TEXT,
-            "type": type_,
-            "value": content,
-        }
+        content = {**self._value(place), "text" if type_ == "textarea" else type_: value}
+        return {"id": uid, "from_name": name, "to_name": TEXT, "type": type_, "value": content}
 
     def _place(self, label: Mapping[str, Any], fields: Sequence[FormField]) -> Span:
         """Where the label's region is. One that cites no message is where its target is."""
@@ -242,20 +222,13 @@ class _Regions:
 
 
 def _control_value(widget: str, value: Any) -> Any:
-    if widget in ("lines", "confidence"):
-        return value
-    return [str(value)]
+    return value if widget in ("lines", "confidence") else [str(value)]
 
 
 def _region(uid: str, name: str, label: str, value: Written) -> Written:
     value["paragraphlabels"] = [label]
-    return {
-        "id": uid,
-        "from_name": name,
-        "to_name": TEXT,
-        "type": "paragraphlabels",
-        "value": value,
-    }
+    kind = "paragraphlabels"
+    return {"id": uid, "from_name": name, "to_name": TEXT, "type": kind, "value": value}
 
 
 def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[ReadLine]:

@@ -258,9 +258,6 @@ def _run_url(release: GoldRelease) -> str:
 
 # --- lint -----------------------------------------------------------------------------------------
 
-SHOWN = 100
-"""Findings of a kind; the command lists all."""
-
 
 @require_GET
 def gold_lint(request: HttpRequest, slug: str) -> HttpResponse:
@@ -277,10 +274,9 @@ def gold_lint(request: HttpRequest, slug: str) -> HttpResponse:
         "layers": layers,
         "report": report,
         "groups": [
-            {"kind": KINDS[kind], "number": number, "rows": findings.of(kind)[:SHOWN]}
+            {"kind": KINDS[kind], "number": number, "rows": findings.of(kind)}
             for kind, number in findings.counts().items()
         ],
-        "shown": SHOWN,
         "last": requests.first(),
         "may_write": access.leads(request.user, project),
     }

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Func, IntegerField
-
 from labeling.agreement.matching.consensus import Dissent
 from labeling.conversations.views.labels import Label, field_row, labels_of, turns
 from labeling.gold import pseudonyms
@@ -15,16 +13,6 @@ from labeling.models import GoldItem
 from labeling.schema import LAYERS
 from labeling.schema.labels import Payload
 from labeling.schema.targets import stages_of
-
-
-class ListLength(Func):
-    """How many entries a JSON list has, counted by the database."""
-
-    function = "JSONB_ARRAY_LENGTH"
-    output_field = IntegerField()
-
-    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        return self.as_sql(compiler, connection, function="JSON_ARRAY_LENGTH", **context)
 
 
 def described(item: GoldItem, names: pseudonyms.Names) -> dict[str, Any]:
