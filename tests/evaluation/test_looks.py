@@ -13,7 +13,6 @@ from django.urls import reverse
 
 from evaluation.management import summary
 from evaluation.models import CaseRun, Run
-from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.run import experiments, results
 from labeling.models import Look
 from tests import factories
