@@ -88,36 +88,21 @@ def test_a_higher_bar_lets_less_through() -> None:
         ("I'd like to see my old orders.", "User", "See their old orders", None),
         ("I want the nurses to sign the sheet.", "Nurse", "Sign the sheet", None),
         ("Open orders should be shown in red.", "System", "Show open orders in red", None),
-        (
-            "If a payment fails, the app must retry.",
-            "System",
-            "Retry the payment",
-            "If a payment fails",
-        ),
+        ("If it rains, the app must warn me.", "System", "Warn the user", "If it rains"),
         ("I want to be able to sort them by distance.", "User", "Sort them by distance", None),
         ("I'd need it to send me a reminder.", "System", "Send the user a reminder", None),
+        ("So, for my jobs I can keep it empty.", "User", "Keep it empty for their jobs", None),
         (
-            "So, for my own jobs I can keep the price empty.",
-            "User",
-            "Keep the price empty for their own jobs",
-            None,
-        ),
-        (
-            "When I'm out of town, the app should call me.",
+            "When I'm away, the app should call me.",
             "System",
             "Call the user",
-            "When users are out of town",
+            "When users are away",
         ),
+        ("We don't want anyone to see it.", "System", "Never let anyone see it", None),
         (
-            "We don't want anyone to see the prices.",
+            "Prices vary, so there should be a list of them.",
             "System",
-            "Never let anyone see the prices",
-            None,
-        ),
-        (
-            "Prices may vary, so there should be an option to change the price.",
-            "System",
-            "Provide an option to change the price",
+            "Provide a list of them",
             None,
         ),
         ("I avoid steep trails because my knees hurt.", "User", "Avoid steep trails", None),
@@ -132,9 +117,9 @@ def test_a_higher_bar_lets_less_through() -> None:
         ),
         ("I go by how many miles it is.", "User", "Consider how many miles it is", None),
         (
-            "If a doctor is easy to reach, that plays a huge role for me.",
+            "If it is near, that plays a huge role for me.",
             "User",
-            "Consider whether a doctor is easy to reach",
+            "Consider whether it is near",
             None,
         ),
         (
@@ -148,7 +133,7 @@ def test_a_higher_bar_lets_less_through() -> None:
 def test_plain_shapes_are_put_down_with_their_verb_first(
     said: str, who: str, action: str, condition: str | None
 ) -> None:
-    put = plain_words.of_statement(said.replace("retry.", "retry the payment."))
+    put = plain_words.of_statement(said)
 
     assert put is not None
     assert not put.quoted
@@ -178,10 +163,6 @@ def test_what_would_lose_its_meaning_is_put_down_word_for_word(said: str) -> Non
         ("I don't want to focus on songs.", "Users don't want to focus on songs."),
         ("Not by phone, that costs us a lot.", "Not by phone, that costs the user a lot."),
         ("The price is not a big factor for me.", "The price is not a big factor for the user."),
-        (
-            "Orders list what is paid and which is not.",
-            "Orders list what is paid and which is not.",
-        ),
         ("In the US my list must stay short.", "In the US the user's list must stay short."),
     ],
 )

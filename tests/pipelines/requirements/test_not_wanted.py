@@ -9,22 +9,6 @@ from tests.pipelines.requirements.talks import analyst, extract, user
 
 
 @pytest.mark.parametrize(
-    ("question", "text"),
-    [
-        ("What is the list like?", "I can't sort them by distance."),
-        ("What is the list like?", "We cannot export the orders to a table."),
-        ("What is the list like?", "The app doesn't show the price of an order."),
-        ("What is the list like?", "The drivers can't see the orders at the moment."),
-        ("What bothers people most?", "Customers can't cancel an order."),
-    ],
-)
-def test_what_somebody_cannot_do_today_is_no_requirement(
-    pipeline: Pipeline, question: str, text: str
-) -> None:
-    assert extract(pipeline, analyst(question), user(text)) == []
-
-
-@pytest.mark.parametrize(
     "text",
     ["We don't want anyone to see the prices.", "The drivers must not see the prices today."],
 )
@@ -71,20 +55,6 @@ def test_code_and_markup_are_not_read(code: str) -> None:
 )
 def test_what_only_looks_like_code_is_read(text: str) -> None:
     assert sentences(text)
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ("Could you share any stories that you haven't had a chance to mention?", "Yes, sure."),
-        ("Can you hear me?", "Yes, I can."),
-        ("And then?", "I should mention that I have to leave at five."),
-        ("And then?", "We should schedule another meeting next week."),
-        ("Should I send you the minutes?", "Yes please."),
-    ],
-)
-def test_talk_about_the_talk_is_no_requirement(pipeline: Pipeline, asked: str, said: str) -> None:
-    assert extract(pipeline, analyst(asked), user(said)) == []
 
 
 OFFER = "Should the app show the weather of the next day?"
@@ -137,9 +107,24 @@ def test_what_is_refused_in_whatever_sentence_of_the_answer_is_left_out(
         ("What else?", "The dentist wanted a price list. No price list."),
         ("A robot could learn from plans of past years...", "With respect, no."),
         ("Done in time.", "See, I like this."),
+        ("What is the list like?", "I can't sort them by distance."),
+        ("What is the list like?", "We cannot export the orders to a table."),
+        ("What is the list like?", "The app doesn't show the price of an order."),
+        ("What is the list like?", "The drivers can't see the orders at the moment."),
+        ("What bothers people most?", "Customers can't cancel an order."),
+        ("Could you share any stories that you haven't had a chance to mention?", "Yes, sure."),
+        ("Can you hear me?", "Yes, I can."),
+        ("And then?", "I should mention that I have to leave at five."),
+        ("And then?", "We should schedule another meeting next week."),
+        ("Should I send you the minutes?", "Yes please."),
+        ("Shall we meet again next week?", "Yes, Tuesday. I should bring my colleague."),
+        ("Shall I draw a mock-up for next week?", "Please do."),
+        ("How was the trip?", "Long, I need a coffee."),
+        ("Should we stop here for today?", "Yes, please."),
+        ("Can we use the last ten minutes for another question?", "Of course."),
     ],
 )
-def test_what_is_only_complained_about_is_neither_a_wish_nor_a_ban(
+def test_a_complaint_a_courtesy_or_talk_about_the_talk_is_neither_a_wish_nor_a_ban(
     pipeline: Pipeline, question: str, said: str
 ) -> None:
     asked = [analyst(question)] if question else []
@@ -193,22 +178,6 @@ def test_however_likely_it_seems_a_remark_is_no_requirement(asked: str, said: st
     found = extract(certain, user("The app must be fast."), analyst(asked), user(said))
 
     assert [one["action"] for one in found] == ["The app must be fast."]
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ("Shall we meet again next week?", "Yes, Tuesday. I should bring my colleague."),
-        ("Shall I draw a mock-up for next week?", "Please do."),
-        ("How was the trip?", "Long, I need a coffee."),
-        ("Should we stop here for today?", "Yes, please."),
-        ("Can we use the last ten minutes for another question?", "Of course."),
-    ],
-)
-def test_courtesies_and_the_course_of_the_talk_are_left_out(
-    pipeline: Pipeline, asked: str, said: str
-) -> None:
-    assert extract(pipeline, analyst(asked), user(said)) == []
 
 
 @pytest.mark.parametrize(
