@@ -56,7 +56,7 @@ def test_no_page_breaks_a_rule(browser: Browser, live_server: LiveServer, theme:
         page.context.close()
 
     assert broken == {}
-    assert len({visit.name for visit in visits}) > 80
+    assert len({visit.name for visit in visits}) > 70
 
 
 def pages(people: dict[str, User], about: dict[str, list[Any]]) -> Iterator[Visit]:
