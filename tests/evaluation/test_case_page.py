@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from typing import Any
 
 import pytest
 
@@ -89,11 +88,3 @@ def test_the_steps_of_a_pipeline_are_shown_as_json(script, finished, signed_in):
     page = html.unescape(text(signed_in("noor").get(case.get_absolute_url())))
 
     assert '<code>{ "all": true, "kept": null, "node": "Größe" }</code>' in page
-
-
-def test_a_case_that_is_not_scored_yet_can_be_opened(launch: Any, signed_in: Any) -> None:
-    case = launch().cases.first()
-
-    page = text(signed_in("noor").get(case.get_absolute_url()))
-
-    assert "no scores yet" in page

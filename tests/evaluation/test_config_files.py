@@ -16,7 +16,7 @@ from evaluation.metrics.event_options import SPECIFICATION
 from evaluation.metrics.registry import PROTOCOL_VERSION
 from evaluation.models import Aggregate, GateResult, Run
 from evaluation.services.launch import config_files
-from labeling.models import GoldRelease, Look
+from labeling.models import Look
 from tests.evaluation.conftest import perfect
 from tests.evaluation.events import make_events_release
 from tests.evaluation.requirement_releases import inferred, make_release
@@ -190,6 +190,10 @@ def test_what_is_wrong_is_told_with_its_line_and_nothing_starts(release, config,
         ("", "It must hold “datasets” and “agents”."),
         ("name: a\nname: b\n", "config.yaml:2: “name” is there twice."),
         ("confidence: 1\n", "There is no “confidence”"),
+        (
+            "metrics: {version: '2.0'}\nmetrics.version: '2.0'\n",
+            "“metrics.version” is there twice.",
+        ),
         ('name: a\nversion: "1\\0"\n', "config.yaml:2: holds a character that cannot be stored."),
         ('name: a\n"\\uD800": 1\n', "config.yaml:2: holds a character that cannot be stored."),
     ],
@@ -216,12 +220,6 @@ def test_settings_may_have_their_section_in_their_name(project, config, text):
     assert run.spec.metrics_config is not None
     assert run.spec.metrics_config["cot"]["enabled"] is True
     assert run.spec.metrics_config["relaxed"]["match_mode"] == "span_iou"
-
-
-def test_a_setting_that_is_there_in_both_ways_is_refused(release: GoldRelease, config: Any) -> None:
-    text = "metrics: {version: '2.0'}\nmetrics.version: '2.0'\n"
-
-    assert "config.yaml:2: “metrics.version” is there twice." in refused("--config", config(text))
 
 
 def test_the_specification_of_events_stays_readable_after_a_later_version_of_our_metrics(

@@ -45,21 +45,6 @@ def test_the_run_page_shows_figures_floors_plots_and_cases(finished, script, sig
     assert [bar.n for bar in curves.context["scores_plot"]["bars"]] == [*[0] * 9, 3, 0]
 
 
-def test_baselines_and_earlier_runs_are_those_on_the_same_cases(finished, script, signed_in):
-    script(perfect)
-    finished(pipeline="requirements-local", size=1)
-    earlier = finished(pipeline="requirements-local", size=100, repetitions=2)  # there are fewer
-    other = finished(pipeline="everything")
-    run = finished(pipeline="requirements-local")
-    noor = signed_in("noor")
-
-    context = noor.get(run.get_absolute_url()).context
-
-    assert {floor["n"] for floor in context["headline"].yardsticks["floors"].values()} == {3}
-    assert [each.pk for each in context["gate"]["baselines"]] == [other.pk, earlier.pk]
-    assert context["baseline"] == (earlier, [])
-
-
 def test_a_failed_case_is_red_and_says_why(finished: Any, script: Any, signed_in: Any) -> None:
     script(one_fails)
     run = finished()
