@@ -94,7 +94,7 @@ GROUPS = (
             Entry(
                 "members",
                 _("Members"),
-                ("member-remove", "invitation-revoke"),
+                ("member-remove",),
             ),
             Entry("project-settings", _("Project settings"), only_leads=True),
             Entry("gate-thresholds", _("Run thresholds")),

@@ -54,17 +54,10 @@ def people_invite(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(project) if is_start else redirect("members", slug)
 
 
-@require_http_methods(["GET", "POST"])
+@require_POST
 def invitation_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Asks first; the answer comes back as a POST."""
     project = access.led(request.user, slug)
-    invitation = get_object_or_404(
-        project.invitations.select_related("created_by", "project"), pk=pk
-    )
-    if request.method == "GET":
-        context = {"project": project, "invitation": invitation}
-        return render(request, "labeling/invitation_revoke.html", context)
-    service.revoke(invitation, by=person(request))
+    service.revoke(get_object_or_404(project.invitations, pk=pk), by=person(request))
     messages.success(request, _("The link opens nothing any more."))
     return redirect("members", slug)
 
