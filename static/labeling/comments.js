@@ -5,6 +5,7 @@ import { all, byId, el } from "./dom.js";
 import { t } from "./texts.js";
 
 /** @import { Parts } from "./types.d.ts" */
+/** @typedef {{ about?: any, label?: any }} Place a message, a label, or neither: the whole conversation */
 
 const NOT_SENT = {
   "signed-out": t("Not sent: you are signed out. Sign in again in another tab, then send again."),
@@ -104,6 +105,7 @@ export class Comments {
     this.mark();
   }
 
+  /** @param {Place} place */
   nameOf({ about, label }) {
     if (label) return this.store.label(label) ? t("label {name}", { name: this.store.name(label) }) : t("a label that is not here any more");
     return about === undefined ? t("the whole conversation") : t("message {index}", { index: about });
@@ -115,6 +117,7 @@ export class Comments {
     this.goTo(placeOf(event.target.closest(".thread")));
   }
 
+  /** @param {Place} place */
   goTo({ about, label }) {
     if (label && this.store.label(label)) this.view.open(label);
     else if (about !== undefined) this.messages.goTo(Number(about));
@@ -128,6 +131,7 @@ export class Comments {
     for (const [element, threads] of open) element?.append(this.drawCount(threads));
   }
 
+  /** @param {Place} place */
   elementOf({ about, label }) {
     if (label) return this.labels.cards.get(label)?.head.parentElement;
     return this.messages.items[about]?.querySelector(".message-head");
@@ -147,5 +151,5 @@ export class Comments {
   }
 }
 
-/** @returns {{ about?: string, label?: string }} */
+/** @type {(thread: any) => Place} */
 const placeOf = ({ dataset: { about, label } }) => ({ about, label });
