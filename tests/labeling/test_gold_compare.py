@@ -58,9 +58,7 @@ def test_the_page_says_how_much_changed_and_what(signed_in, rita, first):
 
     assert "orders@1 → orders@2" in shown
     assert "dev 0 0 1 2" in shown  # added, removed, changed, unchanged
-    assert (
-        "changed “Pay by card” Source messages 0 , 2 Title Order Pay Tracking by 1 card" in shown
-    )
+    assert "changed “Pay by card” Source messages 0 , 2 Title Order Pay Tracking by 1 card" in shown
     assert "<del>Order</del>" in client.get(URL).content.decode()
     assert "added “Refund <b>orders</b>”" in shown
     assert 'href="/projects/orders/gold/orders/2/items/' in client.get(URL).content.decode()

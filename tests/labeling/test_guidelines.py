@@ -99,10 +99,6 @@ def test_a_version_that_does_not_exist_is_not_found(signed_in, ana, project, ver
     assert signed_in(ana).get(f"{URL}{version}/").status_code == 404
 
 
-def test_equal_texts_have_no_differences():
-    assert compare("a\nb", "a\nb") == []
-
-
 def test_distant_changes_are_parted_by_a_gap():
     before = [str(number) for number in range(30)]
     after = ["first", *before[1:-1], "last"]

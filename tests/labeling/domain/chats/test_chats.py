@@ -11,7 +11,6 @@ from labeling.conversations.published.cases import (
 )
 from labeling.conversations.published.chats import Chat, ChatRefused, read_chat
 from labeling.conversations.published.splits import BadSplits, read_splits
-from labeling.domain.numbers import natural_key
 from labeling.words import in_english
 from tests.chat_files import locomo, message, question, realtalk
 
@@ -251,9 +250,3 @@ def test_splits_take_lists_of_ranges():
         "test",
         "",
     ]
-
-
-def test_files_are_sorted_by_number():
-    names = ["Chat_10_A_B.json", "Chat_9_A_B.json", "Chat_1_A_B.json"]
-
-    assert sorted(names, key=natural_key) == [names[2], names[1], names[0]]

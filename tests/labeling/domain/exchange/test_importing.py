@@ -333,14 +333,6 @@ def test_line_ends_of_any_kind_become_line_feeds():
     assert record.turns[1].content == "one\ntwo\nthree\nfour"
 
 
-def test_the_same_text_with_other_line_ends_is_the_same_conversation():
-    (windows,) = records(with_message(content="one\r\ntwo"))
-    (unix,) = records(with_message(content="one\ntwo"))
-
-    assert windows.fingerprint.sha256 == unix.fingerprint.sha256
-    assert conflict(unix.fingerprint, windows.fingerprint) is None
-
-
 @pytest.mark.parametrize(
     "file",
     [
