@@ -211,7 +211,8 @@ def _candidates(
                 continue
             said = _stated(one, answers[own.message], first, before, own.place not in apart)
             ordered = one.reading.strength >= OWN_WISH or _ORDERS.match(plain_words.clean(own.text))
-            evidence = "worded" if ordered else "told"
+            weighed = said is not None and said.text.startswith("Consider")
+            evidence = "worded" if ordered or weighed else "told"
         if said is not None:
             question = own if own.asked else next(reversed(offered[own.message]), None)
             yield Candidate(one, said, question.text if question else "", answer.text, evidence)
