@@ -99,7 +99,7 @@ def test_synthetic_questions_are_marked_everywhere(chats, server, signed_in, mon
 
     client = signed_in("noor")
     page = client.get(release.get_absolute_url()).content.decode()
-    assert "items with questions that nobody has asked" in page
+    assert "Nobody labeled these items" in page
     assert page.count(">synthetic<") == 2
     item = release.items.all()[0]
     asked = item.content["gold"]["questions"][0]

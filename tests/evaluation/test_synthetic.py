@@ -105,7 +105,7 @@ def test_what_is_made_is_marked_everywhere_and_measured_as_such(word_overlap_rul
     call_command("evaluate", gold="load-synthetic", pipeline="everything", stdout=out)
     assert "10 of 10 cases are synthetic." in out.getvalue()
     assert Run.objects.get().cases.filter(state="done").count() == 10
-    assert "load-synthetic@1 synthetic" in page(client, reverse("runs"))
+    assert "load-synthetic@1 every synthetic" in page(client, reverse("runs"))
 
 
 @pytest.mark.django_db
