@@ -45,9 +45,6 @@ def test_parts_overlap_and_every_message_is_read(
     sizes: list[int], parts: list[tuple[int, int]]
 ) -> None:
     assert cut(sizes) == parts
-
-
-def test_without_overlap_each_message_is_read_once() -> None:
     assert cut([100] * 25, overlap=0) == [(0, 9), (10, 19), (20, 24)]
 
 
