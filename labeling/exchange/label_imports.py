@@ -221,8 +221,8 @@ class _LabelImport:
                 return
         if not self.problems:
             self._rounds.write()  # decisions are about answers, so these are stored first
-            for decided in self._decisions:
-                self._decide(*decided)
+            for decided in sorted(self._decisions, key=lambda each: each[1].pk):
+                self._decide(*decided)  # conversations are locked in the order of workers
 
     def _take(self, place: _FilePlace, labeled: FileConversation, known: Known) -> None:
         try:

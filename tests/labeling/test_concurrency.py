@@ -24,7 +24,7 @@ from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from labeling.core import members, transactions
-from labeling.exchange import label_imports
+from labeling.exchange import label_imports, label_rounds
 from labeling.gold import gold
 from labeling.models import (
     Annotation,
@@ -291,7 +291,7 @@ def test_a_worker_that_merges_waits_for_an_import_of_labels_in_no_ring(project, 
         for talk in (high, low)
     ]
     monkeypatch.setattr(label_imports, "BATCH", 1)
-    pause = Pause(monkeypatch, label_imports, "_newest")
+    pause = Pause(monkeypatch, label_rounds, "_annotation")
 
     def merge() -> None:
         with transaction.atomic():
