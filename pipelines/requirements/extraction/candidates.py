@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from pipelines.requirements.extraction import acts, neutral, plain_words
 from pipelines.requirements.extraction.clauses import find_cue
-from pipelines.requirements.extraction.complaints import AFTER_TROUBLE, complains
 from pipelines.requirements.extraction.sayings import OWN_WISH
 from pipelines.requirements.extraction.state import (
     Candidate,
@@ -125,6 +124,41 @@ _OF_NOW = re.compile(
     re.I,
 )
 _WH = re.compile(r"\b(?:(?:what|how)(?! about\b| if\b)|which|who|when|where|whose|whom)\b", re.I)
+
+_UNABLE = (
+    r"(?:can't|cannot|can not|couldn't|could not|won't let|wouldn't let|"
+    r"(?:do|does|did)(?: not|n't) (?:let|allow)|"
+    r"(?:am|is|are|was|were|'m|'re)(?: not|n't) able to|(?:am|is|are|'m|'re) unable to)"
+)
+_OF_ME = re.compile(
+    rf"^(?:(?:and|but|so|then|because) )*(?:(?:i|we)\b[^,;]{{0,20}}?)?{_UNABLE}", re.I
+)
+_OF_THE_SYSTEM = re.compile(
+    r"\b(?:it|(?:the|this|our|that) (?:\w+ )?(?:app|application|system|software|program|platform|"
+    r"(?:web)?site|page|tool))"
+    rf" (?:{_UNABLE}(?! (?:be|take|have)\b)|(?:do|does|did|will)(?: not|n't)|won't|never)\b",
+    re.I,
+)
+_STILL = re.compile(r"\b(?:today|now|still|even|yet|anymore|any more|so far|currently)\b", re.I)
+_DENIED = re.compile(r"n't\b|\b(?:cannot|not|never|nobody|no one|none|unable)\b", re.I)
+_COULD_NOT = re.compile(r"\b(?:couldn't|could not|didn't|did not|wasn't|weren't)\b", re.I)
+_RULE = re.compile(
+    r"\b(?:must|should|shall|may|ought|allowed|permitted)\b|mustn't|shouldn't|"
+    r"(?:\bnot|n't) want|\b(?:(?:wants?|needs?|would like|'d like)\b[^,;]{0,200}?"
+    r"(?:\b(?:cannot|not|never|nobody|no one)\b|n't\b))",
+    re.I,
+)
+_IRONY = re.compile(
+    r"\b(?:i|we) (?:just |really |absolutely |simply )*love (?:how|that|it when) |"
+    r"\bbut\b[^.]*? was\b",
+    re.I,
+)
+_YOU = re.compile(r"\byou (?:\w+ )?(?:can't|cannot|can not|couldn't)\b", re.I)
+AFTER_TROUBLE = re.compile(
+    r"\b(?:problems?|issues?|troubles?|difficult\w*|challenges?|bother\w*|annoy\w*|frustrat\w*|"
+    r"pains?|struggle\w*|complain\w*|dislike|hate|wrong|missing|worst|bad|weakness\w*|obstacles?)\b",
+    re.I,
+)
 
 
 def candidates(
@@ -336,6 +370,19 @@ def _stated(
         return None if _is_talk(question) or _OF_THE_PAST.search(question) else answered
     told = answered.quoted or not (_SAYS_HOW.search(said) or answered.text.startswith("Consider"))
     return None if told and neutral.narrates(answered.said) else answered
+
+
+def complains(text: str, *, question: str = "", accepted: bool = False) -> bool:
+    """Whether a sentence tells what somebody cannot do today, or what a system fails to do."""
+    if _IRONY.search(text):
+        return True
+    if _RULE.search(text) or not _DENIED.search(text):
+        return False
+    if accepted:
+        return _YOU.search(text) is not None
+    of_today = _STILL.search(text) or signal("existing").search(text) or _COULD_NOT.search(text)
+    after = AFTER_TROUBLE.search(question)
+    return bool(of_today or after or _OF_ME.match(text) or _OF_THE_SYSTEM.search(text))
 
 
 def _turns_back(own: Utterance, answer: Sequence[Utterance]) -> bool:

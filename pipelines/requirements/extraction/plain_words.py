@@ -157,10 +157,6 @@ _FRONTED = re.compile(
     rf"(?P<rest>(?:i|we|you) (?:{_MODALS}) .+)",
     re.I,
 )
-_CASE_OF_WISH = re.compile(
-    r"(?P<case>[^.;]{3,80}), (?P<rest>(?:i|we)(?: (?:want|need|have|would like)|'d like) to .+)",
-    re.I,
-)
 _POINTS_BACK = re.compile(r"\w+ (?:that|this|it|then)", re.I)
 _LED = re.compile(r"^(?:will|would|also|then|just|like|probably) (?=[a-z])", re.I)
 _HABIT = re.compile(
@@ -287,10 +283,6 @@ def of_statement(said: str) -> Statement | None:
 def _whole(plainly: str, own: str) -> Statement | None:
     main, condition = split_condition(plainly)
     condition = condition if condition and plainly.startswith(condition) else None
-    if condition is None and (wish := _CASE_OF_WISH.fullmatch(plainly)):
-        condition, main = (
-            (wish["case"], wish["rest"]) if not _STANDS.search(wish["case"]) else (None, main)
-        )
     if fronted := _FRONTED.fullmatch(plainly):
         main, condition = f"{fronted['rest']} {lower_first(fronted['front'])}", None
     main = _THEN.sub("", main) if condition else main
