@@ -131,8 +131,8 @@ def _few(rows: QuerySet[Any], conversations: Collection[int]) -> QuerySet[Any]:
 
 def _decided(project: Project, layer: str, conversations: Collection[int]) -> dict[int, int]:
     """The newest decision that overrides the annotators' labels, by conversation."""
-    rows = Adjudication.objects.of_answers().filter(conversation__project=project, layer=layer)
-    rows = _few(rows, conversations).order_by("version").defer("payload")
+    of_layer = Adjudication.objects.of_answers().filter(conversation__project=project, layer=layer)
+    rows = _few(of_layer, conversations).order_by("version").defer("payload")
     newest = {row.conversation_id: row for row in rows}
     return {pk: row.pk for pk, row in newest.items() if row.overrides}
 
