@@ -10,9 +10,9 @@ export class Caret {
   /**
    * `take` gets what was chosen; `say` tells what is selected.
    *
-   * @param {{ take: (span: Span, element: HTMLElement) => void, say: (text: string) => void }} parts
+   * @param {{ take: (span: Span, element: HTMLElement) => void, say: (text: string) => void, signal?: AbortSignal }} parts
    */
-  constructor({ take, say }) {
+  constructor({ take, say, signal }) {
     this.take = take;
     this.say = say;
     this.element = null;
@@ -22,8 +22,8 @@ export class Caret {
     this.words = [];
     this.anchor = 0; // the words at both ends of what is selected
     this.focus = 0;
-    window.addEventListener("keydown", (event) => this.pressed(event), { capture: true });
-    document.addEventListener("pointerdown", () => this.leave());
+    window.addEventListener("keydown", (event) => this.pressed(event), { capture: true, signal });
+    document.addEventListener("pointerdown", () => this.leave(), { signal });
   }
 
   get isOn() {

@@ -4,13 +4,17 @@ const IDLE_MS = 30_000;
 const INPUT = ["keydown", "pointerdown", "pointermove", "wheel", "input"];
 
 export class ActiveTime {
-  /** @param {number} seconds */
-  constructor(seconds) {
+  /**
+   * @param {number} seconds
+   * @param {AbortSignal} signal ends the counting
+   */
+  constructor(seconds, signal) {
     this.seconds = seconds;
     this.lastInput = -Infinity;
     const seen = () => (this.lastInput = performance.now());
-    for (const type of INPUT) addEventListener(type, seen, { capture: true, passive: true });
-    setInterval(() => this.tick(), 1_000);
+    for (const type of INPUT) addEventListener(type, seen, { capture: true, passive: true, signal });
+    const timer = setInterval(() => this.tick(), 1_000);
+    signal.addEventListener("abort", () => clearInterval(timer));
   }
 
   tick() {

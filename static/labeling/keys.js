@@ -15,15 +15,16 @@ export class Keys {
    * @param {KeyRow[]} table
    * @param {Actions} actions
    * @param {string | number} user who may have turned single keys off
+   * @param {AbortSignal} [signal] ends the listening
    */
-  constructor(table, actions, user) {
+  constructor(table, actions, user, signal) {
     this.table = table;
     this.actions = actions;
     this.storedSingle = `assay:single-keys:${user}`;
     this.bindings = new Map(table.flatMap(expanded));
     for (const hint of all("kbd[data-key]")) hint.textContent = shortName(this.keyOf(hint.dataset.key));
     this.offerSingleKeys(byId("single-keys"));
-    document.addEventListener("keydown", (event) => this.pressed(event));
+    document.addEventListener("keydown", (event) => this.pressed(event), { signal });
   }
 
   keyOf(action) {
@@ -42,7 +43,7 @@ export class Keys {
 
   pressed(event) {
     if (event.isComposing || event.keyCode === 229 || event.defaultPrevented) return;
-    if (document.querySelector("dialog[open], main[inert]")) return;
+    if (document.querySelector("dialog[open]")) return;
     const name = keyName(event).toLowerCase();
     const row = this.bindings.get(name) ?? this.zero(name);
     if (!row || !this.applies(row, event)) return;

@@ -26,12 +26,13 @@ function drawChips(place, labels) {
 }
 
 export class MessageList {
-  /** @param {{ root: HTMLElement, readOnly: boolean, handlers: MessageHandlers }} parts */
-  constructor({ root, readOnly, handlers }) {
+  /** @param {{ root: HTMLElement, readOnly: boolean, handlers: MessageHandlers, signal?: AbortSignal }} parts */
+  constructor({ root, readOnly, handlers, signal }) {
     this.root = root;
     this.items = all(".message", root);
     this.texts = this.items.map((item) => textNode(item.querySelector(".message-text")));
     this.drawn = new Map(); // message -> what its labels look like
+    signal?.addEventListener("abort", () => CSS.highlights?.clear());
     this.related = new Set();
     this.currentIndex = 0;
     this.readOnly = readOnly;

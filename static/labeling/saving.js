@@ -14,15 +14,16 @@ import { askWhichVersion } from "./versions.js";
 const LOOK_AGAIN_MS = [0, 500, 1_500, 0];
 
 export class Saving {
-  /** @param {Pick<Parts, "annotation" | "store" | "status" | "showHints" | "showProblems" | "goOn">} parts */
-  constructor({ annotation, store, status, showHints, showProblems, goOn }) {
+  /** @param {Pick<Parts, "annotation" | "store" | "status" | "showHints" | "showProblems" | "goOn" | "signal">} parts */
+  constructor({ annotation, store, status, showHints, showProblems, goOn, signal }) {
     this.annotation = annotation;
     this.store = store;
     this.status = status;
     this.showHints = showHints;
     this.showProblems = showProblems;
     this.goOn = goOn;
-    this.activeTime = new ActiveTime(annotation.active_seconds);
+    this.signal = signal;
+    this.activeTime = new ActiveTime(annotation.active_seconds, signal);
     this.unsent = new Unsent({
       user: annotation.user,
       assignment: annotation.assignment,
@@ -49,12 +50,14 @@ export class Saving {
 
   listen() {
     this.store.onChange(() => this.autosave.changed());
-    addEventListener("pagehide", () => this.autosave.leave());
-    for (const type of ["online", "focus"]) addEventListener(type, () => this.autosave.now());
-    document.addEventListener("visibilitychange", () => {
+    const on = (target, type, act) => target.addEventListener(type, act, { signal: this.signal });
+    on(window, "pagehide", () => this.autosave.leave());
+    on(window, "online", () => this.autosave.now());
+    on(window, "focus", () => this.autosave.now());
+    on(document, "visibilitychange", () => {
       if (document.visibilityState === "hidden") this.autosave.leave();
     });
-    addEventListener("beforeunload", (event) => {
+    on(window, "beforeunload", (event) => {
       if (this.mayLose) event.preventDefault();
     });
   }
@@ -64,7 +67,9 @@ export class Saving {
     return this.autosave.isDirty && !this.unsent.works;
   }
 
+  // What is still on its way when another conversation is shown is sent, and else kept in the browser.
   report(state, details) {
+    if (this.signal.aborted) return undefined;
     if (state === "taken") return this.sayTaken(details);
     this.status.show(state, details);
     if (state === "saved") {

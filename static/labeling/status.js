@@ -81,4 +81,9 @@ export class Status {
     const notice = byId(`notice-${id}`);
     if (this.notices.contains(notice)) notice.remove();
   }
+
+  // What is said from now on is about a conversation that is not shown any more.
+  end() {
+    this.live = el("p");
+  }
 }

@@ -73,6 +73,7 @@ export class Suggestions {
   }
 
   take({ state, suggestions }) {
+    if (!this.root.isConnected) return; // another conversation is shown by now
     this.state = state;
     this.offers = suggestions.flatMap((suggestion) => this.labelsOf(suggestion));
     if (byId("first-pass")) byId("first-pass").hidden = state !== "waiting";

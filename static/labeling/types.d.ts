@@ -30,6 +30,8 @@ export interface Parts {
   showProblems(problems: Problem[]): string[];
   /** Shows the next conversation. */
   goOn(): unknown;
+  /** Is aborted when another conversation takes the place of this one. */
+  signal: AbortSignal;
 }
 
 /** One offer of a field; a number, or a type of event of a project, has no title. */

@@ -19,9 +19,10 @@ export class Words {
    *   messages: import("./messages.js").MessageList,
    *   status: Speaker,
    *   start: (values: Record<string, Span>) => void,
+   *   signal?: AbortSignal,
    * }} parts
    */
-  constructor({ view, messages, status, start }) {
+  constructor({ view, messages, status, start, signal }) {
     this.view = view;
     this.messages = messages;
     this.status = status;
@@ -30,10 +31,11 @@ export class Words {
     this.caret = new Caret({
       take: (span, element) => this.take(span, element),
       say: (text) => status.say(text),
+      signal,
     });
     this.button = byId("take-words");
     if (view.readOnly) return;
-    document.addEventListener("selectionchange", () => this.offer());
+    document.addEventListener("selectionchange", () => this.offer(), { signal });
     this.button.addEventListener("pointerdown", (event) => event.preventDefault()); // keeps the selection
     this.button.addEventListener("click", () => this.takeSelected());
   }

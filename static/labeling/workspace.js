@@ -16,6 +16,7 @@ import { LabelList } from "./labels.js";
 import { LayerTabs } from "./layertabs.js";
 import { citedMessages, linkFieldOf, spansOf, wordsWithin } from "./layers.js";
 import { MessageList } from "./messages.js";
+import { askForNext, exchange } from "./next.js";
 import { Panels } from "./panels.js";
 import { Problems } from "./problems.js";
 import { Saving } from "./saving.js";
@@ -42,6 +43,8 @@ class Workspace {
     this.pointed = { index: null, uid: null };
     const { annotation, store } = this;
     const view = this;
+    this.life = new AbortController(); // ends what listens to the window or to the document
+    const { signal } = this.life;
     const goOn = () => this.goOn();
     const keyOf = (action) => this.keys.keyOf(action);
     const sayAtEmpty = (text) => this.labeling.sayAtEmpty(text);
@@ -51,17 +54,17 @@ class Workspace {
     const messages = (this.messages = this.makeMessages());
     const labels = (this.labels = this.makeLabels());
     this.labeling = new Labeling({ view, store, status, messages, labels, problems, keyOf });
-    this.words = new Words({ view, messages, status, start: (values) => this.labeling.begin(values) });
+    this.words = new Words({ view, messages, status, start: (values) => this.labeling.begin(values), signal });
     this.tabs = new LayerTabs(this.layers, (layer) => this.showLayer(layer));
     const showProblems = (refused) => this.ending.listProblems(refused);
     const showHints = (sent) => {
       hints.replace(sent);
       this.render();
     };
-    const saving = (this.saving = new Saving({ annotation, store, status, showHints, showProblems, goOn }));
+    const saving = (this.saving = new Saving({ annotation, store, status, showHints, showProblems, goOn, signal }));
     this.ending = new Ending({ view, store, status, saving, problems, sayAtEmpty });
     this.submitted = new Submitted(status);
-    this.keys = new Keys(readJson("keys"), this.actions(), annotation.user);
+    this.keys = new Keys(readJson("keys"), this.actions(), annotation.user, signal);
     const { autosave } = saving;
     this.suggestions = new Suggestions({ annotation, view, store, status, messages, autosave, keyOf, sayAtEmpty });
     this.store.onChange(() => problems.forgetMissing());
@@ -86,6 +89,7 @@ class Workspace {
     return new MessageList({
       root: byId("conversation"),
       readOnly: this.readOnly,
+      signal: this.life.signal,
       handlers: {
         link: (index) => this.labeling.linkTapped(index),
         point: (index) => this.pointAt({ index }),
@@ -211,7 +215,7 @@ class Workspace {
   }
 
   render() {
-    if (this.isHeld) return;
+    if (this.isHeld || this.life.signal.aborted) return;
     const { store, problems } = this;
     if (!this.isHere(this.currentUid)) this.currentUid = this.inLayer.at(-1)?.uid ?? null;
     if (!this.isHere(this.openUid)) this.openUid = null;
@@ -341,12 +345,28 @@ class Workspace {
     return this.status.say(direction === "undo" ? t("Undone") : t("Done again"));
   }
 
-  // What is pressed until the next page is there is meant for neither.
-  goOn() {
+  // The next conversation takes the place of this one. What may be lost by it is asked by the browser.
+  async goOn() {
     const form = byId("next-form");
     form.elements.csrfmiddlewaretoken.value = csrfToken();
-    byId("main").inert = !this.saving.mayLose; // the browser may ask, and somebody stay
-    form.submit();
+    if (this.saving.mayLose) return form.submit();
+    this.end();
+    const page = await askForNext(form, this.annotation);
+    if (page) begin(page);
+    return undefined;
+  }
+
+  end() {
+    this.saving.autosave.leave();
+    this.status.end();
+    this.life.abort();
+  }
+
+  // What the title of a new page says to those who listen.
+  sayWhere() {
+    const submitted = byId("notice-submitted")?.firstChild.textContent;
+    const place = byId("position").labels[0].textContent;
+    this.status.announce([submitted, `${this.annotation.conversation},`, place].filter(Boolean).join(" "));
   }
 
   // What was undone in a layer out of sight comes into view.
@@ -358,8 +378,25 @@ class Workspace {
   }
 }
 
-new Workspace();
-if (focused() === document.body) byId("main").focus({ preventScroll: true });
+let workspace = new Workspace();
+if (focused() === document.body) byId("main").focus({ preventScroll: true }); // as with each conversation that follows
 
-// Going back in the browser's history is a new page, with what is stored by then.
-addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+function begin(page) {
+  try {
+    exchange(page);
+    workspace = new Workspace();
+    workspace.sayWhere();
+  } catch (error) {
+    location.reload();
+    throw error;
+  }
+}
+
+// Going back in the browser's history is a new page, with what is stored by then; so is what somebody went on to while
+// this one was loading.
+function follow() {
+  if (location.pathname !== workspace.annotation.urls.workspace) location.reload();
+}
+
+addEventListener("popstate", follow);
+follow();

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.conversations.rules.importing import Turn
@@ -60,27 +60,6 @@ def test_a_conversation_is_labeled_and_submitted_by_keyboard_alone(
         "rationale": "Said in message 2",
         "confidence": 1,  # the first
     }
-
-
-def test_what_is_pressed_until_the_next_page_is_there_is_meant_for_neither(
-    workspace: Workspace, queue: list[Assignment]
-) -> None:
-    page, held = workspace.open().page, list[Route]()
-    page.route("**/label/next/*", lambda route: held.append(route))
-    with page.expect_request("**/label/next/*"):
-        workspace.press("0", "Control+Enter")
-
-    workspace.press("n").type("Too early")
-    held[0].continue_()
-
-    page.wait_for_url(f"**{queue[1].get_absolute_url()}")
-    expect(page.locator("#notices .notice")).to_have_text([re.compile("c-001 submitted")])
-    expect(page.locator("#main")).to_be_focused()
-    expect(workspace.labels).to_have_count(0)
-    assert page.evaluate("localStorage.length") == 0
-    assert Annotation.objects.get().assignment == queue[0]
-    page.go_back()
-    expect(page.locator("#labels-pane")).to_contain_text("You submitted this answer.")
 
 
 def test_nothing_here_is_refused_beside_a_label_and_says_so(workspace: Workspace) -> None:

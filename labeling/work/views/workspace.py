@@ -43,6 +43,11 @@ class Turn(NamedTuple):
 @require_GET
 def workspace(request: HttpRequest, pk: int) -> HttpResponse:
     """Where one conversation is labeled. Opening it stores nothing."""
+    return _page(request, pk)
+
+
+def _page(request: HttpRequest, pk: int, *, part: bool = False) -> HttpResponse:
+    """The page, or the part of it that takes the place of another conversation."""
     related = ("round__project", "round__guideline", "conversation__transcript", "annotation")
     assignment = own_work(request.user, pk, *related)
     annotation = getattr(assignment, "annotation", None)
@@ -65,10 +70,12 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
         "layers": translated_layers(
             project.layers, project.event_schema, assignment.round.open_fields
         ),
-        "keys": translated_keys(KEYS),
         **comments_panel(assignment),
+        "part": part,
         **_place_in_queue(assignment),
     }
+    if not part:
+        context["keys"] = translated_keys(KEYS)
     return render(request, "labeling/workspace.html", context)
 
 
@@ -76,7 +83,8 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
 def next_sample(request: HttpRequest) -> HttpResponse:
     """Go on with the next conversation, or to the queue when none is left.
 
-    ``after`` in the address is the assignment that one comes from: then it stays in the project.
+    ``after`` in the address is the assignment that one comes from: then it stays in the project. A
+    script that asks for it gets the content of its page at once.
     """
     came_from = whole_number(request.GET.get("after", "")) or 0
     mine = Assignment.owned_by(request.user).select_related("round")
@@ -93,6 +101,8 @@ def next_sample(request: HttpRequest) -> HttpResponse:
             left = left.format(project=last.round.project.name)
         messages.info(request, left)
         return redirect("home")
+    if request.htmx:  # type: ignore[attr-defined]
+        return _page(request, following.pk, part=True)
     return redirect("workspace", following.pk)
 
 
