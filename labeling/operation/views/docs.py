@@ -122,8 +122,9 @@ def address(page: str) -> str:
 def _link(target: str) -> str:
     """``gold.md#verify``, which works between the files, becomes an address of this site."""
     file, hash_, anchor = target.partition("#")
-    page = file.removesuffix(".md")
-    return address(page) + hash_ + anchor if file.endswith(".md") and page in PAGES else target
+    page, _, kind = file.rpartition(".")
+    is_ours = kind in ("md", "ipynb") and page in PAGES
+    return address(page) + hash_ + anchor if is_ours else target
 
 
 def _events() -> str:
