@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation import metrics
+from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.calibration import calibration
 from evaluation.metrics.items import score_extraction
 from evaluation.metrics.registry import METRICS, Value, metrics_for
@@ -155,6 +156,15 @@ def test_what_is_said_about_a_metric_is_complete(name):
     assert metric.worst == (bound if metric.failure is None else metric.failure)
     assert math.isfinite(metric.worst)
     assert all(metric in metrics_for(layer) for layer in metric.layers)
+
+
+@pytest.mark.parametrize("layer", GOLD_LAYERS.values(), ids=list(GOLD_LAYERS))
+def test_every_metric_of_a_layer_stands_in_one_of_its_groups(layer):
+    named = [name for _, names in layer.groups for name in names]
+
+    alone = {metric.id for metric in metrics_for(layer.name) if not metric.diagnostic}
+    assert alone <= set(named)
+    assert len(named) == len(set(named))
 
 
 def test_a_layer_without_metrics_is_a_mistake():
