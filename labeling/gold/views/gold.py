@@ -163,6 +163,7 @@ def _gold_page(
     releases = GoldRelease.objects.filter(project=project).with_size().order_by("-pk")
     context = {
         "project": project,
+        "synthetic": set(releases.with_synthetic().values_list("pk", flat=True)),
         "releases": releases.select_related("guideline", "frozen_by").defer(
             "header", "listing", "left_out", "guideline__body"
         ),
