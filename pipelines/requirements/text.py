@@ -12,6 +12,16 @@ from pipelines.requirements.lexicon import known_verbs, mapping, words
 # What is not text: control characters, halves of surrogate pairs, marks of width or direction.
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ud800-\udfff]+")
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " "})
+_PICTURES = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f]+ *")
+_BARE_NOT = re.compile(
+    r"\b(is|are|was|were|do|does|did|has|have|had|would|could|should|must|ca|wo)nt\b", re.I
+)
+_BARE_IS = re.compile(
+    r"\b(?:(that|what|there|here|who)s|(i)m|(i|they|we|you)ve|(you|they)re|"
+    r"(that|it|i)d(?= (?:be|like|love|rather|want|say|skip|have|never|prefer|also|need|really)\b))"
+    r"(?![\w'-])",
+    re.I,
+)
 _BULLET = re.compile(r"\s*+(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s++")
 _END = re.compile(
     r"(?<=[.!?…])[\"')\]]*+\s++(?=[\"'(\[]?[A-ZÀ-Þ0-9])|(?<=[!?])\s++|;\s++"
@@ -46,6 +56,15 @@ MAX_SENTENCE = 600
 """Characters. What goes on for longer is cut at a blank: many patterns look at each pair of places
 in a sentence, and so take long over a long one."""
 _LONGEST_ABBREVIATION = 12
+
+
+def spelt(text: str) -> str:
+    """Without emoji, and with the apostrophes that chats leave out: "dont", "thats", "id like"."""
+    text = _PICTURES.sub("", text).strip()
+    text = _BARE_NOT.sub(r"\1n't", text)
+    return _BARE_IS.sub(
+        lambda found: f"{(own := found[found.lastindex or 0])}'{found[0][len(own) :]}", text
+    )
 
 
 def plain(text: str) -> str:
@@ -96,7 +115,7 @@ def _of_line(line: str, offset: int) -> Iterator[Span]:
         if cut and end - start < MAX_SENTENCE and _is_short_for(line, start, end, cut.end()):
             continue
         for piece in _cut(line, start, end):
-            text = plain(line[piece[0] : piece[1]])
+            text = spelt(plain(line[piece[0] : piece[1]]))
             if _ITEM_NUMBER.fullmatch(text):  # of a list within a line: "1. This. 2. That."
                 item, number = True, _number(text)
             elif _WORD.search(text):

@@ -182,18 +182,33 @@ class Outcomes:
         own = cue is not None and cue.cue.strength >= 0.6 and len(content_words(said)) > 3
         about = frozenset(content_words(said))
         latest = range(len(self.book.commitments) - 1, max(-1, len(self.book.commitments) - 9), -1)
-        places = sorted(
-            self.book.near(about), key=lambda at: (-share(about, self.book.about[at]), -at)
-        )
+        topics = {at: own | self._asked(at) for at, own in enumerate(self.book.about)}
+        near = [at for at in topics if about & topics[at]]
+        places = sorted(near, key=lambda at: (-share(about, topics[at]), -at))
         for at in dict.fromkeys([*places, *(() if own else latest)]):
             before = self.book.commitments[at]
             if not before.wanted or before.sentence is each:
                 continue
-            if own and share(about, self.book.about[at]) < COVERED:
+            if own and not about & self._asked(at) and share(about, self.book.about[at]) < COVERED:
                 continue
             if self.amend(at, each, said):
                 return True
         return False
+
+    def _asked(self, at: int) -> frozenset[str]:
+        """What an answer was asked: "Deposit?"."""
+        question = self.book.commitments[at].question
+        return frozenset(content_words(question.text)) if question else frozenset()
+
+    def outdate(self, each: Utterance) -> None:
+        """What was said with the figure that a sentence names as not the one: "five, not ten"."""
+        about = frozenset(content_words(each.text))
+        for at in self.book.near(about):
+            before = self.book.commitments[at]
+            text = stances.put_right(before.text, each.text) if before.wanted else None
+            if text and before.sentence is not each and len(about & self.book.about[at]) > 2:
+                sources = (*before.sources, Source(each.message, "corrected"))
+                self.book.put(at, replace(before, text=text, sources=sources, state="corrected"))
 
     def withdraw(self, each: Utterance, answers: bool) -> bool:
         """The wishes that a sentence takes back: those it names, else the one just before."""

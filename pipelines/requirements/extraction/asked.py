@@ -52,14 +52,15 @@ _LIMIT = re.compile(
 )
 _LIMITS = re.compile(
     r"(?:only (?:for|if|when|up|on|at|after|before|within|with|until) |up to |at most |"
-    r"at least |within |until |from |by )",
+    r"at least |within |until |from |by |without )",
     re.I,
 )
 _WHAT = re.compile(
-    rf"(?:what|which)(?P<name> (?!(?:about|if)\b)[\w-]+(?: [\w-]+)??)? "
+    rf"(?:what|which)(?P<name> (?!(?:about|if)\b)[\w-]+(?: of (?:the|an?) [\w-]+| [\w-]+)??)? "
     rf"(?P<modal>do|does|would|{_MUST}) (?P<rest>.+)",
     re.I,
 )
+_ASKS_TWICE = re.compile(r"\band (?:for |to |by |with )?(?:what|who|whom|how|when|where)\b", re.I)
 _WHAT_IS = re.compile(rf"(?:.*, )?what(?: [\w-]+)? (?P<rest>{_MUST} be .+)", re.I)
 _DOES = re.compile(
     r"(?P<who>.+?) should (?:(?:usually|normally|also|typically|generally) )?"
@@ -72,6 +73,14 @@ _EMBEDDED = re.compile(r"(?:where|whether|how|which|who|when)\b", re.I)
 _CRITERIA = re.compile(
     r"\b(?:factors?|criteri(?:on|a)|priorit\w+|important|look (?:for|at)|consider|matters?)\b", re.I
 )
+_DETERMINES = re.compile(
+    r"what (?!happens|is|comes|has|does)(?P<rest>[a-z]+s (?:the|an?) .+)", re.I
+)
+_MANDATORY = re.compile(
+    r"(?:what|which [\w -]{2,40}?) (?:is|are) (?:a must|mandatory|compulsory|required)",
+    re.I,
+)
+_LISTED = re.compile(r"(?!(?:an?|the|every|each|any|by|in|on|with)\b)(?:[^,]{2,40}, ){2}", re.I)
 _PRIORITY = re.compile(
     r"(?:what|which)(?: [\w-]+)?(?: do you (?:think|feel|believe))?"
     r"(?:'s| is| are| would be) (?:.*\b)?(?:most important|priorit(?:y|ies)|"
@@ -99,9 +108,18 @@ def names_criteria(question: str, own: str) -> bool:
 
 def is_part(own: str) -> bool:
     """A short answer that is no sentence by itself."""
+    if is_list(own):
+        return True
     if len(tokens(own)) > LONGEST_PART:
         return False
     return bool(_EMBEDDED.match(own)) or not (_STANDS.search(own) or finite(own))
+
+
+def is_list(own: str) -> bool:
+    """ "Name, place, caller's number, and whether …"."""
+    found = _LISTED.match(own)
+    short = len(tokens(own)) <= LONGEST_LIST
+    return bool(found) and short and not (_STANDS.search(found[0]) or finite(found[0]))
 
 
 def together(question: str, own: str, *, turned: Callable[[str], str]) -> str:
@@ -111,8 +129,9 @@ def together(question: str, own: str, *, turned: Callable[[str], str]) -> str:
     for shape in (_limit, _time, _manner, _lasts):
         if whole := shape(question, said, turned):
             return whole
-    names = _EMBEDDED.match(own) or not _STANDS.search(own)
-    if len(tokens(own)) > LONGEST or not names or not content_words(own):
+    listed = is_list(own)
+    names = listed or _EMBEDDED.match(own) or not _STANDS.search(own)
+    if (len(tokens(own)) > LONGEST and not listed) or not names or not content_words(own):
         return ""
     who = _MAY_THEY.match(told := turned(question)) if re.match("(?:only|just) ", said) else None
     if who and not _LIMITS.match(said):
@@ -129,6 +148,9 @@ def _thing(question: str, said: str) -> str:
         return ""
     if content_words(question) <= content_words(said) or _ONLY.match(said):
         return f"provide {said}"
+    if _AMOUNT.match(said) or _AT.match(said):
+        name = re.sub(r"^an? ", "the ", lower_first(found["thing"]))
+        return f"{name} must be {said}" if name.startswith("the ") else ""
     many = found["thing"].split()[-1].endswith("s") and re.search(r",| and ", said)
     return f"provide {said} as {lower_first(found['thing'])}" if many else ""
 
@@ -168,11 +190,15 @@ def _manner(question: str, said: str, turned: Callable[[str], str]) -> str:
 
 
 def _what(question: str, said: str, turned: Callable[[str], str]) -> str:
+    if _MANDATORY.fullmatch(question):
+        return f"require {said}"
+    if found := _DETERMINES.fullmatch(question):
+        return f"{said} {found['rest']}"
     if _PRIORITY.fullmatch(question):
         return f"{said} is important"
     if found := _WHAT_IS.fullmatch(question):
         return f"{said} {found['rest']}"
-    asks = _WHAT.fullmatch(question)
+    asks = None if _ASKS_TWICE.search(question) else _WHAT.fullmatch(question)
     found = _DOES.fullmatch(turned(f"should {asks['rest']}")) if asks else None
     if not asks or not found:
         return ""
@@ -180,6 +206,10 @@ def _what(question: str, said: str, turned: Callable[[str], str]) -> str:
     if (verb := found["verb"].split()[0].lower()) in _SAYS:
         needed = name and verb in {"need", "want", "like"} and not _BY.match(said)
         return f"provide {said} as {name}{found['rest']}" if needed else said * (verb == "do")
-    kind = "" if not name or content_words(name) & content_words(said) else f"the {name} "
+    kind = (
+        ""
+        if not name or " of " in name or content_words(name) & content_words(said)
+        else f"the {name} "
+    )
     who = "we" if found["who"].lower() in {"you", "we", "they"} else found["who"]
     return f"{who} must {found['verb']} {kind}{said}{found['rest']}"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pipelines.requirements.extraction import acts, neutral, plain_words
+from pipelines.requirements.extraction import acts, asked, neutral, plain_words
 from pipelines.requirements.extraction.clauses import find_cue
 from pipelines.requirements.extraction.sayings import OWN_WISH
 from pipelines.requirements.extraction.state import (
@@ -19,13 +19,14 @@ from pipelines.requirements.extraction.state import (
     Utterance,
 )
 from pipelines.requirements.lexicon import signal
-from pipelines.requirements.text import tokens
+from pipelines.requirements.text import any_base, content_words, tokens, upper_first
 from pipelines.requirements.validation import reading
 
 _TURNED = re.compile(
-    r"\b(?:no,? wait|actually,? no|forget|scrap|no longer|not (?:needed|necessary|now)|hopeless|"
-    r"let's not|against|dropped?|leave (?:it|them|that|this)|whatever|never mind|skip (?:it|that)|"
-    r"(?:do not|don't|dont|doesn't) (?:want|need|care|like|allow)|abolish\w*|hate|would quit)\b",
+    r"\b(?:no,? wait|wait,? no|actually,? no|forget|scrap|no longer|hopeless|let's not|against|"
+    r"not (?:needed|necessary|now)|dropped?|leave (?:it|them|that|this)|whatever|never mind|"
+    r"skip (?:it|that)|(?:do not|don't) (?:want|need|care|like|allow)|"
+    r"doesn't (?:want|need|care|like|allow)|abolish\w*|hate|would quit)\b",
     re.I,
 )
 _NEGATIVE = re.compile(r"\b(?:no|not|never|nobody|but|cannot|against)\b|n't\b", re.I)
@@ -35,8 +36,8 @@ _CANNOT = re.compile(
     re.I,
 )
 _TODAY = re.compile(
-    r"\b(?:at (?:the moment|present)|currently|nowadays|sometimes|today|these days|right now|"
-    r"so far|until now|usually|(?:had|used) to|by hand)\b",
+    r"\b(?:at (?:the moment|present)|presently|currently|nowadays|sometimes|today|these days|"
+    r"right now|so far|until now|usually|(?:had|used) to|by hand)\b",
     re.I,
 )
 _SAYS_HOW = re.compile(
@@ -102,14 +103,19 @@ _HAS_TO_DO = re.compile(
 )
 """Of anybody: "Sometimes it is not in the flat; you have to share it"."""
 _DANGLES = re.compile(
-    r"(?:\w+ly )?\w+ such (?!as\b|an?\b)\w|(?!let )\w+ (?:it|this|that|them)(?: as such)?\W*$", re.I
+    r"(?:\w+ly )?\w+ such (?!as\b|an?\b)\w|(?!let )(?:\w+ |(?:\w+ ){1,3}(?:wants?|needs?) )"
+    r"(?:it|this|that|them)(?: as such)?\W*$|(?:an?|the) (?:thing|point|topic|issue)\b",
+    re.I,
 )
+_OF_IT = re.compile(r"^it(?= (?!is\b|was\b|has\b)[a-z]{3,}s\b)", re.I)
 _PAST = re.compile(r"\b(?:was|were|had|did|used to|provided|went|made|got)\b", re.I)
 _TO_COME = re.compile(
     r"\b(?:new|should|would|could|want|expect|instead|in (?:the )?future)\b", re.I
 )
 _ARRANGES = re.compile(r"(?:i|we)(?: (?:should|will|can|could)|'ll) ", re.I)
 _SELF = re.compile(r"(?:and |so |well,? )*(?:i|we)\b", re.I)
+LEAST_WANT = 4  # words
+_POINTS_ON = re.compile(r"\b(?:it|them|they|that|those|this|these|one|ones|so)\b", re.I)
 BRIEF = 3  # words in the place of what was offered: "No, once a week"
 SHORT = 6  # words of an answer that only chooses
 _RECONSIDERS = re.compile(r"\b(?:hm+|wait|actually|instead|on second thoughts?)\b", re.I)
@@ -168,18 +174,33 @@ def candidates(
     answers: dict[int, list[Utterance]] = {}
     offered: dict[int, list[Utterance]] = {}
     last: list[Utterance] = []
+    heard, opening = set[int](), set[int]()
     before: dict[tuple[int, int], str] = {}
     previous = ""
     for each in sentences:
         before[each.place], previous = previous, each.text
         if each.asked:
+            heard.add(each.message)
             last = [*last, each] if last and last[0].message == each.message else [each]
         else:
+            opening |= {each.message} if len(heard) == 1 and each.message <= FIRST else set()
             answers.setdefault(each.message, []).append(each)
             offered[each.message] = last
     found = _candidates(commitments, ended, answers, offered)
     named = (each._replace(said=_named(each, before)) for each in found)
-    return [each for each in named if not _DANGLES.match(each.said.text)]
+    wants = (each for each in named if not _of_opening(each, opening))
+    parts = (each._replace(said=said) for each in wants for said in _each_want(each.said))
+    return [each for each in parts if not _DANGLES.match(each.said.text)]
+
+
+def _each_want(said: Statement) -> list[Statement]:
+    """ "See the list, and type in the pitch": two wants, where both can stand alone."""
+    first, joint, other = said.text.partition(", and ")
+    verb = any_base(first.split()[0].lower()) if first else None
+    whole = said.quoted or _POINTS_ON.search(other) or len(tokens(other)) < LEAST_WANT
+    if not joint or whole or verb is None or any_base(other.split()[0]) != other.split()[0]:
+        return [said]
+    return [replace(said, text=upper_first(part)) for part in (first, other)]
 
 
 def _named(candidate: Candidate, before: dict[tuple[int, int], str]) -> Statement:
@@ -187,8 +208,8 @@ def _named(candidate: Candidate, before: dict[tuple[int, int], str]) -> Statemen
     one, said = candidate.commitment, candidate.said
     if said.asked:
         return said
-    asked = one.question.text if one.question and one.sentence.first else ""
-    earlier = said.condition or asked or before.get(one.sentence.place, "")
+    question = one.question.text if one.question and one.sentence.first else ""
+    earlier = said.condition or question or before.get(one.sentence.place, "")
     text = neutral.named(said.text, earlier)
     return replace(said, text=text)
 
@@ -206,6 +227,17 @@ def says_how(candidate: Candidate) -> bool:
     return bool(_SAYS_HOW.search(candidate.said.said))
 
 
+def _of_opening(candidate: Candidate, opening: set[int]) -> bool:
+    """ "Restaurants, mostly", "soon six if …": who they are, said before the second question."""
+    one, said = candidate.commitment, candidate.said
+    if max(one.messages) not in opening:
+        return False
+    if one.sentence.asked:
+        return acts.pattern("recalls").match(one.sentence.text) is not None
+    part = said.quoted and asked.is_part(said.said.split(" if ")[0]) and not says_how(candidate)
+    return candidate.evidence == "told" and (said.asked or part)
+
+
 def _candidates(
     commitments: Sequence[Commitment],
     ended: set[tuple[int, int]],
@@ -213,19 +245,19 @@ def _candidates(
     offered: dict[int, list[Utterance]],
 ) -> Iterator[Candidate]:
     apart = _in_parts(commitments)
-    asked = {one.sentence.message: one.question for one in reversed(commitments) if one.question}
+    answered = {one.sentence.message: one.question for one in reversed(commitments) if one.question}
     refusing = {
         one.ended_by.message
         for one in commitments
         if one.ended_by and (one.state == "refused" or _says_no(one.ended_by.words))
     }
     told: set[tuple[int, int]] = set()
-    replies = {each.message: to for to, asked in reversed(offered.items()) for each in asked}
+    replies = {each.message: to for to, put in reversed(offered.items()) for each in put}
     for one in commitments:
         own = one.sentence
         if own.message in refusing and not own.asked and _tells_why(own.text):
             continue
-        if own.place in ended or _is_talk(own.text):
+        if own.place in ended or _is_talk(own.text if own.asked else one.text):
             continue
         if not (one.wanted or one.in_other_words):
             if maybe := _maybe_agreed(one, answers.get(replies.get(own.message, -1), [])):
@@ -240,7 +272,7 @@ def _candidates(
             continue
         else:
             told.add(own.place)
-            first, before = asked.get(own.message), _joined(offered[own.message])
+            first, before = answered.get(own.message), _joined(offered[own.message])
             if own.message in sorted(answers)[:FIRST] and _describes(own.text, before):
                 continue
             said = _stated(one, answers[own.message], first, before, own.place not in apart)
@@ -328,8 +360,9 @@ def _accepted(one: Commitment, answer: Sequence[Utterance]) -> Statement | None:
     if one.sentence.question and acts.choice_of(one.text) and len(tokens(whole)) <= SHORT:
         told = f"{plain_words.question_of(one.text)} – {plain_words.clean(whole).rstrip('.!')}"
         return Statement(told, told, quoted=True, asked=True)
-    asked = f"{one.text}?" if one.sentence.question else one.text
-    return plain_words.of_offer(asked, reply.rest if reply.stance != "none" else "")
+    offer = f"{one.text}?" if one.sentence.question else one.text
+    offer = _OF_IT.sub("the system", offer)
+    return plain_words.of_offer(offer, reply.rest if reply.stance != "none" else "")
 
 
 def _stated(
@@ -367,9 +400,22 @@ def _stated(
     if answered is None:
         return None
     if answered.asked:
-        return None if _is_talk(question) or _OF_THE_PAST.search(question) else answered
+        return answered if _settles(question, said, answer) else None
     told = answered.quoted or not (_SAYS_HOW.search(said) or answered.text.startswith("Consider"))
     return None if told and neutral.narrates(answered.said) else answered
+
+
+def _settles(question: str, said: str, answer: Sequence[Utterance]) -> bool:
+    """A short answer that decides what was asked, where both together make no sentence."""
+    own = plain_words.clean(said)
+    if _is_talk(question) or _OF_THE_PAST.search(question) or not asked.is_part(own):
+        return False
+    if any(acts.turned(each.text) for each in answer):
+        return False
+    named = content_words(own) & content_words(question)
+    return bool(_WH.search(question)) or (
+        bool(named or _LIMITS.match(own)) and not _NEGATIVE.search(_joined(answer[1:]))
+    )
 
 
 def complains(text: str, *, question: str = "", accepted: bool = False) -> bool:
@@ -415,13 +461,13 @@ def _reconsidered(own: Utterance, answer: Sequence[Utterance]) -> bool:
 
 def _only_comments(one: Commitment, answer: Sequence[Utterance], first: Utterance | None) -> bool:
     """It is of an answer that does not say yes to what could have been answered by yes."""
-    asked = one.question
+    question = one.question
     if acts.reply_of(answer[0].text).stance == "no":
         return not _LIMITS.match(plain_words.clean(one.sentence.text))
-    now = asked or first
+    now = question or first
     if now and (_OF_NOW.search(now.text) or AFTER_TROUBLE.search(now.text)):
         return True
-    if asked is None or not asked.question or _WH.search(asked.text):
+    if question is None or not question.question or _WH.search(question.text):
         return False
     if acts.reply_of(answer[0].text).stance in AGREES:
         return bool(_TURNED.search(_joined(answer)))

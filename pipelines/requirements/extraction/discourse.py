@@ -15,6 +15,12 @@ from pipelines.requirements.lexicon import load, roles, signal, words
 from pipelines.requirements.text import base, plain, spans, strip_openers, tokens
 from pipelines.types import Message
 
+_SALUTES = re.compile(
+    r"(?:dear|hi|hello) \w[\w .'-]{0,30}[,:]|"
+    r"(?:(?:with )?(?:kind|best|warm) (?:regards|wishes)|yours (?:sincerely|faithfully|truly)|"
+    r"sincerely|cheers),?(?: [A-Z].{0,30})?",
+    re.I,
+)
 ASKING_SHARE = 0.5  # of the messages of somebody who asks the questions
 ANSWERING_SHARE = 0.2  # … and of somebody who answers them
 ENOUGH = 4  # messages of each side before its label is doubted
@@ -100,8 +106,8 @@ def _sentences(message: Message, side: Side) -> Iterator[Utterance]:
     first = True
     for span in spans(message.content):
         text = span.text
-        if not tokens(text):
-            continue  # a hum, or a laugh that was noted
+        if not tokens(text) or _SALUTES.fullmatch(text):
+            continue  # a hum, a laugh that was noted, the head of a letter
         yield Utterance(
             message=message.index,
             text=text,

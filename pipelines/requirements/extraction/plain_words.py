@@ -41,14 +41,24 @@ _LEFT_BY_HUMS = re.compile(
     r"\s*,\s+(?:like,? )?(?=\w)",
     re.I,
 )
-_SAID_TWICE = re.compile(r"\b(\w+)(?:,? \1\b)+", re.I)
+_SAID_TWICE = re.compile(r"\b([\w'’]+(?: [\w'’]+){0,3})(?:,? \1\b)+", re.I)
+_INSERTED = re.compile(
+    r",\s*(?:though|however|therefore|on the other hand|after all|if (?:i|we) may say so|"
+    r"let's say|alas|i don't know)\s*,"
+    r"(?! (?:(?:would|should|could|can|do|does|will) )?(?:it|you|they|we)\b)"
+    r"|,\s*(?:u[hm]+|e+r+m?|h+m+),\s*(?=(?:an?|the|my|our|two|three|four|five|ten|\d+|at|in|on|to|"
+    r"with|for|by|until)\b)",
+    re.I,
+)
 _LEADS = re.compile(
-    r"(?:(?:and|but|so|also|then|well|o+h+|omg|wow|"
+    r"(?:(?:and|but|so|also|then|well|o+h+|omg|wow|lol|however|therefore|btw|by the way|kindly|"
+    r"note that|non[- ]negotiable|(?:only|just) that|"
+    r"i (?:must|should|have to|need to) (?:also )?correct [^:.]{3,40}:|"
     r"yes|yeah|no(?=\W*[,.!–—-]| (?:i|we|this|it) )|okay|ok|please|"
     r"maybe|actually|basically|honestly|ideally|of ?course|absolutely|definitely|exactly|right|"
     r"sure|perfect|what do you think(?= *,)|like(?= (?:if|when|i|we|the|a)\b)|"
     r"for example|first of all|first(?=,)|in that case|probably|as i said|one more thing|"
-    r"i(?:'d| would)? (?:think|guess|say|suppose|believe|mean)(?: so)?(?: that)?|"
+    r"i(?:'d| would)? (?:think|guess|say|suppose|believe|mean|add|stress)(?: so)?(?: that)?|"
     r"(?:the idea|the point|what (?:i|we) (?:want|need)|"
     r"(?:the )?(?:other|next|(?:most )?important|main) thing) is(?: that)?|"
     r"it(?:'s| is)(?: also| very| really)? important(?: to (?:me|us))? that)"
@@ -56,18 +66,20 @@ _LEADS = re.compile(
     re.I,
 )
 _TAILS = re.compile(
-    r"[\s,]+(?:please|thanks?|thank you|you know|i(?:'d)? (?:think|guess|say|suppose)|right|"
+    r"[\s,]+(?:please|thanks?|thank you|you know|i(?:'d)? (?:think|guess|say|suppose|believe)|"
+    r"right|(?:that|it)(?:'d| would) be (?:marvellous|great|nice|lovely|good|perfect|cool|ideal)|"
     r"of course|that's all|haha|lol|or something(?: like that)?|and so on|etc|"
     r"(?:do not|don't|dont) (?:over ?complicate|overthink) (?:it|that|this)|"
-    r"yeah|yes|though|"
+    r"yeah|yes|though|however|then|with pleasure|"
     r"too|as well|and|but|so|or)\W*$",
     re.I,
 )
 _BROKEN_OFF = re.compile(
-    r"\b(?:to|the|an?|of|that|which|because|if|when|with|for|my|your|our)[\W]*$", re.I
+    r"\b(?:to|the|an?|of|that|which|because|if|when|with|for|my|your|our|'s? own)[\W]*$", re.I
 )
 _WISH = re.compile(
     r"(?:i|we)(?:(?:'d| would)(?: (?:really|also|just))* (?:like|love|prefer|want|need)|"
+    r" should (?:like|prefer)|"
     r"(?: (?:really|also|just|only))* (?:want|need|wish|(?:like|love|prefer)(?= to\b)))"
     r"(?: it(?= (?:if|that|when|for)\b))?(?: if| that)?(?: for(?= (?:\w+ ){1,4}to\b))? |"
     r"(?:i am|i'm|we are|we're) looking for |"
@@ -89,7 +101,9 @@ _BAN = re.compile(
     r"(?P<who>(?!to\b)(?:[\w'-]+ ){0,3}?[\w'-]+) to (?P<what>.+)",
     re.I,
 )
-_HAD = re.compile(r"(?P<who>it|(?:the|this|that) [\w-]+) had (?P<what>.+)", re.I)
+_DID = re.compile(
+    r"(?P<who>it|(?:the|this|that) [\w-]+)(?: just| also| simply)? (?P<verb>\w+) (?P<what>.+)", re.I
+)
 _MODALS = (
     r"must|should|shall|can|could|may|might|will|would|'ll|has to|have to|needs? to|ought to|"
     r"(?:is|are) (?:able|allowed|supposed) to|gets? to|wants? to|would like to|'d like to"
@@ -100,7 +114,8 @@ _NO_SUBJECT = (
 _MODAL = re.compile(
     rf"(?P<who>{_NO_SUBJECT}[\w&/-]+(?:'\w+)?(?: {_NO_SUBJECT}[\w'&/-]+){{0,5}}?)"
     rf"(?: |(?='))(?P<modal>{_MODALS})"
-    r"(?: (?:also|then|just|really|still|definitely|actually|probably|directly(?= be)))*"
+    r"(?: (?:also|then|just|really|still|definitely|actually|probably|in future|therefore|"
+    r"directly(?= be)))*"
     r"(?: be (?:able|allowed) to| (?:want|like|need) to)? (?P<what>.+)",
     re.I,
 )
@@ -114,7 +129,9 @@ _STAYS = frozenset(
 _KEEPS = frozenset({"only", "always", "automatically", "manually", "freely", "also", "easily"})
 _OFFER = re.compile(
     r"(?:do|would) (?:you|they) (?:also |perhaps |maybe |then )?"
-    r"(?:want|like|need|prefer|wish)(?: us)? (?P<what>.+)|(?:what|how) about (?P<idea>.+)|"
+    r"(?:want|like|need|prefer|wish)(?: us)? (?P<what>.+)|"
+    r"you(?:'d| would) (?:want|like|need|prefer) (?P<wish>.+)|"
+    r"(?:want|need) (?P<want>(?!to\b).+)|(?:what|how) about (?P<idea>.+)|"
     r"(?:would|will|does) (?:it|that) (?:help|be (?:useful|good|nice|helpful|interesting|okay|ok|"
     r"fine)) (?:if )?(?P<help>.+)|"
     r"(?:would|will|could) (?P<thing>(?:an?|the) .+?),? (?:meet the need|help|do|be (?:useful|good|"
@@ -192,6 +209,8 @@ _IN_CASE = re.compile(
 _THEN = re.compile(r"^then,? ", re.I)
 _RELATIVE = re.compile(r"\b(?:that|which|who) (?:is|are|has|have|can|does)\b", re.I)
 _LIMITS_IT = re.compile(r"\b(?:but|unless|except|only|until)\b", re.I)
+_WANTING = frozenset({"want", "like", "wish", "prefer", "need"})
+_REMARKS = re.compile(r"(?:say|mean|think|guess|imagine|believe|hope|laugh)\b", re.I)
 _OWN_WORK = re.compile(
     r"(?:let|allow|support|generate|provide|notify|offer|automatically|send|display)\b", re.I
 )
@@ -218,9 +237,11 @@ def of_answer(said: str, question: str) -> Statement | None:
         return None
     part = asked.is_part(own)
     alone = of_statement(own)
-    if alone and not (alone.quoted or _order(own) or reading.flaw(alone.text)):
+    listed = asked.is_list(own)
+    order = _order(own) and not listed
+    if alone and not (alone.quoted or listed or order or reading.flaw(alone.text)):
         return alone
-    short = (len(tokens(own)) < LEAST_WORDS + 3 or part) and not _order(own)
+    short = (len(tokens(own)) < LEAST_WORDS + 3 or part) and not order
     least = LEAST_WORDS + (_PRONOUN.match(own) is not None)
     stands = len(tokens(own)) >= least and _STANDS.search(own) and not part
     if question and (short or _PRONOUN.match(own)) and not stands:
@@ -246,6 +267,7 @@ def _answered(own: str, question: str, said: str) -> Statement | None:
         and _NAMED.fullmatch(who)
         and _verb(found["what"])
         and (not how or _GOES_ON.match(how))
+        and resolve(who, earlier=()) != SYSTEM
     ):
         return Statement(_action(f"{found['what'].split('—')[0]}{comma}{how}"), told, who)
     if asked.says_nothing(own):
@@ -314,6 +336,8 @@ def _put(text: str, shaped: tuple[str, str], own: str, case: str | None) -> Stat
     who, what = shaped
     if len(_DENIED.findall(text)) != len(_DENIED.findall(what)):
         return None
+    if who.lower() in SELF and _REMARKS.match(what):
+        return None
     if len(content_words(what)) <= 1 and len(tokens(what)) <= 1:
         return None
     case = None if case and _POINTS_BACK.fullmatch(case) else case
@@ -369,8 +393,9 @@ def question_of(question: str) -> str:
 
 
 def clean(said: str) -> str:
-    text = plain(_HUMS.sub(" ", plain(said)))
-    text = text if text == plain(said) else _LEFT_BY_HUMS.sub(r"\1 ", text)
+    whole = plain(_INSERTED.sub(" ", plain(said)))
+    text = _SAID_TWICE.sub(r"\1", plain(_HUMS.sub(" ", whole)))
+    text = text if text == whole else _LEFT_BY_HUMS.sub(r"\1 ", text)
     text = _SAID_TWICE.sub(r"\1", text).strip(" ,;:–—-")
     text = re.sub(r" (?=[,.;:!?])", "", text)
     while True:
@@ -404,7 +429,10 @@ def _turned(asked: str) -> str:
     at = len(plainly[0].split()) if plainly else _verb_at(spoken)
     if not 0 < at < len(spoken):
         return asked
-    return " ".join([*spoken[:at], modal.lower(), *spoken[at:]])
+    able = at + 2 * (
+        modal == "should" and spoken[at] in _WANTING and spoken[at + 1 : at + 2] == ["to"]
+    )
+    return " ".join([*spoken[:at], modal.lower(), *spoken[able:]])
 
 
 def _told(asked: str) -> str:
@@ -471,8 +499,8 @@ def _wish(own: str) -> Shaped:
     them = _FOR_THEM.match(what)
     if them and _verb(able := re.sub(r"^be (?:able|allowed) to ", "", them["what"], flags=re.I)):
         return (them["who"].strip(), able) if _acts(them["who"].strip(), able) else None
-    if had := _HAD.match(what):
-        return had["who"], f"have {had['what']}"
+    if (did := _DID.match(what)) and is_participle(did["verb"]):
+        return did["who"], f"{any_base(did['verb'])} {did['what']}"
     if shaped := _modal(what):
         return shaped
     told = _STANDS.search(_RELATIVE.sub("", what.split(",")[0]))
@@ -514,7 +542,8 @@ def _present(own: str) -> Shaped:
         or resolve(stated.subject, earlier=()) in {SYSTEM, USER}
     ):
         return None
-    if stated.subject.split()[0].lower() in words("prepositions"):
+    verb = stated.predicate.split()[0].lower()
+    if verb in {"have", "own"} or stated.subject.split()[0].lower() in words("prepositions"):
         return None
     plainly = len(tokens(stated.subject)) <= 3 and not re.search(r"\bonly\b", stated.subject, re.I)
     return (stated.subject, stated.predicate) if plainly else None

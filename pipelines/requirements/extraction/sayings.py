@@ -52,6 +52,7 @@ class Sayings:
             return
         if each.place in self.outcomes.amended:
             return
+        self.outcomes.outdate(each)
         known = pending is not None and pending.place is not None
         question = pending.utterance if pending else asked
         stated = _stated(

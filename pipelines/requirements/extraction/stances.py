@@ -196,6 +196,11 @@ _NUMBER = (
     r"fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|(?:a|one|two) hundred"
 )
 _FIGURE = re.compile(rf"\b(?P<number>{_NUMBER})\b(?:[ -](?P<unit>[a-z%]+))?", re.I)
+_NOT_THE_OLD = re.compile(
+    rf"\b(?P<new>{_NUMBER})\b(?: (?P<unit>[a-z%]+))?,? (?:and )?(?:not|instead of|rather than) "
+    rf"(?P<old>{_NUMBER})\b",
+    re.I,
+)
 MAKES_IT = re.compile(
     r"\W*(?:(?:no|wait|sorry|actually|rather|better|hm+|well|or)\b[\s,.!…-]*)*"
     r"(?:let's )?(?:make|say) (?:it|that|this)?\b",
@@ -214,6 +219,13 @@ def amended(text: str, correction: str) -> str | None:
                 end = old.end() if new["unit"] else old.end("number")
                 return f"{text[: old.start()]}{new[0]}{text[end:]}"
     return None
+
+
+def put_right(text: str, correction: str) -> str | None:
+    """A text with the new figure of "five minutes, not ten", where it has the old one."""
+    found = _NOT_THE_OLD.search(correction)
+    old = re.search(rf"\b{found['old']}\b(?= {found['unit'] or ''})", text, re.I) if found else None
+    return f"{text[: old.start()]}{found['new']}{text[old.end() :]}" if found and old else None
 
 
 def _same_unit(old: re.Match[str], new: re.Match[str]) -> bool:

@@ -46,6 +46,11 @@ def test_a_sentence_with_two_wishes_gives_two(pipeline: Pipeline) -> None:
     )
 
     assert [one["actor"] for one in requirements] == ["System", "Admin"]
+    said = user("Tuners want to see the day's list, and type in the pitch before and after.")
+    assert actions(extract(pipeline, said)) == [
+        "See the day's list",
+        "Type in the pitch before and after",
+    ]
 
 
 def test_list_items_are_read_one_by_one(pipeline: Pipeline) -> None:
@@ -115,6 +120,9 @@ def test_a_higher_bar_lets_less_through() -> None:
             "Consider reference, like the word of friends",
             None,
         ),
+        ("Note that guests, however, should see prices.", "Guest", "See prices", None),
+        ("We should like the clerk to confirm the hours.", "Clerk", "Confirm the hours", None),
+        ("The staff should, should see the, the list then 🙄", "Staff Member", "See the list", None),
         ("I go by how many miles it is.", "User", "Consider how many miles it is", None),
         (
             "If it is near, that plays a huge role for me.",
@@ -210,6 +218,14 @@ def test_what_has_no_plain_shape_still_names_no_speaker_and_keeps_its_denial(
         ("Calendar and dark mode?", "No, just the calendar", "Provide just the calendar"),
         ("What should change?", "Bigger buttons", "Provide bigger buttons"),
         (
+            "Which particulars of the ship should the request contain?",
+            "Length, beam, draught and whether the thruster is in order",
+            "The request must contain length, beam, draught and whether the thruster is in order.",
+        ),
+        ("Which details are a must?", "Name, place, number", "Require name, place, number"),
+        ("What determines the order?", "The certificate", "The certificate determines the order."),
+        ("And a cut-off?", "Four in the morning", "The cut-off must be four in the morning."),
+        (
             "Who may change the opening hours?",
             "Only Moira and me.",
             "Only Moira and the user may change the opening hours",
@@ -280,6 +296,8 @@ def test_what_only_tells_is_no_requirement(pipeline: Pipeline, said: str) -> Non
         ("Do you want the members to pay online?", "Pay online"),
         ("When a bill is late, should the app send a reminder?", "Send a reminder"),
         ("Should the app automatically save a draft?", "Automatically save a draft"),
+        ("Want a checklist per room then?", "Have a checklist per room"),
+        ("Would the family want to see the photos?", "The family should see the photos."),
         ("Should entries of guests stay visible?", "Entries of guests should stay visible."),
     ],
 )

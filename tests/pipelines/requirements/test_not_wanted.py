@@ -5,7 +5,7 @@ import pytest
 from pipelines.registry import build
 from pipelines.requirements.text import sentences
 from pipelines.types import Pipeline
-from tests.pipelines.requirements.talks import analyst, extract, user
+from tests.pipelines.requirements.talks import Turn, analyst, extract, user
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,42 @@ def test_what_only_looks_like_code_is_read(text: str) -> None:
     assert sentences(text)
 
 
+@pytest.mark.parametrize(
+    ("turns", "figure", "old"),
+    [
+        (
+            (
+                user("Every change must sound an alarm within ten minutes."),
+                analyst("Good. Anything else?"),
+                user(
+                    "I must correct my message: the alarm must sound after five minutes, not ten."
+                ),
+            ),
+            "five minutes",
+            "ten minutes",
+        ),
+        (
+            (
+                analyst("Deposit?"),
+                user("50€ when the date is fixed, only online."),
+                analyst("And the reminders?"),
+                user("The day before. Oh and the deposit, make it 80."),
+            ),
+            "80€",
+            "50€",
+        ),
+    ],
+)
+def test_a_figure_that_is_put_right_later_holds_in_what_was_said_before(
+    pipeline: Pipeline, turns: tuple[Turn, ...], figure: str, old: str
+) -> None:
+    found = extract(pipeline, analyst("What do you need?"), user("A list."), *turns)
+
+    said = " ".join(one["action"] for one in found)
+    assert figure in said
+    assert old not in said
+
+
 OFFER = "Should the app show the weather of the next day?"
 
 
@@ -68,6 +104,11 @@ OFFER = "Should the app show the weather of the next day?"
         "They'd only complain about it. No.",
         "Yes. Wait, no, the captain listens to the radio. Skip the weather.",
         "Nice idea, put it on the list for later. Not in this version.",
+        "please dont. a list and thats it",
+        "I'd love it, but there's no budget till the roof's done. Keep it in your drawer.",
+        "Ideally, yes. The port is still deliberating. We should return to the subject later.",
+        "That was Tom's idea. I've gone off it. Cross it out.",
+        "It is printed by the port's office, over which we have no say.",
     ],
 )
 def test_what_is_refused_in_whatever_sentence_of_the_answer_is_left_out(
@@ -83,6 +124,10 @@ def test_what_is_refused_in_whatever_sentence_of_the_answer_is_left_out(
 @pytest.mark.parametrize(
     ("question", "said"),
     [
+        ("What do you wash, and for whom?", "Tablecloths, napkins, whites."),
+        ("Hi! So how many rooms do you run?", "5 rooms, 2 sites"),
+        ("How long before must it be told?", "Dear Ms Oduya,\n\nKind regards,"),
+        ("Anything on staff?", "One thing at a time. Ask me again when this is running."),
         ("What happens today?", "People use a shared sheet. Anyone can delete anything."),
         ("How do you do it at the moment?", "The captain writes every trip in a book."),
         ("What annoys you?", "It logs everybody out after two minutes."),
