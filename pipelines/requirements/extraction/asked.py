@@ -118,8 +118,9 @@ def is_part(own: str) -> bool:
 def is_list(own: str) -> bool:
     """ "Name, place, caller's number, and whether …"."""
     found = _LISTED.match(own)
-    short = len(tokens(own)) <= LONGEST_LIST
-    return bool(found) and short and not (_STANDS.search(found[0]) or finite(found[0]))
+    if found is None or len(tokens(own)) > LONGEST_LIST:
+        return False
+    return not (_STANDS.search(found[0]) or finite(found[0]))
 
 
 def together(question: str, own: str, *, turned: Callable[[str], str]) -> str:

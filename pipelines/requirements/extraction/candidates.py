@@ -400,9 +400,18 @@ def _stated(
     if answered is None:
         return None
     if answered.asked:
-        return answered if _settles(question, said, answer) else None
+        return answered if _settles(question, said, answer) else _by_itself(said)
     told = answered.quoted or not (_SAYS_HOW.search(said) or answered.text.startswith("Consider"))
     return None if told and neutral.narrates(answered.said) else answered
+
+
+def _by_itself(said: str) -> Statement | None:
+    """An answer that says how it is to be in a sentence that needs no question."""
+    own = plain_words.clean(said)
+    if asked.is_part(own) or _WH.match(own) or not (_SAYS_HOW.search(own) or _ORDERS.match(own)):
+        return None
+    put = plain_words.of_statement(said)
+    return put if put and not reading.flaw(put.text.rstrip(".")) else None
 
 
 def _settles(question: str, said: str, answer: Sequence[Utterance]) -> bool:
