@@ -531,7 +531,7 @@ class ConversationsForm(PipelineForm):
     file = SeveralFilesField(
         label=_("Files"),
         required=False,
-        help_text=_("JSON, CSV, Parquet, text, WebVTT or SRT; up to 20 MB together."),
+        help_text=_("JSON, CSV, Parquet, text, WebVTT, SRT or ASS; up to 20 MB together."),
     )
     text = forms.CharField(
         label=_("Or paste a transcript"),

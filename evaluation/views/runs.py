@@ -96,8 +96,10 @@ def run_list(request: HttpRequest) -> HttpResponse:
     releases = GoldRelease.objects.visible_to(request.user).only("name", "version")
     names = {release.name for release in releases}
     gold = asked.release.rpartition("@")[0] or (names.pop() if len(names) == 1 else "")
+    rows = _rows(page.numbers, request.user, primary)
     context = {
-        "runs": _rows(page.numbers, request.user, primary),
+        "runs": rows,
+        "comparable": any(row.run.is_measured and row.run.scored_at for row in rows),
         "heads": _heads(request, asked),
         "next": _address(request, before=page.following) if page.following else "",
         "first": _address(request, before=None) if asked.after is not None else "",

@@ -268,7 +268,7 @@ def test_an_import_refuses_personal_data_and_states_what_was_published(tmp_path)
 def test_a_lead_asks_and_accepts_on_the_page(superseded, lead, signed_in, people):
     address = reverse("gold-lint", args=[superseded.slug])
     ask = reverse("gold-freeze", args=[superseded.slug])
-    assert "Nothing was found yet" in page(lead, address)
+    assert "Nothing has been checked yet" in page(lead, address)
 
     of_layer = {"layer": "extraction", "name": superseded.slug}
     lead.post(ask, of_layer)
@@ -284,4 +284,4 @@ def test_a_lead_asks_and_accepts_on_the_page(superseded, lead, signed_in, people
     shown = lead.get(GoldRelease.objects.get().get_absolute_url()).content.decode()
     assert "Labels under superseded guidelines" in shown
     assert "Only &lt;b&gt;typos&lt;/b&gt;." in shown
-    assert "Nothing was found yet" in page(lead, address)
+    assert "Nothing has been checked yet" in page(lead, address)

@@ -122,7 +122,12 @@ def test_a_higher_bar_lets_less_through() -> None:
         ),
         ("Note that guests, however, should see prices.", "Guest", "See prices", None),
         ("We should like the clerk to confirm the hours.", "Clerk", "Confirm the hours", None),
-        ("The staff should, should see the, the list then 🙄", "Staff Member", "See the list", None),
+        (
+            "The staff should, should see the, the list then 🙄",
+            "Staff Member",
+            "See the list",
+            None,
+        ),
         ("I go by how many miles it is.", "User", "Consider how many miles it is", None),
         (
             "If it is near, that plays a huge role for me.",
