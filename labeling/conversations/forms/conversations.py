@@ -88,7 +88,8 @@ class ConversationUploadForm(ReadingForm):
         label=_("Files"),
         allow_empty_file=True,
         help_text=_(
-            "JSON, CSV, Parquet, text, WebVTT, SRT or ASS; several at once, of up to 100 MB together."
+            "JSON, CSV, Parquet, text, WebVTT, SRT or ASS; "
+            "several at once, of up to 100 MB together."
         ),
     )
     field_order = ("file", "format", "split")
