@@ -69,7 +69,7 @@ export async function sendForm(url, body) {
   const headers = { "HX-Request": "true", "X-CSRFToken": csrfToken() };
   const request = { method: body ? "POST" : "GET", body, headers, signal: AbortSignal.timeout(10_000) };
   const { response, text } = await fetch(url, request).then(
-    async (answer) => ({ response: answer, text: await answer.text() }),
+    async (reached) => ({ response: reached, text: await reached.text() }),
     (error) => {
       throw new RequestFailed({ kind: "unreachable", message: String(error) });
     },

@@ -89,6 +89,7 @@ export class Comments {
     try {
       if (place.label) await this.autosave.flush(); // a new label has to be known
       this.draw(await sendForm(form.action, fields));
+      this.error.textContent = "";
     } catch (error) {
       if (!(error instanceof RequestFailed)) throw error;
       this.error.textContent = NOT_SENT[error.kind] ?? error.message;
@@ -100,7 +101,6 @@ export class Comments {
   }
 
   draw(html) {
-    this.error.textContent = "";
     this.threads.replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
     this.mark();
   }
