@@ -102,7 +102,7 @@ class Assay(system.System):
     def agreement(self) -> None:
         """A worker measures them after the import: what is left is to show them."""
         path = "/projects/by-command/rounds/1/agreement/"
-        self.wait_until(lambda: b"heatmap" in self.lead.get(path), "no figures")
+        self.wait_until(lambda: b"Positive F1" in self.lead.get(path), "no figures")
 
 
 class AssayOnPostgres(Assay):
