@@ -157,9 +157,9 @@ def _inside(document: Any) -> Iterable[Any]:
         case {"conversations": [{"MessageList": list()}, *_] as listed}:
             return listed
         case {"input": ({"messages": list() as asked} | (list() as asked)), "output": said} if said:
-            answer = said if isinstance(said, dict) else {"role": "assistant", "content": said}
+            answers = said if isinstance(said, list) else [said]
             rest = {key: document[key] for key in document if key not in ("input", "output")}
-            return [{**rest, "messages": [*asked, answer]}]
+            return [{**rest, "messages": [*asked, *map(_answer, answers)]}]
         case {"participants": list(), "messages": [{"sender_name": str()}, *_]}:
             return [_in_utf8(document)]
         case (
@@ -170,6 +170,10 @@ def _inside(document: Any) -> Iterable[Any]:
         ):
             return [{**within, **{key: document[key] for key in IDS if key in document}}]
     return [document]
+
+
+def _answer(said: Any) -> dict[str, Any]:
+    return {"role": "assistant", **(said if isinstance(said, dict) else {"content": said})}
 
 
 def _in_utf8(value: Any) -> Any:
@@ -415,7 +419,7 @@ def _seconds(message: Mapping[str, Any]) -> float | None:
         try:
             moment = datetime.fromisoformat(time_in(time) or "")
         except (FileFault, ValueError):
-            return float(time) if time.isdecimal() else None
+            return float(time) if time.replace(".", "", 1).isdecimal() else None
         return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
     return None if time is None or isinstance(time, bool | list | dict) else float(time)
 

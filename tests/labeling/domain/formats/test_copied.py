@@ -134,6 +134,17 @@ def test_chats_of_other_programs_the_oldest_first(document: Any) -> None:
             "output": {"role": "assistant", "content": BEN},
         },
         {"input": [{"role": "user", "content": ANA}], "output": BEN},
+        {"input": [{"role": "user", "content": ANA}], "output": {"content": BEN}},
+        {
+            "input": [{"role": "user", "content": ANA}],
+            "output": [
+                {
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [{"type": "output_text", "text": BEN}],
+                }
+            ],
+        },
         {
             "messages": [
                 {"role": "user", "parts": [{"type": "text", "content": ANA}]},
