@@ -125,7 +125,10 @@ def verdict(figures: Mapping[str, Any]) -> str:
     if len(layers) < 2 and figures.get("outcome") == "not_measured":
         return _("was not measured: {why_none}").format(why_none=_why_none(figures))
     if len(layers) < 2:
-        return _("reached {reached}, {needed}").format(reached=_reached(figures), needed=needed)
+        units = _("reached {reached}, {needed}").format(
+            reached=_of_units(figures, ""), needed=needed
+        )
+        return units + _of_content(figures)
     each = [
         _reached(layers[name], _(" on {titled}").format(titled=within(LAYERS[name].title)))
         for name in LAYERS  # PostgreSQL reorders the keys of JSON
