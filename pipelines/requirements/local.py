@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipelines.fingerprint import fingerprint
 from pipelines.requirements.extraction import nodes
 from pipelines.requirements.extraction.state import ExtractionState
-from pipelines.requirements.extraction.wanted import Floats
 from pipelines.requirements.language import NOTICE, is_foreign, readable
 from pipelines.types import Case, Config, Encoder, Output
 
@@ -20,12 +19,10 @@ class LocalConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     min_keep: float = Field(
-        default=0.09,
+        default=0.3,
         ge=0,
         le=1,
-        description="What can be said with its verb first is put out when a reader lists it at "
-        "least this likely; a rule word for word needs one and a half times that, what leans on "
-        "what was said before three times, what is only told 4.2 times.",
+        description="What a reader can use at least this likely is put out.",
     )
     merge_duplicates: bool = Field(
         default=True,
@@ -40,7 +37,7 @@ class RequirementsLocal:
     name = NAME
 
     def __init__(
-        self, config: LocalConfig, encoder: Encoder, weights: Floats | None = None
+        self, config: LocalConfig, encoder: Encoder, weights: nodes.Weights | None = None
     ) -> None:
         self.config: Config = config.model_dump(mode="json")
         self._deps = nodes.Deps(
@@ -53,7 +50,7 @@ class RequirementsLocal:
 
     @property
     def version(self) -> str:
-        return f"3+{fingerprint(Path(__file__).parent)}"
+        return f"4+{fingerprint(Path(__file__).parent)}"
 
     def run(self, case: Case) -> Output:
         output: Output = {"requirements": self.trace(case)["requirements"], "model": None}
@@ -67,7 +64,8 @@ def trace(case: Case, deps: nodes.Deps) -> ExtractionState:
     """All steps, with what each of them added; of a talk in another language, nothing."""
     state: ExtractionState = {"case": readable(case)}
     state.update(nodes.read_talk(state))
-    state.update(nodes.settle(state))
+    model = deps.weights.marks if deps.weights else None
+    state.update(nodes.settle_talk(state, deps.encoder, model))
     state.update(nodes.select(state, deps))
     state.update(nodes.word(state))
     state.update(nodes.finish(state, deps))

@@ -13,7 +13,7 @@ from benchmarks import train_memory
 from pipelines import registry, trained_on
 from pipelines.memory.retrieval import adapter, ranker
 from pipelines.requirements import train
-from pipelines.requirements.extraction import wanted
+from pipelines.requirements.extraction import marks
 from pipelines.testing import TestItems, TrainingText, refuse_test_items
 from pipelines.trained_on import Exposure
 from pipelines.types import Message
@@ -68,7 +68,7 @@ def test_all_weights_of_the_tree_say_what_they_have_read() -> None:
 
     folder = Path(registry.__file__).parent
     with_weights = {*folder.rglob("weights.json"), *folder.rglob("*.safetensors")}
-    assert with_weights == {adapter.ADAPTERS, ranker.WEIGHTS, wanted.WEIGHTS}
+    assert with_weights == {adapter.ADAPTERS, ranker.WEIGHTS, marks.WEIGHTS}
 
 
 def messages_of(row: dict[str, Any]) -> list[Message]:
@@ -89,7 +89,7 @@ def test_the_demos_training_conversations_are_seen_by_what_learned_from_them() -
 
     assert {row["split"] for row in seen.values()} == {"train"}
     assert {f"trained on {name}" for name in seen} == {
-        key for key in trained_on.keys(wanted.WEIGHTS) if key.startswith("trained on demo-")
+        key for key in trained_on.keys(marks.WEIGHTS) if key.startswith("trained on demo-")
     }
     assert registry.exposure("requirements-agent", {}, messages_of(train_row)) == "seen"
     for name in ("nothing", "requirements-model"):

@@ -3,12 +3,11 @@ questions, and what was refused or taken back."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pipelines.encoder import MiniLM
 from pipelines.requirements.extraction import actors, nodes
-from pipelines.requirements.extraction.clauses import find_cue
 from pipelines.requirements.extraction.state import (
     Commitment,
     Decision,
@@ -28,14 +27,8 @@ MOST_AIMS = 3
 AIMS_FROM = 8  # messages
 LEAST_DECIDED = 2  # words of what a decision is about
 UNNAMED = (actors.USER, actors.SYSTEM)
-_ABOUT_THE_TALK = re.compile(
-    r"\bany(?:thing|one|body)? (?:\w+ ){0,3}(?:questions?|comments?|to (?:add|say|ask))\b|"
-    r"\b(?:hear|see) (?:me|us|my screen)\b|\b(?:hear|catch|get) (?:you|that)\b|"
-    r"^\W*(?:(?:so|okay|right|well)\W+)*let me (?:\w+ )?(?:recap|repeat|sum|check)\b",
-    re.I,
-)
-"""It asks for nothing that the software has to do."""
-WISH = 0.6  # strength of a cue
+WISH = 0.5
+"""How likely a sentence asks for something."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +63,7 @@ class Talk:
 
 
 def _wishes(utterance: Utterance) -> bool:
-    found = find_cue(utterance.text)
-    return found is not None and found.cue.strength >= WISH
+    return utterance.mark("want") >= WISH
 
 
 def _tells(utterance: Utterance) -> bool:
@@ -79,7 +71,6 @@ def _tells(utterance: Utterance) -> bool:
         utterance.side == "client"
         and not utterance.question
         and len(tokens(utterance.text)) >= LEAST_SAID
-        and not {"small_talk", "question"} & set(utterance.acts)
     )
 
 
@@ -99,16 +90,12 @@ def _read(domain: str, messages: tuple[Message, ...]) -> Talk:
     """Kept for a while: inference, document and page each ask for it."""
     state: ExtractionState = {"case": readable(Case("", domain, messages))}
     state.update(nodes.read_talk(state))
-    state.update(nodes.settle(state))
-    decided = [each for each in state["decisions"] if not _ABOUT_THE_TALK.search(each.text)]
-    asked = state["open_questions"]
+    state.update(nodes.settle_talk(state, MiniLM()))
     return Talk(
         tuple(state["sentences"]),
         tuple(state["commitments"]),
-        tuple(each for each in decided if len(content_words(each.text)) >= LEAST_DECIDED),
         tuple(
-            each
-            for each in asked
-            if each.reason == "named" or not _ABOUT_THE_TALK.search(each.question.text)
+            each for each in state["decisions"] if len(content_words(each.text)) >= LEAST_DECIDED
         ),
+        tuple(state["open_questions"]),
     )

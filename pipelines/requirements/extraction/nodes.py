@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pipelines.requirements.extraction import discourse, ledger, wording
-from pipelines.requirements.extraction.candidates import candidates, says_how, stands_alone
-from pipelines.requirements.extraction.state import Candidate, Evidence, ExtractionState
-from pipelines.requirements.extraction.wanted import Floats, asked_for, likely
+from pipelines.requirements.extraction import chosen, fields, marks, settle, turns
+from pipelines.requirements.extraction.marks import Floats, Model
+from pipelines.requirements.extraction.state import Commitment, ExtractionState
 from pipelines.requirements.labels import Requirement
 from pipelines.requirements.validation.conflicts import conflict, stand_of
 from pipelines.types import Encoder
 
-QUOTED, LEANS, TOLD = 1.5, 3.0, 4.2
-"""Shares of the bar that count for a rule word for word, for words that lean on what was said
-before, and for what is only told or needs its question."""
 
-
-LEAST_ASKED: dict[Evidence, float] = {"worded": 0.0, "told": 0.2, "untold": 0.75}
+@dataclass(frozen=True, slots=True)
+class Weights:
+    marks: Model
+    chosen: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +29,22 @@ class Deps:
     min_keep: float
     merge: bool
     merge_above: float
-    weights: Floats | None = None
+    weights: Weights | None = None
     """Others than those that ship."""
 
 
 def read_talk(state: ExtractionState) -> ExtractionState:
-    return {"sentences": discourse.read_sentences(state["case"].messages)}
+    return {"sentences": turns.read_sentences(state["case"].messages)}
 
 
-def settle(state: ExtractionState) -> ExtractionState:
+def settle_talk(
+    state: ExtractionState, encoder: Encoder, model: Model | None = None
+) -> ExtractionState:
     """What was put forward, how each of it stands at the end, and what was left open."""
-    book = ledger.settled(state["sentences"])
+    spoken = marks.marked(state["sentences"], encoder, model or marks.shipped())
+    book = settle.settled(spoken, encoder)
     return {
+        "sentences": spoken,
         "commitments": book.commitments,
         "open_questions": book.open_questions,
         "decisions": book.decisions,
@@ -49,34 +52,29 @@ def settle(state: ExtractionState) -> ExtractionState:
 
 
 def select(state: ExtractionState, deps: Deps) -> ExtractionState:
-    """Keep what a reader likely lists."""
-    found = candidates(state["commitments"], state["sentences"])
-    chances = likely(found, deps.encoder, deps.weights)
-    kept = [
-        each._replace(commitment=replace(each.commitment, keep=chance))
-        for each, chance, asked in zip(found, chances, asked_for(found, deps.encoder), strict=True)
-        if chance >= deps.min_keep * _share_of_bar(each) and asked >= LEAST_ASKED[each.evidence]
-    ]
-    agreed = {max(each.commitment.messages) for each in kept if each.evidence == "untold"}
-    kept = [
-        each
-        for each in kept
-        if not each.said.asked or each.commitment.sentence.message not in agreed
-    ]
-    return {"candidates": len(found), "kept": kept}
+    """Keep what a reader can likely use; of what rests on the same words, the likeliest."""
+    found = [each for each in state["commitments"] if each.state not in {"refused", "withdrawn"}]
+    weights = deps.weights.chosen if deps.weights else chosen.shipped()
+    chances = chosen.likely(found, deps.encoder, weights)
+    rated = [replace(each, keep=chance) for each, chance in zip(found, chances, strict=True)]
+    kept = [each for each in rated if each.keep >= deps.min_keep]
+    return {"kept": without_doubles(kept)}
 
 
-def _share_of_bar(candidate: Candidate) -> float:
-    said, alone = candidate.said, stands_alone(candidate)
-    if candidate.commitment.sentence.asked and not said.asked:
-        return 1.0 if alone else QUOTED
-    if not said.quoted:
-        return 1.0 if alone else LEANS
-    return QUOTED if alone and not said.asked and says_how(candidate) else TOLD
+def without_doubles(kept: Sequence[Commitment]) -> list[Commitment]:
+    """An offer and the short answer that repeats it are one."""
+    best: dict[tuple[int, int], Commitment] = {}
+    for each in kept:
+        place = each.sentence.place
+        if each.kind == "answer" and each.shape == "limit" and each.sentence.asked:
+            place = each.sentence.asked.place
+        if place not in best or best[place].keep < each.keep:
+            best[place] = each
+    return [each for each in kept if each in best.values()]
 
 
 def word(state: ExtractionState) -> ExtractionState:
-    drafts = [wording.requirement_of(each, state["sentences"]) for each in state["kept"]]
+    drafts = [fields.requirement_of(each, state["sentences"]) for each in state["kept"]]
     drafts.sort(key=lambda draft: draft["source_messages"])
     return {"drafts": drafts}
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypedDict
+from typing import Literal, TypedDict
 
 from pipelines.requirements.labels import Requirement
 from pipelines.types import Case
@@ -11,29 +12,15 @@ from pipelines.types import Case
 Side = Literal["analyst", "client"]
 """Who speaks: somebody who asks, or somebody who wants the software."""
 
-Act = Literal[
-    "proposal",
-    "statement",
-    "question",
-    "answer",
-    "correction",
-    "withdrawal",
-    "recap",
-    "clarification",
-    "small_talk",
-]
+Kind = Literal["own", "answer", "offer", "summary"]
+"""The client's own sentence, a short answer that needs its question, what the analyst offered,
+what the analyst summed up."""
 
-SourceAct = Literal["stated", "proposed", "accepted", "corrected", "repeated"]
+Standing = Literal["standing", "corrected", "refused", "withdrawn", "open"]
+"""How a commitment stands at the end of the talk; only the first two are wanted."""
 
-Standing = Literal["standing", "corrected", "refused", "withdrawn", "replaced", "open"]
-"""How a commitment stands at the end of the talk. A corrected one holds, in its new words; only
-``standing`` and ``corrected`` count as wanted. Other words took the place of a ``replaced`` one,
-and an ``open`` one was never answered."""
-
-EndReason = Literal["refused", "withdrawn", "replaced", "unanswered"]
-
-Stance = Literal["yes", "partial", "no", "unsure", "delegate", "clarify", "none"]
-"""How an answer takes up what was put forward."""
+Outcome = Literal["accepted", "changed", "refused", "withdrawn"]
+OpenReason = Literal["unanswered", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,92 +31,56 @@ class Utterance:
     text: str
     side: Side
     question: bool
-    first: bool
-    """The first sentence of its message, where an answer would be."""
     start: int = 0
     end: int = 0
     """Its place in the message's text, in characters."""
     speaker: str = ""
-    acts: tuple[Act, ...] = ()
-    item: bool = False
-    """An item of a list, under the words before it."""
-    number: int | None = None
-    heading: str = ""
+    at: int = 0
+    of: int = 1
+    """Its number in its message, and how many there are."""
+    asked: Utterance | None = None
+    """Of the client's: the last sentence of the analyst before the answer."""
+    marks: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Of the client's: how likely it wants, accepts, refuses, … (``marks.MARKS``)."""
 
     @property
     def place(self) -> tuple[int, int]:
         return self.message, self.start
 
-    @property
-    def asked(self) -> bool:
-        return self.side == "analyst"
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a clause says what is wanted."""
-
-    predicate: str
-    """What is left of it without who, and without the words for *must* or *want*."""
-    shape: str
-    """said (by a cue), imperative, present, fragment, state."""
-    cue: str | None = None
-    kind: str | None = None
-    strength: float = 0.0
-    priority: str = "should"
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A message that a commitment rests on, and what was done with it there."""
-
-    message: int
-    act: SourceAct
+    def mark(self, *names: str) -> float:
+        return sum(self.marks.get(name, 0.0) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Why a commitment no longer stands, and the words that ended it."""
+    """The words that ended a commitment."""
 
-    reason: EndReason
     message: int
     words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """What somebody said that may count as wanted, and what became of it.
+    """What somebody said that may count as wanted, and what became of it."""
 
-    Said by the client, or by the analyst and then accepted, refused or left open.
-    """
-
+    kind: Kind
     sentence: Utterance
     """The sentence as it was said; who said it, and where."""
     text: str
-    """The words as they hold at the end, without what only keeps the talk going."""
-    reading: Reading
-    question: Utterance | None
-    """What it answers."""
-    sources: tuple[Source, ...]
+    """How it is put down."""
+    shape: str
+    """By which shape; ``told`` is word for word."""
+    messages: tuple[int, ...]
+    answer: tuple[Utterance, ...]
+    """The client's sentences by which it stands or falls."""
+    accepted: float = 0.0
+    """Of the analyst's: how likely the answer accepts it."""
     state: Standing = "standing"
     ended_by: Ending | None = None
-    actor: str = "System"
-    details: tuple[str, ...] = ()
-    """Further sentences that only add to it."""
-    features: dict[str, float] = field(default_factory=dict)
-    """What speaks for and against it, for its confidence."""
+    undone: float = 0.0
+    """How likely a later sentence takes it back."""
     keep: float = 0.0
-
-    @property
-    def messages(self) -> tuple[int, ...]:
-        """The messages to cite: all but those that only summed it up."""
-        return tuple(sorted({each.message for each in self.sources if each.act != "repeated"}))
-
-    @property
-    def in_other_words(self) -> bool:
-        """Proposed, and answered by the client in words of their own that do not refuse it."""
-        taken_up = any(each.act == "accepted" for each in self.sources)
-        return self.state == "replaced" and taken_up
+    """How likely a reader could use it."""
 
     @property
     def wanted(self) -> bool:
@@ -137,48 +88,8 @@ class Commitment:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """How what was said is put down."""
-
-    text: str
-    """The action."""
-    said: str
-    """The whole of it as it was said, without hums."""
-    who: str = ""
-    condition: str | None = None
-    quoted: bool = False
-    """Word for word."""
-    asked: bool = False
-    """A question with its short answer."""
-
-    @property
-    def in_full(self) -> str:
-        return f"{self.who} {self.text} {self.condition or ''}"
-
-
-Evidence = Literal["worded", "told", "untold"]
-"""What the rules know of its stance: words that say that it is to be so, or that agree; none, as
-in most of what is told; or not even that the answer is one."""
-
-
-class Candidate(NamedTuple):
-    """What may be a requirement."""
-
-    commitment: Commitment
-    said: Statement
-    question: str = ""
-    answer: str = ""
-    """The client's words by which it stands or falls, and what they answer."""
-    evidence: Evidence = "worded"
-
-
-OpenReason = Literal["unanswered", "undecided", "named"]
-Outcome = Literal["accepted", "chosen", "changed", "refused", "withdrawn"]
-
-
-@dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """What was asked, or named as unsettled, and has no answer at the end."""
+    """What was asked and has no answer at the end."""
 
     question: Utterance
     reason: OpenReason
@@ -202,7 +113,6 @@ class ExtractionState(TypedDict, total=False):
     commitments: list[Commitment]  # settle: all of them, each with how it stands at the end
     open_questions: list[OpenQuestion]  # settle
     decisions: list[Decision]  # settle, in the order of their turns
-    candidates: int  # select: what was looked at
-    kept: list[Candidate]  # select: what a reader likely lists
+    kept: list[Commitment]  # select: what a reader can likely use
     drafts: list[Requirement]  # word
     requirements: list[Requirement]  # finish

@@ -1,0 +1,225 @@
+"""What was put forward in a talk, and how each of it stands at its end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from pipelines.requirements.extraction import shapes
+from pipelines.requirements.extraction.shapes import Worded
+from pipelines.requirements.extraction.state import (
+    Commitment,
+    Decision,
+    Ending,
+    OpenQuestion,
+    Utterance,
+)
+from pipelines.requirements.extraction.turns import turns
+from pipelines.requirements.text import content_words, overlap, tokens
+from pipelines.types import Encoder
+
+ACCEPTED, REFUSED, UNDECIDED = 0.5, 0.5, 0.5
+"""From where an answer accepts or refuses an offer, or leaves its question open."""
+UNDOES, ABOUT, SURELY = 0.35, 0.3, 0.3
+"""How likely a sentence takes something back, how much it has to do with what it takes back, and
+from which product of the two on that is sure."""
+LEAST_OFFERED = 3
+_POINTS_BACK = re.compile(
+    r"(?:is|does|would|did|do) (?:this|that|it|i|you|we)\b.{0,30}\b(?:right|correct|ok|okay|so|"
+    r"complete|match|fit|agree|understand\w*|work|fine)\b|"
+    r"(?:right|correct|agreed|okay|ok|yes|fair|true)\?",
+    re.I,
+)
+_LEAVES_OUT = re.compile(r"\b(?:leave|drop|skip|forget|omit|strike|without)\b", re.I)
+_FIGURE = re.compile(
+    r"(?<![\w.,])(?:\d+(?:[.,:]\d+)*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"fifteen|twenty|thirty|forty|fifty|sixty|ninety|hundred)(?![\w%])",
+    re.I,
+)
+_NOT_THAT = re.compile(rf"\bnot\s+{_FIGURE.pattern}", re.I)
+
+
+class Settled(NamedTuple):
+    commitments: list[Commitment]
+    open_questions: list[OpenQuestion]
+    decisions: list[Decision]
+
+
+def settled(spoken: Sequence[Utterance], encoder: Encoder) -> Settled:
+    """``spoken`` has its marks."""
+    commitments, decisions, left_open = [], [], []
+    of_talk = turns(spoken)
+    for asked, turn in zip([(), *of_talk], [*of_talk, ()], strict=True):
+        if asked and asked[0].side == "analyst":
+            for offer in offers(asked, turn):
+                commitments.append(offer)
+                decisions += _decided(offer)
+            left_open += _left_open(asked, turn)
+        if turn and turn[0].side == "client":
+            commitments += own(turn)
+    commitments = taken_back(commitments, spoken, encoder)
+    decisions += [
+        Decision(each.text, "changed" if each.wanted else "withdrawn", _words(each, spoken))
+        for each in commitments
+        if each.state in {"corrected", "withdrawn"}
+    ]
+    decisions.sort(key=lambda each: each.answer.place)
+    return Settled(commitments, left_open, decisions)
+
+
+def _words(commitment: Commitment, spoken: Sequence[Utterance]) -> Utterance:
+    ending = commitment.ended_by
+    said = (each for each in spoken if ending and each.message == ending.message)
+    return next((one for one in said if ending and one.text == ending.words), commitment.sentence)
+
+
+# --- the analyst's offers -----------------------------------------------------------------------
+
+
+def offers(asked: Sequence[Utterance], answer: Sequence[Utterance]) -> Iterator[Commitment]:
+    """What the analyst put forward, each with how likely the whole answer accepts it."""
+    last = asked[-1]
+    points_back = last.question and _POINTS_BACK.match(last.text)
+    accepted = acceptance(answer)
+    for each in asked:
+        if shapes.about_the_talk(each.text) or len(tokens(each.text)) < LEAST_OFFERED:
+            continue
+        proposed = each.question and not shapes.is_open(each.text)
+        told = not each.question and (each.at == each.of - 1 or points_back or len(asked) > 1)
+        if not (proposed or told) or (each is last and points_back):
+            continue
+        worded = shapes.of_offer(each.text)
+        if worded is None:
+            worded = Worded(shapes.sentence(shapes.tidy(each.text)), shapes.TOLD)
+        limit = max(answer, key=lambda one: one.mark("yes"), default=None)
+        if limit and proposed:
+            worded = shapes.with_limit(worded, limit.text)
+        yield Commitment(
+            kind="offer" if proposed else "summary",
+            sentence=each,
+            text=worded.text,
+            shape=worded.shape,
+            messages=tuple(dict.fromkeys((each.message, *(one.message for one in answer[:1])))),
+            answer=tuple(answer),
+            accepted=0.0 if _LEAVES_OUT.search(each.text) else accepted,
+            state=_standing(accepted, answer),
+            ended_by=_refusal(answer) if _standing(accepted, answer) == "refused" else None,
+        )
+
+
+def acceptance(answer: Sequence[Utterance]) -> float:
+    """From its first sentence to its last, each may accept, or end what was accepted."""
+    likely = 0.0
+    for each in answer:
+        ends = each.mark("no", "later", "undo") + 0.5 * each.mark("maybe")
+        likely = likely * (1 - ends) + (1 - likely) * each.mark("yes")
+    return likely
+
+
+def _standing(accepted: float, answer: Sequence[Utterance]) -> str:
+    if accepted >= ACCEPTED:
+        return "standing"
+    refused = max((each.mark("no", "later") for each in answer), default=0.0)
+    return "refused" if refused >= REFUSED else "open"
+
+
+def _refusal(answer: Sequence[Utterance]) -> Ending:
+    said = max(answer, key=lambda each: each.mark("no", "later"))
+    return Ending(said.message, said.text)
+
+
+def _decided(offer: Commitment) -> Iterator[Decision]:
+    if offer.kind == "offer" and offer.state in {"standing", "refused"}:
+        mark = ("yes",) if offer.state == "standing" else ("no", "later")
+        answer = max(offer.answer, key=lambda each: each.mark(*mark))
+        outcome = "accepted" if offer.state == "standing" else "refused"
+        yield Decision(offer.sentence.text.rstrip("?! "), outcome, answer, offer.sentence)
+
+
+def _left_open(asked: Sequence[Utterance], answer: Sequence[Utterance]) -> Iterator[OpenQuestion]:
+    last = asked[-1]
+    if not last.question or shapes.about_the_talk(last.text):
+        return
+    if not answer:
+        yield from (OpenQuestion(each, "unanswered") for each in asked if each.question)
+        return
+    unsure = max(answer, key=lambda each: each.mark("maybe"))
+    if unsure.mark("maybe") >= UNDECIDED and acceptance(answer) < ACCEPTED:
+        yield OpenQuestion(last, "undecided", unsure)
+
+
+# --- the client's own sentences -----------------------------------------------------------------
+
+
+def own(turn: Sequence[Utterance]) -> Iterator[Commitment]:
+    for each in turn:
+        if not tokens(shapes.tidy(each.text)):
+            continue
+        worded, kind = shapes.of_statement(each.text), "own"
+        messages = (each.message,)
+        if each.asked and each.asked.question and shapes.is_fragment(each.text):
+            joined = shapes.of_answer(each.text, each.asked.text)
+            if joined and not shapes.about_the_talk(each.asked.text):
+                worded, kind = joined, "answer"
+                messages = (each.asked.message, each.message)
+        yield Commitment(kind, each, worded.text, worded.shape, messages, (each,))
+
+
+# --- what is taken back or changed --------------------------------------------------------------
+
+
+def taken_back(
+    commitments: Sequence[Commitment], spoken: Sequence[Utterance], encoder: Encoder
+) -> list[Commitment]:
+    """Each sentence that takes something back ends or changes what it is most about."""
+    found = list(commitments)
+    undoing = [each for each in spoken if each.mark("undo") >= UNDOES]
+    if not undoing or not found:
+        return found
+    said = encoder.encode([each.text for each in found])
+    for each, vector in zip(undoing, encoder.encode([u.text for u in undoing]), strict=True):
+        about = [
+            _about(one, each, float(own_vector @ vector))
+            for one, own_vector in zip(found, said, strict=True)
+        ]
+        best = max(range(len(found)), key=lambda at: (about[at], found[at].sentence.place))
+        if about[best] >= ABOUT:
+            found[best] = _ended(found[best], each, about[best])
+    return found
+
+
+def _about(earlier: Commitment, undoing: Utterance, alike: float) -> float:
+    """How much it has to do with what was said before; nothing with what comes later."""
+    if earlier.sentence.place >= undoing.place or not earlier.wanted:
+        return 0.0
+    common = overlap(content_words(undoing.text), content_words(earlier.text))
+    return max(alike, 0.0) * 0.6 + 0.4 * common
+
+
+def _ended(earlier: Commitment, undoing: Utterance, about: float) -> Commitment:
+    text = amended(earlier.text, undoing.text)
+    ending = Ending(undoing.message, undoing.text)
+    if text:
+        messages = tuple(sorted({*earlier.messages, undoing.message}))
+        return replace(earlier, text=text, state="corrected", messages=messages, ended_by=ending)
+    undone = max(earlier.undone, about * undoing.mark("undo"))
+    if undone >= SURELY:
+        return replace(earlier, undone=undone, state="withdrawn", ended_by=ending)
+    return replace(earlier, undone=undone)
+
+
+def amended(text: str, correction: str) -> str | None:
+    """With its one figure exchanged for the one of the correction.
+
+    Examples
+    --------
+    >>> amended("The system should wait ten minutes.", "No, make that five.")
+    'The system should wait five minutes.'
+    """
+    new = _FIGURE.findall(_NOT_THAT.sub("", correction))
+    old = _FIGURE.findall(text)
+    if len(new) == len(old) == 1 and new != old:
+        return _FIGURE.sub(lambda _: new[0], text)
+    return None
