@@ -23,7 +23,7 @@ from pipelines import trained_on
 from pipelines.encoder import MiniLM
 from pipelines.requirements.extraction import chosen, marks, nodes, turns
 from pipelines.requirements.extraction.marks import MARKS, WEIGHTS, Floats, Model
-from pipelines.requirements.extraction.state import Commitment, Utterance
+from pipelines.requirements.extraction.state import Utterance
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.requirements.text import spans
 from pipelines.testing import same_conversation
@@ -37,6 +37,8 @@ MARKS_LIKE_LARGE, CHOSEN_LIKE_LARGE = 0.12, 0.1
 """How little small weights are preferred (C of scikit-learn)."""
 NEAR = 0.6
 """Similarity to something wanted that rests on a common message."""
+UNWANTED = 3.0
+"""How much what a careless reader would list counts, beside what is merely useless."""
 _PIECE = re.compile(r"\{(\w+)\}\s*")
 _LISTED = re.compile(r"(?:R|N\((?P<kind>[\w -]+)\)): (?P<text>.+) \[(?P<at>[\d, ]+)\]")
 
@@ -129,23 +131,23 @@ def fit_marks(talks: Sequence[Talk], encoder: Encoder) -> Model:
     return Model(vocabulary, _solved(rows, truth, MARKS, MARKS_LIKE_LARGE))
 
 
-def _solved(rows: Floats, truth: Sequence[Any], classes: Sequence[Any], large: float) -> Floats:
+def _solved(
+    rows: Floats,
+    truth: Sequence[Any],
+    classes: Sequence[Any],
+    large: float,
+    counted: Sequence[float] | None = None,
+) -> Floats:
     """Logistic regression; a column for each class. The last input is the constant."""
     from sklearn.linear_model import LogisticRegression
 
-    fitted = LogisticRegression(C=large, max_iter=1000).fit(rows[:, :-1], truth)
+    fitted = LogisticRegression(C=large, max_iter=1000).fit(rows[:, :-1], truth, counted)
     weights = np.vstack([fitted.coef_.T, fitted.intercept_])
     order = [list(fitted.classes_).index(each) for each in classes] if len(classes) > 2 else [0]
     return weights[:, order]
 
 
 # --- whether it can be used ---------------------------------------------------------------------
-
-
-def commitments(talk: Talk, model: Model, encoder: Encoder) -> list[Commitment]:
-    state = nodes.read_talk({"case": talk.case})
-    state.update(nodes.settle_talk(state, encoder, model))
-    return [each for each in state["commitments"] if each.state not in {"refused", "withdrawn"}]
 
 
 def near(
@@ -174,22 +176,27 @@ class Rated(NamedTuple):
 
     rows: Floats
     usable: list[bool]
+    unwanted: list[bool]
 
 
 def rated(talk: Talk, model: Model, encoder: Encoder) -> Rated:
-    found = commitments(talk, model, encoder)
+    state = nodes.read_talk({"case": talk.case})
+    state.update(nodes.settle_talk(state, encoder, model))
+    found = nodes.not_ended(state["commitments"])
     texts, cited = [each.text for each in found], [each.messages for each in found]
     good = near(texts, cited, talk.wanted, encoder)
     bad = near(texts, cited, talk.unwanted, encoder)
-    rows = chosen.inputs(found, encoder) if found else np.zeros((0, 0))
-    return Rated(rows, [bool(g) and not (b and not g) for g, b in zip(good, bad, strict=True)])
+    rows = chosen.inputs(found, state["sentences"], encoder) if found else np.zeros((0, 0))
+    wrong = [bool(b) and not g for g, b in zip(good, bad, strict=True)]
+    return Rated(rows, [bool(g) for g in good], wrong)
 
 
 def fit_chosen(of_talks: Sequence[Rated]) -> Floats:
     some = [each for each in of_talks if each.usable]
     rows = np.vstack([each.rows for each in some])
     truth = [usable for each in some for usable in each.usable]
-    return _solved(rows, truth, (False, True), CHOSEN_LIKE_LARGE)[:, 0]
+    counted = [UNWANTED if wrong else 1.0 for each in some for wrong in each.unwanted]
+    return _solved(rows, truth, (False, True), CHOSEN_LIKE_LARGE, counted)[:, 0]
 
 
 class Fitted(NamedTuple):

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipelines.requirements.extraction.marks import MARKS, NOTHING, Floats, stored
-from pipelines.requirements.extraction.state import Commitment
+from pipelines.requirements.extraction.state import Commitment, Utterance
 from pipelines.requirements.text import tokens
 from pipelines.types import Encoder
 
-TEXT, QUESTION = 1.0, 0.5
+TEXT, QUESTION = 2.0, 1.0
 """How much the vectors count before anything is learned."""
 KINDS = ("own", "answer", "offer", "summary")
 SHAPES = (
@@ -45,18 +45,54 @@ _READS = tuple(
 )
 
 
-def likely(found: Sequence[Commitment], encoder: Encoder, weights: Floats) -> list[float]:
+def likely(
+    found: Sequence[Commitment], spoken: Sequence[Utterance], encoder: Encoder, weights: Floats
+) -> list[float]:
     if not found:
         return []
-    totals = np.clip(inputs(found, encoder) @ weights, -30, 30)
+    totals = np.clip(inputs(found, spoken, encoder) @ weights, -30, 30)
     return [float(chance) for chance in 1 / (1 + np.exp(-totals))]
 
 
-def inputs(found: Sequence[Commitment], encoder: Encoder) -> Floats:
+def inputs(found: Sequence[Commitment], spoken: Sequence[Utterance], encoder: Encoder) -> Floats:
+    """A row for each: what it says, what was asked, how it stands and reads, what comes after."""
     text = encoder.encode([each.text for each in found])
     asked = encoder.encode([_question(each) for each in found])
     flags = np.array([_flags(each) for each in found])
-    return np.hstack([TEXT * text, QUESTION * asked, flags, np.ones((len(found), 1))])
+    taken_up = _taken_up(found, spoken, encoder)
+    around = np.array([_around(each, spoken) for each in found])
+    ones = np.ones((len(found), 1))
+    return np.hstack([TEXT * text, QUESTION * asked, flags, taken_up, around, ones])
+
+
+def _taken_up(found: Sequence[Commitment], spoken: Sequence[Utterance], encoder: Encoder) -> Floats:
+    """How near the analyst's next words come to it, and the client's later ones."""
+    said = encoder.encode([each.sentence.text for each in found])
+    vectors = encoder.encode([each.text for each in spoken]) if spoken else said[:0]
+    alike = said @ vectors.T
+    rows = []
+    for at, each in enumerate(found):
+        last = each.messages[-1]
+        soon, late = [0.0], [0.0]
+        for to, other in enumerate(spoken):
+            if other.side == "analyst" and last < other.message <= last + 2:
+                soon.append(float(alike[at, to]))
+            elif other.message > last:
+                late.append(float(alike[at, to]))
+        rows.append([2 * max(soon), max(late), 2 * float(np.mean(alike[at]))])
+    return np.array(rows)
+
+
+def _around(each: Commitment, spoken: Sequence[Utterance]) -> list[float]:
+    """The marks of the client's sentences right before and after."""
+    place = each.answer[-1].place if each.answer else each.sentence.place
+    own = [one for one in spoken if one.side == "client"]
+    before = [one for one in own if one.place < each.sentence.place][-1:]
+    after = [one for one in own if one.place > place][:1]
+    return [one.mark(name) for some in (before, after) for name in MARKS for one in some or _NOBODY]
+
+
+_NOBODY = [Utterance(-1, "", "client", False)]
 
 
 def _question(each: Commitment) -> str:

@@ -25,7 +25,7 @@ _SUBJECT = re.compile(
 )
 _CONDITION = re.compile(
     r"(?P<condition>(?:if|when|whenever|once|unless|as soon as|in case|after|before) [^,]{3,100}),"
-    r" (?P<action>.{12,})",
+    r" (?P<action>(?:(?!\b(?:would|could|was|were|had)\b).){12,})",
     re.I,
 )
 _TITLE_HEAD = re.compile(
@@ -39,7 +39,7 @@ _OF_SELF = re.compile(r"\b(?:i|my|me|we|our|us)\b", re.I)
 
 def requirement_of(one: Commitment, said: Sequence[Utterance]) -> Requirement:
     earlier = [each.text for each in said if each.place < one.sentence.place]
-    found = _CONDITION.fullmatch(one.text)
+    found = _CONDITION.fullmatch(one.text) if one.shape not in {TOLD, ASKED} else None
     action = upper_first(found["action"]) if found else one.text
     return {
         "title": title_of(action),

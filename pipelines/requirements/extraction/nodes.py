@@ -53,12 +53,16 @@ def settle_talk(
 
 def select(state: ExtractionState, deps: Deps) -> ExtractionState:
     """Keep what a reader can likely use; of what rests on the same words, the likeliest."""
-    found = [each for each in state["commitments"] if each.state not in {"refused", "withdrawn"}]
+    found = not_ended(state["commitments"])
     weights = deps.weights.chosen if deps.weights else chosen.shipped()
-    chances = chosen.likely(found, deps.encoder, weights)
+    chances = chosen.likely(found, state["sentences"], deps.encoder, weights)
     rated = [replace(each, keep=chance) for each, chance in zip(found, chances, strict=True)]
     kept = [each for each in rated if each.keep >= deps.min_keep]
     return {"kept": without_doubles(kept)}
+
+
+def not_ended(commitments: Sequence[Commitment]) -> list[Commitment]:
+    return [each for each in commitments if each.state not in {"refused", "withdrawn"}]
 
 
 def without_doubles(kept: Sequence[Commitment]) -> list[Commitment]:

@@ -157,7 +157,7 @@ def own(turn: Sequence[Utterance]) -> Iterator[Commitment]:
     for each in turn:
         if not tokens(shapes.tidy(each.text)):
             continue
-        worded, kind = shapes.of_statement(each.text), "own"
+        worded, kind = shapes.of_statement(each.text, each.asked.text if each.asked else ""), "own"
         messages = (each.message,)
         if each.asked and each.asked.question and shapes.is_fragment(each.text):
             joined = shapes.of_answer(each.text, each.asked.text)
@@ -220,6 +220,8 @@ def amended(text: str, correction: str) -> str | None:
     """
     new = _FIGURE.findall(_NOT_THAT.sub("", correction))
     old = _FIGURE.findall(text)
+    if len(new) == 2 and len(old) == 1 and old[0] in new:  # "no, ten is long, make it five"
+        new.remove(old[0])
     if len(new) == len(old) == 1 and new != old:
         return _FIGURE.sub(lambda _: new[0], text)
     return None

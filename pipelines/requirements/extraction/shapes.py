@@ -43,7 +43,9 @@ _OPENER = re.compile(
     r"what (?:i|we) (?:do |really |would |'d )*(?:need|want|like)(?: (?:most|then))? is(?: that)?|"
     r"what matters(?: to (?:me|us))? is(?: that)?|"
     r"(?:the )?(?:main|most important|only|other) thing(?: i (?:need|want))? is(?: that)?|"
-    r"it(?:'s| is) (?:important|essential|crucial|vital) that)(?![\w'-])[,.:;!…–-]*\s+|"
+    r"just (?:so i have it right|to be sure|to check)|to (?:sum up|recap|confirm)|in short|"
+    r"(?:let me|i) (?:repeat|recap|confirm|sum (?:it )?up)|noted|understood|got it|last(?=,)|"
+    r"it(?:'s| is) (?:important|essential|vital) that)(?![\w'-])[,.:;!…–-]*\s+|"
     r"(?:no|nope|nah|not really|never)[,.;:!…–-]+\s+)",
     re.I,
 )
@@ -131,7 +133,8 @@ def _of_system(what: str) -> str:
 # --- verbs --------------------------------------------------------------------------------------
 
 _ADVERBS = frozenset(
-    ["also", "only", "just", "always", "never", "automatically", "still", "then", "not", "ever", "even", "simply", "really", "please", "directly", "immediately", "actively", "first", "later", "already", "rather"]
+    {"also", "only", "just", "always", "never", "automatically", "still", "then", "not", "ever"}
+    | {"even", "simply", "really", "please", "directly", "immediately", "first", "later", "rather"}
 )
 
 
@@ -145,13 +148,22 @@ def is_verb(word: str) -> bool:
 
 
 def _imperative(text: str) -> bool:
-    spoken = tokens(text)
-    while spoken and spoken[0].lower() in _ADVERBS:
+    spoken = text.split()
+    while spoken and spoken[0].lower() in _ADVERBS - {"not"}:
         spoken = spoken[1:]
-    return len(spoken) > 1 and is_verb(spoken[0]) and spoken[1].lower() not in _AUXILIARIES
+    if len(spoken) < 2 or not is_verb(spoken[0]):
+        return False
+    if spoken[0].lower() in _NOUNS and spoken[1].lower() not in words("determiners"):
+        return False
+    return spoken[1].lower().strip(",") not in _AUXILIARIES | {"of", "and", "or", "than"}
 
 
-_AUXILIARIES = frozenset(["is", "are", "was", "were", "has", "have", "had", "will", "would", "can", "could", "must", "should"])
+_NOUNS = frozenset({"text", "sound", "time", "look", "say", "see", "point", "book", "help", "back"})
+"""Verbs that are rather something else where a sentence begins with them, but for its article."""
+_AUXILIARIES = frozenset(
+    {"is", "are", "was", "were", "has", "had", "will", "would", "can", "could", "must", "should"}
+    | {"have"}
+)
 
 
 def verb_at(spoken: list[str]) -> int:
@@ -162,9 +174,13 @@ def verb_at(spoken: list[str]) -> int:
             continue
         if word in _ADVERBS and at + 1 < len(spoken) and is_verb(spoken[at + 1].strip(",;:")):
             return at
-        if is_verb(word):
+        following = spoken[at + 1].lower().strip(",;:") if at + 1 < len(spoken) else ""
+        if is_verb(word) and not (is_verb(following) and following not in _HELPING):
             return at
     return 0
+
+
+_HELPING = frozenset({"have", "be", "do", "help", "let", "need", "text", "book", "order", "list"})
 
 
 def _subject(who: str) -> str:
@@ -265,9 +281,9 @@ _RULES: tuple[Rule, ...] = (
 )
 
 
-def of_statement(said: str) -> Worded:
+def of_statement(said: str, question: str = "") -> Worded:
     """What the client says."""
-    text = without_reason(tidy(said))
+    text = named(without_reason(tidy(said)), question)
     bare = text.rstrip(".!?… ")
     for name, pattern, build in _RULES:
         found = pattern.fullmatch(bare)
@@ -278,6 +294,20 @@ def of_statement(said: str) -> Worded:
         return Worded(sentence(_order(found)), "order") if found else Worded(sentence(bare), TOLD)
     shape = "rule" if _DIRECTS.search(bare) else TOLD
     return Worded(sentence(bare), shape)
+
+
+def named(text: str, question: str) -> str:
+    """With the subject of the question for the pronoun that the answer begins with."""
+    found = _PRONOUN.match(text)
+    asked = _INVERTED.fullmatch(tidy(question).rstrip("?.!… ")) if found else None
+    spoken = asked["rest"].split() if asked else []
+    who = " ".join(spoken[: verb_at(spoken)])
+    if not found or not who or who.lower() in {"it", "they", "you", "we", "i", "this", "that"}:
+        return text
+    return f"{upper_first(who)} {text[found.end() :]}"
+
+
+_PRONOUN = re.compile(r"(?:it|they) (?=must|should|has to|have to|needs? to|can|may|ought)", re.I)
 
 
 def _verbal(name: str, found: re.Match[str]) -> bool:
@@ -292,9 +322,17 @@ def is_fragment(said: str) -> bool:
     """A short answer that says nothing without its question."""
     text = tidy(said)
     spoken = tokens(text)
-    if not spoken or len(spoken) > LONGEST_FRAGMENT:
+    if not spoken or len(spoken) > LONGEST_FRAGMENT or spoken[0].lower() in _WHO_TELLS:
         return False
-    return not _FINITE.search(text) and not _imperative(text)
+    return not (_FINITE.search(text) or _PAST.search(text) or _imperative(text))
+
+
+_WHO_TELLS = frozenset({"i", "we", "they", "he", "she", "you", "it", "nobody", "everybody"})
+_PAST = re.compile(
+    r"\b(?:came|died|went|got|told|said|had|sat|took|gave|made|lost|found|kept|saw|rang|tried)\b|"
+    r"\b(?:i|we|they|he|she|you|people|customers) \w+",
+    re.I,
+)
 
 
 # --- what the analyst offers --------------------------------------------------------------------
@@ -352,10 +390,22 @@ def of_offer(question: str) -> Worded | None:
         return Worded(sentence(_of_system(text)), "summary")
     what = _BARE_THING.fullmatch(text)
     if what and not _FINITE.search(text) and len(tokens(text)) <= LONGEST_FRAGMENT:
-        return Worded(sentence(f"There should be {_of_system(_lower(what['what']))}"), "thing")
+        if _names_thing(what["what"]):
+            return Worded(sentence(f"There should be {_of_system(_lower(what['what']))}"), "thing")
+        return None
     if what and _FINITE.search(text) and not is_open(text):
         return Worded(sentence(_of_system(text)), "summary")
     return None
+
+
+def _names_thing(text: str) -> bool:
+    """It begins as what can be there does."""
+    spoken = [word.lower() for word in tokens(text)]
+    head = spoken[0]
+    if head in words("determiners") - {"no", "both", "all", "every", "each"}:
+        return head not in {"the", "this", "that"} or len(spoken) > 2
+    dull = words("prepositions") | words("pronouns") | words("auxiliaries") | _ADVERBS
+    return head not in dull and not head.endswith(("ed", "ing", "ly")) and not head[0].isdigit()
 
 
 def _lower(text: str) -> str:
@@ -394,11 +444,14 @@ def _objects(what: str) -> str:
 
 # --- a question with its short answer -----------------------------------------------------------
 
-_WHO = re.compile(rf"who(?: else)? {_MODAL} (?:be able to )?(?P<what>.+)", re.I)
-_WHAT = re.compile(rf"(?:and )?what(?: else)? {_MODAL} (?P<rest>.+)", re.I)
+_WHO = re.compile(rf"(?:and )?who(?: else)? {_MODAL} (?:be able to )?(?P<what>.+)", re.I)
+_WHAT = re.compile(
+    r"(?:and )?what(?: else)? (?P<modal>should|shall|must|would|do(?= you (?:want|need))) (?P<rest>.+)",
+    re.I,
+)
 _HOW = re.compile(
-    rf"(?:and )?(?P<how>how \w+|how|when|where|by when|at what \w+|which [\w ]+?|what [\w ]+?)"
-    rf" {_MODAL} (?P<rest>.+)",
+    r"(?:and )?(?P<how>how \w+|how|when|where|by when|at what \w+|which [\w ]+?|what [\w ]+?)"
+    r" (?P<modal>should|shall|must|may|can|could|would|will|might) (?P<rest>.+)",
     re.I,
 )
 
@@ -425,12 +478,10 @@ def _by_whom(found: re.Match[str], own: str) -> str:
 
 
 def _does_what(found: re.Match[str], own: str) -> str | None:
-    spoken = found["rest"].split()
-    at = verb_at(spoken)
-    if not at or spoken[-1].lower() == "do":
+    if found["rest"].lower().split()[-1] == "do":
         return None
-    who, what = _subject(" ".join(spoken[:at])), " ".join(spoken[at:])
-    return f"{who} should {_objects(what)} {_lower(_of_system(own))}"
+    told = _turned(found["modal"].lower(), found["rest"])
+    return f"{told} {_lower(_of_system(own))}" if told else None
 
 
 def _does_how(found: re.Match[str], own: str) -> str | None:
@@ -441,8 +492,9 @@ def _does_how(found: re.Match[str], own: str) -> str | None:
 # --- what an answer adds to an offer ------------------------------------------------------------
 
 _LIMIT = re.compile(
-    r"\b(?P<limit>(?:but (?:only|not)|only|as long as|provided|unless|except|if|when|so long as|"
-    r"with|without|up to|at most|at least|within|after|before|until|for|by|in|on|between) .+)",
+    r"(?:^|[,;:–-] *|\bbut )(?P<limit>(?:but (?:only|not)|only|as long as|provided|unless|except|"
+    r"so long as|up to|at most|at least|within|not (?:for|to|in|by|on|after|before)|if (?!i\b|you\b)|"
+    r"in addition) .+)",
     re.I,
 )
 
@@ -451,11 +503,14 @@ def with_limit(offer: Worded, answer: str) -> Worded:
     """The offer with the limit under which it was accepted."""
     own = without_reason(tidy(answer)).rstrip(".!?… ")
     found = _LIMIT.search(own)
-    short = len(tokens(own)) <= LONGEST_FRAGMENT
-    if found and short and len(tokens(found["limit"])) >= 2:
-        limit = found["limit"]
-    elif short and tokens(own) and is_fragment(own):
-        limit = own
-    else:
+    limit = found["limit"] if found else own
+    short = 2 <= len(tokens(limit)) <= LONGEST_FRAGMENT
+    if not short or not (found or _adds(own)):
         return offer
     return Worded(sentence(f"{offer.text.rstrip('.')}, {_lower(_of_system(limit))}"), "limit")
+
+
+def _adds(own: str) -> bool:
+    """Nothing but where, when or how."""
+    head = tokens(own)[0].lower()
+    return is_fragment(own) and (head in words("prepositions") or head[0].isdigit())
