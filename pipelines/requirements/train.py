@@ -3,7 +3,8 @@
     python -m pipelines.requirements.train [--evaluate] [--texts-only]
 
 Read are the talks of ``fixtures/wordings/marked.txt``: four writers marked every sentence of the
-client and wrote down what is wanted, and what a careless reader would list. What was read is noted
+client and wrote down what is wanted, and what a careless reader would list; and, for what can be
+used alone, the labeled talks of the demo and of ``fixtures/wordings/talks.jsonl``. What was read is noted
 next to the weights by its fingerprint; ``--texts-only`` notes it without training. ``--evaluate``
 prints how each writer's talks are read by weights that have not seen that writer.
 """
@@ -30,6 +31,12 @@ from pipelines.testing import same_conversation
 from pipelines.types import Case, Encoder, Message
 
 MARKED = Path(__file__).parents[2] / "fixtures" / "wordings" / "marked.txt"
+FIXTURES = MARKED.parents[1]
+LABELED = (
+    (FIXTURES / "demo" / "conversations.jsonl", FIXTURES / "demo" / "adjudicated.jsonl"),
+    (FIXTURES / "demo" / "conversations.jsonl", FIXTURES / "demo" / "labels" / "ana.jsonl"),
+    (FIXTURES / "wordings" / "talks.jsonl", FIXTURES / "wordings" / "gold.jsonl"),
+)
 TRAINED = "trained on "
 LEAST_SEEN = 4
 """Sentences in which a word or pair is found that the model knows."""
@@ -88,6 +95,43 @@ def _talk(lines: Sequence[str]) -> Talk:
     return Talk(
         Case(case_id=name, domain=domain, messages=tuple(messages)), pieces, wanted, unwanted
     )
+
+
+def read_all() -> list[Talk]:
+    return [*read_marked(), *read_labeled()]
+
+
+def read_labeled(files: Sequence[tuple[Path, Path]] = LABELED) -> list[Talk]:
+    """Talks of the split ``train`` of which people wrote down the requirements alone."""
+    talks: dict[str, Talk] = {}
+    for conversations, labels in files:
+        gold = {row["id"]: _labels(row) for row in _rows(labels)}
+        for row in _rows(conversations):
+            if row.get("split") == "train" and row["id"] in gold and row["id"] not in talks:
+                said = [(each["role"], each["content"]) for each in row["messages"]]
+                messages = tuple(
+                    Message(at, role, "", text) for at, (role, text) in enumerate(said)
+                )
+                case = Case(case_id=row["id"], domain=row["domain"], messages=messages)
+                talks[row["id"]] = Talk(case, {}, [*map(_listed, gold[row["id"]])], [])
+    return list(talks.values())
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
+
+
+def _labels(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """As one person wrote them; of an export what was decided, else the first answer."""
+    if "answers" not in row:
+        return list(row.get("requirements", []))
+    decided = [each["labels"] for each in row.get("decisions", [])]
+    return list((decided[-1] if decided else row["answers"][0]["labels"]).get("requirements", []))
+
+
+def _listed(label: Mapping[str, Any]) -> Listed:
+    text = f"{label['actor']} should {label['action']} {label.get('condition') or ''}"
+    return Listed(text.strip(), frozenset(label["source_messages"]), "")
 
 
 # --- the marks of sentences ---------------------------------------------------------------------
@@ -203,18 +247,20 @@ class Fitted(NamedTuple):
     """What is needed to leave talks out: marks without each writer, and what they give."""
 
     talks: list[Talk]
+    whole: Model
     without: dict[str, Model]
     rated: list[Rated]
 
 
 def prepared(talks: Sequence[Talk], encoder: Encoder) -> Fitted:
-    writers = sorted({talk.writer for talk in talks})
+    marked = [talk for talk in talks if talk.pieces]
+    whole = fit_marks(marked, encoder)
     without = {
-        name: fit_marks([talk for talk in talks if talk.writer != name], encoder)
-        for name in writers
+        name: fit_marks([talk for talk in marked if talk.writer != name], encoder)
+        for name in sorted({talk.writer for talk in marked})
     }
-    found = [rated(talk, without[talk.writer], encoder) for talk in talks]
-    return Fitted(list(talks), without, found)
+    found = [rated(talk, without.get(talk.writer, whole), encoder) for talk in talks]
+    return Fitted(list(talks), whole, without, found)
 
 
 def left_out(fitted: Fitted) -> dict[str, nodes.Weights]:
@@ -273,15 +319,16 @@ def figures(talks: Sequence[Talk], outputs: Outputs, encoder: Encoder) -> dict[s
     }
 
 
-def evaluate(talks: Sequence[Talk], encoder: Encoder, bars: Sequence[float]) -> Iterator[str]:
-    fitted = prepared(talks, encoder)
+def evaluate(read: Sequence[Talk], encoder: Encoder, bars: Sequence[float]) -> Iterator[str]:
+    fitted = prepared(read, encoder)
+    talks = [talk for talk in read if talk.pieces]
     yield f"marks right {accuracy(fitted, encoder):.3f}"
-    weights = left_out(fitted)
+    of_writers = left_out(fitted)
     for bar in bars:
         outputs = {}
         for talk in talks:
             config = LocalConfig(min_keep=bar)
-            pipeline = RequirementsLocal(config, encoder, weights[talk.writer])
+            pipeline = RequirementsLocal(config, encoder, of_writers[talk.writer])
             outputs[talk.case.case_id] = pipeline.run(talk.case)["requirements"]
         yield f"from {bar}: {shown(figures(talks, outputs, encoder))}"
 
@@ -296,13 +343,19 @@ def shown(of: Mapping[str, float]) -> str:
 # --- what ships ---------------------------------------------------------------------------------
 
 
-def fit(talks: Sequence[Talk], encoder: Encoder) -> dict[str, Any]:
+def weights(talks: Sequence[Talk], encoder: Encoder) -> nodes.Weights:
+    """Fitted on all of these."""
     fitted = prepared(talks, encoder)
-    model = fit_marks(talks, encoder)
+    return nodes.Weights(fitted.whole, fit_chosen(fitted.rated))
+
+
+def fit(talks: Sequence[Talk], encoder: Encoder) -> dict[str, Any]:
+    """As it ships."""
+    fitted = weights(talks, encoder)
     return {
-        "vocabulary": list(model.vocabulary),
-        "marks": np.round(model.weights, 3).tolist(),
-        "chosen": np.round(fit_chosen(fitted.rated), 4).tolist(),
+        "vocabulary": list(fitted.marks.vocabulary),
+        "marks": np.round(fitted.marks.weights, 3).tolist(),
+        "chosen": np.round(fitted.chosen, 4).tolist(),
     }
 
 
@@ -330,7 +383,7 @@ def main() -> None:
     parser.add_argument("--evaluate", action="store_true", help="print how it reads, and no more")
     parser.add_argument("--texts-only", action="store_true", help="note what was read, and no more")
     options = parser.parse_args()
-    talks = read_marked()
+    talks = read_all()
     if options.evaluate:
         print("\n".join(evaluate(talks, MiniLM(), (0.2, 0.3, 0.4, 0.5))))
         return

@@ -78,22 +78,17 @@ def messages_of(row: dict[str, Any]) -> list[Message]:
     ]
 
 
-def test_the_demos_training_conversations_are_seen_by_what_learned_from_them() -> None:
+def test_the_marked_talks_are_seen_by_what_learned_from_them_and_the_demos_are_not() -> None:
+    marked = train.read_marked()
+    read = list(marked[0].case.messages)
     rows = [json.loads(line) for line in DEMO.read_text(encoding="utf-8").splitlines()]
-    seen = {
-        row["id"]: row
-        for row in rows
-        if registry.exposure("requirements-local", {}, messages_of(row)) == "seen"
-    }
-    train_row = next(iter(seen.values()))
 
-    assert {row["split"] for row in seen.values()} == {"train"}
-    assert {f"trained on {name}" for name in seen} == {
-        key for key in trained_on.keys(marks.WEIGHTS) if key.startswith("trained on demo-")
-    }
-    assert registry.exposure("requirements-agent", {}, messages_of(train_row)) == "seen"
+    assert trained_on.keys(marks.WEIGHTS) == {f"trained on {talk.case.case_id}" for talk in marked}
+    for name in ("requirements-local", "requirements-agent"):
+        assert registry.exposure(name, {}, read) == "seen"
+        assert {registry.exposure(name, {}, messages_of(row)) for row in rows} == {"unseen"}
     for name in ("nothing", "requirements-model"):
-        assert registry.exposure(name, {}, messages_of(train_row)) == "unseen"
+        assert registry.exposure(name, {}, read) == "unseen"
 
 
 @pytest.mark.parametrize(
@@ -169,33 +164,13 @@ def test_training_memory_on_a_test_item_ends_with_a_sentence_and_a_status(
             train_memory.main()
 
 
-def test_the_training_of_requirements_reads_no_copy_of_a_test_conversation(tmp_path: Path) -> None:
-    path = tmp_path / "conversations.jsonl"
-    rows = [
-        {
-            "id": name,
-            "domain": "x",
-            "split": split,
-            "messages": [{"role": "user", "content": each.text} for each in chat],
-        }
-        for name, chat, split in (("a", CHAT[:50], "train"), ("b", CHAT[:20], "test"))
-    ]
-    path.write_text("\n".join(map(json.dumps, rows)))
-
-    with pytest.raises(SystemExit, match="a is the same conversation as b of the split test"):
-        train.read_cases(path, "train")
-    path.write_text(json.dumps(rows[0]))
-    assert [case.case_id for case in train.read_cases(path, "train")] == ["a"]
-
-
 def test_training_requirements_notes_what_it_read_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weights = tmp_path / "weights.json"
     monkeypatch.setattr(train, "WEIGHTS", weights)
-    first, second = train.read_cases(DEMO, "train")[:2]
+    first, second = train.read_marked()[:2]
 
-    train.note_training([first, second], [first.case_id])
-    assert trained_on.keys(weights) == {f"trained on {first.case_id}"}
-    train.note_training([second], [second.case_id])
-    assert trained_on.keys(weights) == {f"trained on {second.case_id}"}
+    for talk in (first, second):
+        train.note_training([talk])
+        assert trained_on.keys(weights) == {f"trained on {talk.case.case_id}"}

@@ -19,8 +19,8 @@ FUNCTIONAL = "functional"
 TYPES = (FUNCTIONAL, "non-functional", "interface", "data", "security", "constraint")
 TYPE_ENOUGH = 4  # words of a type, by weight: a sure one never decides alone
 _SUBJECT = re.compile(
-    r"(?:[^,]{1,60}, )?(?P<who>[\w'-]+(?: [\w'-]+){0,3}?) (?:must|should|shall|can|could|may|cannot|"
-    r"only|needs?|wants?|has to|have to|will|gets?)\b",
+    r"(?:[^,]{1,60}, )?(?P<who>[\w'-]+(?: [\w'-]+){0,3}?) (?:must|should|shall|can|could|may|"
+    r"cannot|only|needs?|wants?|has to|have to|will|gets?)\b",
     re.I,
 )
 _CONDITION = re.compile(

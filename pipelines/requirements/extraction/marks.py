@@ -25,7 +25,8 @@ WEIGHTS = Path(__file__).parent.parent / "weights.json"
 MARKS = ("want", "yes", "no", "later", "undo", "bad", "now", "maybe", "talk")
 """Asks for something; accepts, refuses, puts off what was offered; takes back what was said;
 complains; tells how things are; muses; courtesies and talk about the talk."""
-NOTHING = "-"
+NOTHING = "What should the software do?"
+"""What a sentence answers that nobody asked for."""
 SAID, ASKED, ANSWER, WORDS = 3.0, 1.5, 1.0, 0.7
 """How much each counts before anything is learned."""
 FLAGS = tuple(
@@ -129,7 +130,7 @@ def _answers(own: Sequence[Utterance]) -> list[str]:
 
 
 def _flags(each: Utterance) -> list[float]:
-    text, question = each.text, each.asked.text if each.asked else ""
+    text, question = each.text, _question(each)
     return [
         *(float(bool(flag.search(text))) for flag in FLAGS),
         *(float(bool(flag.search(question))) for flag in QUESTION_FLAGS),
@@ -140,7 +141,6 @@ def _flags(each: Utterance) -> list[float]:
         min(2.0, each.of / 4),
         min(2.0, len(text) / 80),
         float(len(text.split()) < 4),
-        float(not question),
     ]
 
 

@@ -9,10 +9,14 @@ import numpy as np
 
 from pipelines.requirements.extraction import chosen, fields, marks, settle, turns
 from pipelines.requirements.extraction.marks import Floats, Model
+from pipelines.requirements.extraction.shapes import TOLD
 from pipelines.requirements.extraction.state import Commitment, ExtractionState
 from pipelines.requirements.labels import Requirement
 from pipelines.requirements.validation.conflicts import conflict, stand_of
 from pipelines.types import Encoder
+
+ALONE = 1.3
+"""Share of the bar that counts for what has neither a plain shape nor a word for *must*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +61,22 @@ def select(state: ExtractionState, deps: Deps) -> ExtractionState:
     weights = deps.weights.chosen if deps.weights else chosen.shipped()
     chances = chosen.likely(found, state["sentences"], deps.encoder, weights)
     rated = [replace(each, keep=chance) for each, chance in zip(found, chances, strict=True)]
-    kept = [each for each in rated if each.keep >= deps.min_keep]
+    kept = [each for each in rated if each.keep >= deps.min_keep * _share_of_bar(each)]
     return {"kept": without_doubles(kept)}
 
 
+def _share_of_bar(each: Commitment) -> float:
+    return ALONE if each.kind == "own" and each.shape == TOLD else 1.0
+
+
 def not_ended(commitments: Sequence[Commitment]) -> list[Commitment]:
-    return [each for each in commitments if each.state not in {"refused", "withdrawn"}]
+    """Neither taken back nor an offer that nobody took up."""
+    return [
+        each
+        for each in commitments
+        if each.state not in {"refused", "withdrawn"}
+        and (each.sentence.side == "client" or each.accepted >= settle.LEAST_ACCEPTED)
+    ]
 
 
 def without_doubles(kept: Sequence[Commitment]) -> list[Commitment]:

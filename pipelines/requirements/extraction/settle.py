@@ -17,11 +17,16 @@ from pipelines.requirements.extraction.state import (
     Utterance,
 )
 from pipelines.requirements.extraction.turns import turns
+from pipelines.requirements.lexicon import words
 from pipelines.requirements.text import content_words, overlap, tokens
 from pipelines.types import Encoder
 
 ACCEPTED, REFUSED, UNDECIDED = 0.5, 0.5, 0.5
 """From where an answer accepts or refuses an offer, or leaves its question open."""
+AGAINST = 0.3
+"""How surely a sentence refuses an offer to which a short answer adds nothing."""
+LEAST_ACCEPTED = 0.2
+"""An offer that an answer accepts less surely is not put out, whatever speaks for it."""
 UNDOES, ABOUT, SURELY = 0.35, 0.3, 0.3
 """How likely a sentence takes something back, how much it has to do with what it takes back, and
 from which product of the two on that is sure."""
@@ -32,6 +37,26 @@ _POINTS_BACK = re.compile(
     r"(?:right|correct|agreed|okay|ok|yes|fair|true)\?",
     re.I,
 )
+_NO = re.compile(
+    r"(?:god |please |oh |hell |um+,? |well,? )?(?:no|nope|nah|nup|never)\b"
+    r"(?! (?:problem|doubt|more|less|later|question|brainer|objection|harm|one))(?!-)",
+    re.I,
+)
+_YES = re.compile(
+    r"(?:oh |well,? |ah,? )?(?:yes|yeah|yep|yup|sure|of course|absolutely|exactly|please do|"
+    r"definitely|correct)\b(?!.*\b(?:no|not|don't|won't|but)\b)",
+    re.I,
+)
+_CANNOT = re.compile(
+    r"\b(?:i|we|you|they|he|she|people|nobody|customers|users|drivers|staff) (?:still )?"
+    r"(?:can't|cannot|can not|couldn't)\b(?! be\b)|^nobody can\b(?! be\b)",
+    re.I,
+)
+_RULES = re.compile(
+    r"\b(?:should|must|shall|may|rules?|allow\w*|want|need\w*|only|never|can|could|would|will|who)\b",
+    re.I,
+)
+SURE_YES, SAID_YES = 0.5, 0.6
 _LEAVES_OUT = re.compile(r"\b(?:leave|drop|skip|forget|omit|strike|without)\b", re.I)
 _FIGURE = re.compile(
     r"(?<![\w.,])(?:\d+(?:[.,:]\d+)*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
@@ -112,6 +137,10 @@ def offers(asked: Sequence[Utterance], answer: Sequence[Utterance]) -> Iterator[
 def acceptance(answer: Sequence[Utterance]) -> float:
     """From its first sentence to its last, each may accept, or end what was accepted."""
     likely = 0.0
+    if answer and _NO.match(answer[0].text):
+        answer = [each for each in answer[1:] if each.mark("yes") >= SURE_YES]
+    elif answer and _YES.match(answer[0].text):
+        likely = SAID_YES
     for each in answer:
         ends = each.mark("no", "later", "undo") + 0.5 * each.mark("maybe")
         likely = likely * (1 - ends) + (1 - likely) * each.mark("yes")
@@ -155,16 +184,33 @@ def _left_open(asked: Sequence[Utterance], answer: Sequence[Utterance]) -> Itera
 
 def own(turn: Sequence[Utterance]) -> Iterator[Commitment]:
     for each in turn:
-        if not tokens(shapes.tidy(each.text)):
+        if all(word.lower() in words("openers") for word in tokens(each.text)):
+            continue
+        if _as_it_is(each):
             continue
         worded, kind = shapes.of_statement(each.text, each.asked.text if each.asked else ""), "own"
         messages = (each.message,)
         if each.asked and each.asked.question and shapes.is_fragment(each.text):
             joined = shapes.of_answer(each.text, each.asked.text)
-            if joined and not shapes.about_the_talk(each.asked.text):
+            against = max(one.mark("no", "later") for one in turn)
+            refused = (
+                joined
+                and joined.shape == "limit"
+                and against >= max(AGAINST, each.mark("want", "yes"))
+            )
+            if joined and not refused and not shapes.about_the_talk(each.asked.text):
                 worded, kind = joined, "answer"
                 messages = (each.asked.message, each.message)
         yield Commitment(kind, each, worded.text, worded.shape, messages, (each,))
+
+
+def _as_it_is(each: Utterance) -> bool:
+    """What people cannot do today is a complaint; where rules are asked for it is a ban."""
+    return bool(
+        _CANNOT.search(each.text)
+        and not _RULES.search(_CANNOT.sub("", each.text))
+        and not (each.asked and _RULES.search(each.asked.text))
+    )
 
 
 # --- what is taken back or changed --------------------------------------------------------------
@@ -218,8 +264,8 @@ def amended(text: str, correction: str) -> str | None:
     >>> amended("The system should wait ten minutes.", "No, make that five.")
     'The system should wait five minutes.'
     """
-    new = _FIGURE.findall(_NOT_THAT.sub("", correction))
-    old = _FIGURE.findall(text)
+    new = _FIGURE.findall(_NOT_THAT.sub("", correction).lower())
+    old = _FIGURE.findall(text.lower())
     if len(new) == 2 and len(old) == 1 and old[0] in new:  # "no, ten is long, make it five"
         new.remove(old[0])
     if len(new) == len(old) == 1 and new != old:

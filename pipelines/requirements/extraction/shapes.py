@@ -36,7 +36,7 @@ _TWICE = re.compile(r"\b([\w']+(?: [\w']+){0,2}),? \1\b", re.I)
 _OPENER = re.compile(
     r"^(?:(?:and|but|so|also|then|well|oh|ah|okay|ok|plus|besides|first|second|third|finally|"
     r"actually|honestly|yes|yeah|yep|ye|sure|right|exactly|please|look|listen|again|basically|"
-    r"ideally|obviously|maybe|perhaps|of course|oh and|in that case|as i said|by the way|that's why|"
+    r"ideally|obviously|maybe|perhaps|of course|oh and|in that case|as i said|by the way|"
     r"i think|i guess|i suppose|i mean|i'd say|i would say|you see|you know|to be honest|"
     r"on the other hand|above all|most of all|more importantly|let's say|one more thing|"
     r"another thing|one thing|at the very least|the thing is(?: that)?|"
@@ -65,7 +65,8 @@ _REASON = re.compile(
 )
 _DIRECTS = re.compile(
     r"\b(?:must|mustn't|should|shouldn't|shall|has to|have to|needs? to|ought to|may|can|cannot|"
-    r"can't|want|wants|need|needs|only|never|always|is to|are to|gets?|no more than|at (?:most|least))\b",
+    r"can't|want|wants|need|needs|only|never|always|is to|are to|gets?|no more than|"
+    r"at (?:most|least))\b",
     re.I,
 )
 _FINITE = re.compile(
@@ -155,7 +156,16 @@ def _imperative(text: str) -> bool:
         return False
     if spoken[0].lower() in _NOUNS and spoken[1].lower() not in words("determiners"):
         return False
+    if spoken[0].lower() in _TO_LISTENER or _FINITE.match(spoken[1]):
+        return False
     return spoken[1].lower().strip(",") not in _AUXILIARIES | {"of", "and", "or", "than"}
+
+
+_TO_LISTENER = frozenset(
+    {"hang", "wait", "imagine", "suppose", "note", "believe", "forgive", "excuse", "guess", "trust"}
+    | {"come", "thank", "want", "need", "had", "ask", "mind", "worry"}
+)
+"""What is said to the one who asks, not of the software."""
 
 
 _NOUNS = frozenset({"text", "sound", "time", "look", "say", "see", "point", "book", "help", "back"})
@@ -175,26 +185,35 @@ def verb_at(spoken: list[str]) -> int:
         if word in _ADVERBS and at + 1 < len(spoken) and is_verb(spoken[at + 1].strip(",;:")):
             return at
         following = spoken[at + 1].lower().strip(",;:") if at + 1 < len(spoken) else ""
-        if is_verb(word) and not (is_verb(following) and following not in _HELPING):
+        if is_verb(word) and not (word in _ALSO_NOUNS and is_verb(following)):
             return at
     return 0
 
 
-_HELPING = frozenset({"have", "be", "do", "help", "let", "need", "text", "book", "order", "list"})
+_ALSO_NOUNS = _NOUNS | frozenset(
+    {"list", "order", "report", "view", "map", "plan", "record", "request", "offer", "test"}
+    | {"message", "label", "check", "search", "schedule", "post", "review", "name", "number"}
+)
 
 
 def _subject(who: str) -> str:
     low = who.lower().strip()
-    if low in {"it", "this", "that", "you", "we", "the app", "the system", "app", "system"}:
-        return {"it": "it", "this": "this", "that": "that", "you": "users"}.get(low, "the system")
-    return "users" if low in {"i", "one", "people"} else _of_system(who)
+    if low in {"it", "this", "that"}:
+        return low
+    if low == "we":
+        return "the system"
+    return "users" if low in {"i", "you", "one", "people"} else _of_system(who)
 
 
 # --- the client's own sentences -----------------------------------------------------------------
 
-_WISH = (
-    r"(?:i|we)(?:'d| would)?(?: (?:do|really|just|only|also|still|then|definitely|actually))*"
-    r" (?P<wish>want|need|like|love|prefer|wish for|expect|insist on|have to have|must have)"
+_WISHES = (
+    r"(?:(?:i|we)(?:'d| would| should)?|(?=want|need)|(?:would|'d)(?= like))"
+    r"(?: (?:do|really|just|only|also|still|then|definitely|actually))*"
+    r" ?(?P<wish>{})"
+)
+_WISH = _WISHES.format(
+    "want|need|like|love|prefer|wish for|expect|insist on|have to have|must have"
 )
 
 
@@ -255,11 +274,13 @@ def _rule(name: str, pattern: str, build: Callable[[re.Match[str]], str]) -> Rul
 
 
 _RULES: tuple[Rule, ...] = (
-    _rule("need", rf"{_WISH.replace('want|need', 'need')} to (?P<what>(?!be\b).+)", _need),
+    _rule("need", rf"{_WISHES.format('need')} to (?P<what>(?!be\b).+)", _need),
     _rule("wish", rf"{_WISH} to (?:be able to )?(?P<what>.+)", _plain_wish),
     _rule("whose", rf"{_WISH} (?P<who>[^,.;]{{2,50}}?) to (?P<what>[a-z'-]+\b.*)", _of_somebody),
     _rule(
-        "so", rf"{_WISH} (?P<who>it|them|this|that|everything)(?: to be)? (?P<what>.+)", _to_be_so
+        "so",
+        rf"{_WISH} (?P<who>it|them|this|that|everything)(?: to be)? (?P<what>(?!if\b|when\b).+)",
+        _to_be_so,
     ),
     _rule("thing", rf"{_WISH} (?P<what>(?!(?:that|it|this|them|to|you|him|her)\b).+)", _thing),
     _rule(
@@ -267,7 +288,8 @@ _RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "supposed",
-        rf"if (?:only )?(?P<who>[^,]{{2,40}}?) (?:could|would) (?P<what>.+?),? (?:then )?{_GREAT}.*",
+        rf"if (?:only )?(?P<who>[^,]{{2,40}}?) (?:could|would) (?P<what>.+?),?"
+        rf" (?:then )?{_GREAT}.*",
         _supposed,
     ),
     _rule("asks", r"(?:could|can|would) (?P<who>it|you) (?:please )?(?P<what>.+)", _of_somebody),
@@ -312,10 +334,20 @@ _PRONOUN = re.compile(r"(?:it|they) (?=must|should|has to|have to|needs? to|can|
 
 def _verbal(name: str, found: re.Match[str]) -> bool:
     """Where a shape needs a verb, one is there."""
-    if name in {"thing", "so", "first", "supposed"}:
+    if _SAYS.match(found["what"]):
+        return False
+    if name in {"thing", "so", "supposed"}:
         return True
     head = next((word for word in tokens(found["what"]) if word.lower() not in _ADVERBS), "")
     return is_verb(head)
+
+
+_SAYS = re.compile(
+    r"(?:also |only |just )*(?:say|add|take it|ask|mention|stress|point out|talk|correct|"
+    r"admit|confess|return to|explain|tell you|know (?:what|how|why)|think|thank|apologi[sz]e)\b",
+    re.I,
+)
+"""It speaks about the talk."""
 
 
 def is_fragment(said: str) -> bool:
@@ -390,6 +422,10 @@ def of_offer(question: str) -> Worded | None:
         return Worded(sentence(_of_system(text)), "summary")
     what = _BARE_THING.fullmatch(text)
     if what and not _FINITE.search(text) and len(tokens(text)) <= LONGEST_FRAGMENT:
+        if _imperative(what["what"]):
+            return Worded(
+                sentence(f"The system should {_of_system(_lower(what['what']))}"), "offer"
+            )
         if _names_thing(what["what"]):
             return Worded(sentence(f"There should be {_of_system(_lower(what['what']))}"), "thing")
         return None
@@ -433,9 +469,15 @@ def _turned(modal: str, rest: str) -> str | None:
     if not at:
         return None
     who, what = _subject(" ".join(spoken[:at])), _of_system(" ".join(spoken[at:]))
-    able = modal in {"may", "can", "could"} and who not in {"it", "the system", "this"}
+    able = modal in {"may", "can", "could"} and not _SOFTWARE.fullmatch(who)
     joined = "should be able to" if able else "should"
     return f"{who} {joined} {_objects(what)}"
+
+
+_SOFTWARE = re.compile(
+    r"it|this|that|(?:the |this )?(?:system|app|application|software|tool|program|platform|site)",
+    re.I,
+)
 
 
 def _objects(what: str) -> str:
@@ -446,7 +488,8 @@ def _objects(what: str) -> str:
 
 _WHO = re.compile(rf"(?:and )?who(?: else)? {_MODAL} (?:be able to )?(?P<what>.+)", re.I)
 _WHAT = re.compile(
-    r"(?:and )?what(?: else)? (?P<modal>should|shall|must|would|do(?= you (?:want|need))) (?P<rest>.+)",
+    r"(?:and )?what(?: else)? (?P<modal>should|shall|must|would|do(?= you (?:want|need)))"
+    r" (?P<rest>.+)",
     re.I,
 )
 _HOW = re.compile(
@@ -493,8 +536,8 @@ def _does_how(found: re.Match[str], own: str) -> str | None:
 
 _LIMIT = re.compile(
     r"(?:^|[,;:–-] *|\bbut )(?P<limit>(?:but (?:only|not)|only|as long as|provided|unless|except|"
-    r"so long as|up to|at most|at least|within|not (?:for|to|in|by|on|after|before)|if (?!i\b|you\b)|"
-    r"in addition) .+)",
+    r"so long as|up to|at most|at least|within|not (?:for|to|in|by|on|after|before)|"
+    r"if (?!i\b|you\b)|in addition) .+)",
     re.I,
 )
 
