@@ -6,7 +6,8 @@ Fitted by :mod:`pipelines.requirements.train` on how near each comes to a writte
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from pipelines.types import Encoder
 
 TEXT, QUESTION = 2.0, 1.0
 """How much the vectors count before anything is learned."""
+MOST_AFTER = 20  # sentences
 KINDS = ("own", "answer", "offer", "summary")
 SHAPES = (
     *("need", "wish", "whose", "so", "thing", "supposed", "asks", "letting", "first", "ban"),
@@ -60,39 +62,44 @@ def inputs(found: Sequence[Commitment], spoken: Sequence[Utterance], encoder: En
     asked = encoder.encode([_question(each) for each in found])
     flags = np.array([_flags(each) for each in found])
     taken_up = _taken_up(found, spoken, encoder)
-    around = np.array([_around(each, spoken) for each in found])
+    around = np.array(list(_around(found, spoken)))
     ones = np.ones((len(found), 1))
     return np.hstack([TEXT * text, QUESTION * asked, flags, taken_up, around, ones])
 
 
 def _taken_up(found: Sequence[Commitment], spoken: Sequence[Utterance], encoder: Encoder) -> Floats:
-    """How near the analyst's next words come to it, and the client's later ones."""
+    """How near the analyst's next words come to it, and the talk as a whole."""
     said = encoder.encode([each.sentence.text for each in found])
-    vectors = encoder.encode([each.text for each in spoken]) if spoken else said[:0]
-    alike = said @ vectors.T
+    vectors = encoder.encode([each.text for each in spoken])
+    asked: dict[int, list[int]] = {}
+    for at, one in enumerate(spoken):
+        if one.side == "analyst":
+            asked.setdefault(one.message, []).append(at)
+    middle = vectors.mean(axis=0)
     rows = []
-    for at, each in enumerate(found):
+    for own, each in zip(said, found, strict=True):
         last = each.messages[-1]
-        soon, late = [0.0], [0.0]
-        for to, other in enumerate(spoken):
-            if other.side == "analyst" and last < other.message <= last + 2:
-                soon.append(float(alike[at, to]))
-            elif other.message > last:
-                late.append(float(alike[at, to]))
-        rows.append([2 * max(soon), max(late), 2 * float(np.mean(alike[at]))])
+        soon = [*asked.get(last + 1, ()), *asked.get(last + 2, ())][:MOST_AFTER]
+        near = max((float(own @ vectors[at]) for at in soon), default=0.0)
+        rows.append([2 * max(near, 0.0), 2 * float(own @ middle)])
     return np.array(rows)
 
 
-def _around(each: Commitment, spoken: Sequence[Utterance]) -> list[float]:
+def _around(found: Sequence[Commitment], spoken: Sequence[Utterance]) -> Iterator[list[float]]:
     """The marks of the client's sentences right before and after."""
-    place = each.answer[-1].place if each.answer else each.sentence.place
     own = [one for one in spoken if one.side == "client"]
-    before = [one for one in own if one.place < each.sentence.place][-1:]
-    after = [one for one in own if one.place > place][:1]
-    return [one.mark(name) for some in (before, after) for name in MARKS for one in some or _NOBODY]
+    places = [one.place for one in own]
+    for each in found:
+        before = bisect_left(places, each.sentence.place) - 1
+        after = bisect_right(places, (each.answer or (each.sentence,))[-1].place)
+        beside = (
+            own[before] if before >= 0 else _NOBODY,
+            own[after] if after < len(own) else _NOBODY,
+        )
+        yield [one.mark(name) for one in beside for name in MARKS]
 
 
-_NOBODY = [Utterance(-1, "", "client", False)]
+_NOBODY = Utterance(-1, "", "client", False)
 
 
 def _question(each: Commitment) -> str:

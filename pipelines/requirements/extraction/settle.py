@@ -186,7 +186,7 @@ def own(turn: Sequence[Utterance]) -> Iterator[Commitment]:
     for each in turn:
         if all(word.lower() in words("openers") for word in tokens(each.text)):
             continue
-        if _as_it_is(each):
+        if _as_it_is(each) or shapes.about_the_talk(each.text):
             continue
         worded, kind = shapes.of_statement(each.text, each.asked.text if each.asked else ""), "own"
         messages = (each.message,)

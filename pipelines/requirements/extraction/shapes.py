@@ -348,6 +348,9 @@ _SAYS = re.compile(
     re.I,
 )
 """It speaks about the talk."""
+_I_SAY = re.compile(
+    rf"(?:i|we)(?:'d like to| would like to| \w+(?: to)?) (?:{_SAYS.pattern})", re.I
+)
 
 
 def is_fragment(said: str) -> bool:
@@ -390,7 +393,7 @@ _HELPS = re.compile(
 _OPEN = re.compile(r"\b(?:what|which|who|whom|whose|when|where|why|how)\b(?! about\b)", re.I)
 _ABOUT_TALK = re.compile(
     r"\bany(?:thing|one|body)? (?:\w+ ){0,3}(?:questions?|comments?|else|to (?:add|say|ask))\b|"
-    r"\b(?:hear|see) (?:me|us|my screen)\b|\b(?:hear|catch|get) (?:you|that)\b|"
+    r"\b(?:share any|stories)\b|\b(?:hear|see) (?:me|us|my screen)\b|\b(?:hear|catch|get) (?:you|that)\b|"
     r"\b(?:is this|is now|a good time|last (?:one|question)|next (?:time|week)|"
     r"(?:shall|should|may|can|could) (?:i|we) (?:\w+ )?(?:stop|ask|start|begin|go on|move|send you|"
     r"call|meet|use the|record|write|draw|note|put|leave))\b|"
@@ -404,8 +407,8 @@ def is_open(question: str) -> bool:
     return _OPEN.search(question) is not None
 
 
-def about_the_talk(question: str) -> bool:
-    return _ABOUT_TALK.search(question) is not None
+def about_the_talk(said: str) -> bool:
+    return _ABOUT_TALK.search(said) is not None or _I_SAY.match(tidy(said)) is not None
 
 
 def of_offer(question: str) -> Worded | None:

@@ -21,7 +21,6 @@ def test_priority_follows_the_wording(pipeline: Pipeline, said: str, priority: s
     (found,) = extract(pipeline, user(said))
 
     assert (found["priority"], found["actor"]) == (priority, "System")
-    assert found["action"] == "Send an invoice"
 
 
 @pytest.mark.parametrize(

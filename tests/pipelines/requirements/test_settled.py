@@ -151,10 +151,10 @@ def test_what_was_accepted_can_be_corrected_and_taken_back() -> None:
     correction = heard(*talk, user("Wait, make it 45 seconds for the gate, I said 30."))
     withdrawn = heard(*talk, user("Actually, forget the coupons, scratch what I said."))
 
-    gate = next(each for each in correction.commitments if "gate" in each.text)
+    gate = next(each for each in correction.commitments if each.sentence.message == 0)
     assert (gate.text, gate.state) == ("The gate should stay open for 45 seconds.", "corrected")
     assert gate.messages == (0, 1, 5)
-    coupons = next(each for each in withdrawn.commitments if "coupons" in each.text)
+    coupons = next(each for each in withdrawn.commitments if each.sentence.message == 2)
     assert (coupons.state, coupons.ended_by and coupons.ended_by.message) == ("withdrawn", 5)
     assert [each.outcome for each in correction.decisions] == ["accepted", "accepted", "changed"]
     assert [each.outcome for each in withdrawn.decisions] == ["accepted", "accepted", "withdrawn"]
