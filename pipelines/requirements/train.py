@@ -5,8 +5,8 @@
 Read are the talks of ``fixtures/wordings/marked.txt``: four writers marked every sentence of the
 client and wrote down what is wanted, and what a careless reader would list; and, for what can be
 used, the labeled talks of the demo and of ``fixtures/wordings/talks.jsonl``. What was read is
-noted next to the weights by its fingerprint; ``--texts-only`` notes it without training. ``--evaluate``
-prints how each writer's talks are read by weights that have not seen that writer.
+noted next to the weights by its fingerprint; ``--texts-only`` notes it without training.
+``--evaluate`` prints how each writer's talks are read by weights that have not seen that writer.
 """
 
 from __future__ import annotations

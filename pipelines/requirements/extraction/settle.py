@@ -27,7 +27,7 @@ AGAINST = 0.3
 """How surely a sentence refuses an offer to which a short answer adds nothing."""
 LEAST_ACCEPTED = 0.2
 """An offer that an answer accepts less surely is not put out, whatever speaks for it."""
-UNDOES, ABOUT, SURELY = 0.35, 0.3, 0.3
+UNDOES, ABOUT, SURELY = 0.35, 0.3, 0.17
 """How likely a sentence takes something back, how much it has to do with what it takes back, and
 from which product of the two on that is sure."""
 LEAST_OFFERED = 3
@@ -168,15 +168,14 @@ def _decided(offer: Commitment) -> Iterator[Decision]:
 
 
 def _left_open(asked: Sequence[Utterance], answer: Sequence[Utterance]) -> Iterator[OpenQuestion]:
-    last = asked[-1]
-    if not last.question or shapes.about_the_talk(last.text):
-        return
+    open_ones = [one for one in asked if one.question and not shapes.about_the_talk(one.text)]
     if not answer:
-        yield from (OpenQuestion(each, "unanswered") for each in asked if each.question)
+        yield from (OpenQuestion(each, "unanswered") for each in open_ones)
+    if not answer or not open_ones:
         return
     unsure = max(answer, key=lambda each: each.mark("maybe"))
     if unsure.mark("maybe") >= UNDECIDED and acceptance(answer) < ACCEPTED:
-        yield OpenQuestion(last, "undecided", unsure)
+        yield OpenQuestion(open_ones[-1], "undecided", unsure)
 
 
 # --- the client's own sentences -----------------------------------------------------------------
@@ -193,11 +192,8 @@ def own(turn: Sequence[Utterance]) -> Iterator[Commitment]:
         if each.asked and each.asked.question and shapes.is_fragment(each.text):
             joined = shapes.of_answer(each.text, each.asked.text)
             against = max(one.mark("no", "later") for one in turn)
-            refused = (
-                joined
-                and joined.shape == "limit"
-                and against >= max(AGAINST, each.mark("want", "yes"))
-            )
+            least = min(REFUSED, max(AGAINST, each.mark("want", "yes")))
+            refused = joined and joined.shape == "limit" and against >= least
             if joined and not refused and not shapes.about_the_talk(each.asked.text):
                 worded, kind = joined, "answer"
                 messages = (each.asked.message, each.message)

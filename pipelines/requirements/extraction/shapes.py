@@ -393,7 +393,8 @@ _HELPS = re.compile(
 _OPEN = re.compile(r"\b(?:what|which|who|whom|whose|when|where|why|how)\b(?! about\b)", re.I)
 _ABOUT_TALK = re.compile(
     r"\bany(?:thing|one|body)? (?:\w+ ){0,3}(?:questions?|comments?|else|to (?:add|say|ask))\b|"
-    r"\b(?:share any|stories)\b|\b(?:hear|see) (?:me|us|my screen)\b|\b(?:hear|catch|get) (?:you|that)\b|"
+    r"\b(?:share any|stories)\b|\b(?:hear|see) (?:me|us|my screen)\b|"
+    r"\b(?:hear|catch|get) (?:you|that)\b|"
     r"\b(?:is this|is now|a good time|last (?:one|question)|next (?:time|week)|"
     r"(?:shall|should|may|can|could) (?:i|we) (?:\w+ )?(?:stop|ask|start|begin|go on|move|send you|"
     r"call|meet|use the|record|write|draw|note|put|leave))\b|"

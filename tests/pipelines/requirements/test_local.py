@@ -136,7 +136,7 @@ def test_an_offer_is_put_down_as_a_statement(question: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
-        ("Yes, but only by mail.", "The app should remind them, but only by mail."),
+        ("Yes, but only by mail.", "The app should remind them, only by mail."),
         ("Sure, as long as it's free.", "The app should remind them, as long as it's free."),
         ("Yes, that would save me an hour.", "The app should remind them."),
     ],

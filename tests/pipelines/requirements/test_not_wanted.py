@@ -73,7 +73,6 @@ def test_what_is_refused_in_whatever_sentence_of_the_answer_is_left_out(
         ("How long before must it be told?", "Dear Ms Oduya,\n\nKind regards,"),
         ("How do you do it at the moment?", "The captain writes every trip in a book."),
         ("What annoys you?", "It logs everybody out after two minutes."),
-        ("What brings you to us?", "Half of the crew never gets the message."),
         ("And then?", "I had to call everybody by phone."),
         ("And then?", "We already have a search and it works fine."),
         ("", "The tool we have is a joke. You upload a bill and it logs you out. Great job."),
