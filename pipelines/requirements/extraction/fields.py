@@ -13,7 +13,7 @@ from pipelines.requirements.labels import Requirement
 from pipelines.requirements.lexicon import signal, type_words, words
 from pipelines.requirements.text import upper_first
 
-MOST_CRITERIA, TITLE_WORDS = 5, 8
+MOST_CRITERIA, TITLE_WORDS, TITLE_CHARACTERS = 5, 8, 100
 FUNCTIONAL = "functional"
 # From general to special; when two fit equally well, the more special one is taken.
 TYPES = (FUNCTIONAL, "non-functional", "interface", "data", "security", "constraint")
@@ -62,7 +62,7 @@ def title_of(text: str) -> str:
     dull = words("determiners") | words("prepositions") | words("auxiliaries") | {"and", "or", "to"}
     while len(spoken) > 2 and spoken[-1].lower() in dull:
         spoken.pop()
-    return upper_first(" ".join(spoken).rstrip(".,;:–-!?"))
+    return upper_first(" ".join(spoken)[:TITLE_CHARACTERS].rstrip(".,;:–-!? "))
 
 
 def _subject(text: str) -> str:
