@@ -101,7 +101,9 @@ def inputs(own: Sequence[Utterance], encoder: Encoder, vocabulary: dict[str, int
     """A row for each: the sentence, its question, the answer as a whole, words, flags, a one."""
     said = encoder.encode([each.text for each in own])
     asked = encoder.encode([_question(each) for each in own])
-    answer = encoder.encode(_answers(own))
+    whole = _answers(own)
+    each_once = encoder.encode([text for text, _ in whole])
+    answer = np.repeat(each_once, [count for _, count in whole], axis=0)
     words = np.zeros((len(own), len(vocabulary)))
     for at, each in enumerate(own):
         words[at, [vocabulary[gram] for gram in set(grams(each.text)) if gram in vocabulary]] = 1
@@ -121,12 +123,12 @@ def _question(each: Utterance) -> str:
     return each.asked.text if each.asked else NOTHING
 
 
-def _answers(own: Sequence[Utterance]) -> list[str]:
-    whole: list[str] = []
-    for _, turn in groupby(own, key=lambda each: each.message):
-        texts = [each.text for each in turn]
-        whole += [" ".join(texts)] * len(texts)
-    return whole
+def _answers(own: Sequence[Utterance]) -> list[tuple[str, int]]:
+    """Each message of the client, and how many sentences it has."""
+    by_message = [
+        [each.text for each in turn] for _, turn in groupby(own, key=lambda each: each.message)
+    ]
+    return [(" ".join(texts), len(texts)) for texts in by_message]
 
 
 def _flags(each: Utterance) -> list[float]:

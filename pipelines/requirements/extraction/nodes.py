@@ -88,7 +88,7 @@ def without_doubles(kept: Sequence[Commitment]) -> list[Commitment]:
             place = each.sentence.asked.place
         if place not in best or best[place].keep < each.keep:
             best[place] = each
-    return [each for each in kept if each in best.values()]
+    return list(best.values())
 
 
 def word(state: ExtractionState) -> ExtractionState:
