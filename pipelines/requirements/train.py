@@ -141,10 +141,11 @@ def examples(talks: Sequence[Talk]) -> tuple[list[Utterance], list[str]]:
     """Every marked sentence, at its place in its answer, and its mark."""
     found, truth = [], []
     for talk in talks:
-        asked = None
+        asked: Utterance | None = None
         for message in talk.case.messages:
             if message.index not in talk.pieces:
-                asked = (turns.read_sentences([message]) or [asked])[-1]
+                said_before = turns.read_sentences([message])
+                asked = said_before[-1] if said_before else asked
                 continue
             said = [(m, s.text) for m, text in talk.pieces[message.index] for s in spans(text)]
             for at, (mark, text) in enumerate(said):

@@ -13,7 +13,10 @@ from pipelines.requirements.extraction.state import (
     Commitment,
     Decision,
     Ending,
+    Kind,
     OpenQuestion,
+    Outcome,
+    Standing,
     Utterance,
 )
 from pipelines.requirements.extraction.turns import turns
@@ -74,7 +77,9 @@ class Settled(NamedTuple):
 
 def settled(spoken: Sequence[Utterance], encoder: Encoder) -> Settled:
     """``spoken`` has its marks."""
-    commitments, decisions, left_open = [], [], []
+    commitments: list[Commitment] = []
+    decisions: list[Decision] = []
+    left_open: list[OpenQuestion] = []
     of_talk = turns(spoken)
     for asked, turn in zip([(), *of_talk], [*of_talk, ()], strict=True):
         if asked and asked[0].side == "analyst":
@@ -147,7 +152,7 @@ def acceptance(answer: Sequence[Utterance]) -> float:
     return likely
 
 
-def _standing(accepted: float, answer: Sequence[Utterance]) -> str:
+def _standing(accepted: float, answer: Sequence[Utterance]) -> Standing:
     if accepted >= ACCEPTED:
         return "standing"
     refused = max((each.mark("no", "later") for each in answer), default=0.0)
@@ -163,7 +168,7 @@ def _decided(offer: Commitment) -> Iterator[Decision]:
     if offer.kind == "offer" and offer.state in {"standing", "refused"}:
         mark = ("yes",) if offer.state == "standing" else ("no", "later")
         answer = max(offer.answer, key=lambda each: each.mark(*mark))
-        outcome = "accepted" if offer.state == "standing" else "refused"
+        outcome: Outcome = "accepted" if offer.state == "standing" else "refused"
         yield Decision(offer.sentence.text.rstrip("?! "), outcome, answer, offer.sentence)
 
 
@@ -187,8 +192,9 @@ def own(turn: Sequence[Utterance]) -> Iterator[Commitment]:
             continue
         if _as_it_is(each) or shapes.about_the_talk(each.text):
             continue
-        worded, kind = shapes.of_statement(each.text, each.asked.text if each.asked else ""), "own"
-        messages = (each.message,)
+        worded = shapes.of_statement(each.text, each.asked.text if each.asked else "")
+        messages: tuple[int, ...] = (each.message,)
+        kind: Kind = "own"
         if each.asked and each.asked.question and shapes.is_fragment(each.text):
             joined = shapes.of_answer(each.text, each.asked.text)
             against = max(one.mark("no", "later") for one in turn)
