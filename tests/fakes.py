@@ -13,6 +13,7 @@ from labeling.agreement.matching.matchers import Rules
 from labeling.agreement.rules.records import counted, summed_records
 from pipelines.llm import ChatMessage, Reply
 from pipelines.memory.text import words
+from tests.layers import REQUIREMENT
 
 
 class WordOverlap:
@@ -53,21 +54,15 @@ class MemoryCache:
 
 
 def requirement(title: str, **fields: Any) -> dict[str, Any]:
-    """A complete requirement; tests name only what they are about."""
-    return {
+    """One that this title alone says."""
+    return REQUIREMENT | {
         "uid": title.lower().replace(" ", "-"),
-        "id": "REQ-001",
         "title": title,
-        "type": "functional",
         "actor": "user",
         "action": "",
-        "condition": None,
         "acceptance_criteria": [f"{title} works", f"{title} is tested"],
-        "priority": "must",
-        "source_messages": [0],
-        "rationale": "",
-        "confidence": 0.9,
-    } | fields
+        **fields,
+    }
 
 
 @dataclass

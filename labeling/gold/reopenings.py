@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from labeling.agreement.matching.merging import Cluster, Side, differing
+from labeling.agreement.matching.merging import Cluster, Side
 from labeling.agreement.matching.places import first_place
 from labeling.core import events, projects
 from labeling.core.rules.reasons import reason_in
@@ -33,6 +33,7 @@ from labeling.models import (
 from labeling.schema import LAYERS, check_payload, form_fields
 from labeling.schema.labels import StoredLabel
 from labeling.schema.origins import plain
+from labeling.schema.sameness import differing
 from labeling.schema.targets import stages_of
 from labeling.settling import adjudications
 from labeling.settling.adjudications import AnswersChanged, Decision

@@ -128,6 +128,10 @@ def compared_fields(layer: str) -> tuple[FormField, ...]:
     return tuple(field for field in form_fields(layer) if field["name"] not in remarks)
 
 
+def compared_names(layer: str) -> list[str]:
+    return [field["name"] for field in compared_fields(layer)]
+
+
 @cache
 def quotes_messages(layer: str) -> bool:
     """Whether labels of the layer hold words of messages."""

@@ -43,6 +43,7 @@ from tests.evaluation.chat_gold import content
 from tests.evaluation.events import make_events_release
 from tests.evaluation.releases import freeze
 from tests.fakes import WordOverlap
+from tests.layers import REQUIREMENT
 from tests.llm_server import LanguageServer
 
 
@@ -71,17 +72,13 @@ def project(people: dict[str, User]) -> Project:
 
 
 def requirement(number: int = 1, **fields: Any) -> dict[str, Any]:
-    return {
+    return REQUIREMENT | {
         "uid": f"u{number}",
         "id": f"REQ-{number:03d}",
         "title": f"Login {number}",
-        "type": "functional",
         "actor": "User",
         "action": f"Sign in by way {number}",
-        "condition": None,
         "acceptance_criteria": ["It opens", "It closes"],
-        "priority": "must",
-        "source_messages": [0],
         "rationale": "Message 0 asks for it",
         "confidence": 0.8,
         **fields,

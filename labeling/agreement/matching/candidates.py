@@ -17,8 +17,8 @@ import numpy as np
 from labeling.agreement.matching.matching import Record, assign_unordered, overlap, span_overlap
 from labeling.agreement.matching.merging import Cluster
 from labeling.agreement.matching.places import cited_by
-from labeling.schema import form_fields, reference_fields
-from labeling.schema.sameness import differing, said_fields
+from labeling.schema import compared_names, form_fields, reference_fields
+from labeling.schema.sameness import differing
 
 Place = frozenset[Hashable]
 """What a label is about: the messages that it cites, else the labels that it refers to."""
@@ -74,8 +74,9 @@ def candidates(
         table > 0,
         prefer=lambda i, j: _alike(layer, left[i], right[j]),
     )
+    fields = compared_names(layer)
     return [
-        Candidate(pair.left, pair.right, differing(layer, left[pair.left], right[pair.right]))
+        Candidate(pair.left, pair.right, differing([left[pair.left], right[pair.right]], fields))
         for pair in pairs
     ]
 
@@ -131,8 +132,8 @@ def _common(layer: str, a: Record, b: Record, place: Place, other: Place) -> flo
 
 
 def _alike(layer: str, a: Record, b: Record) -> float:
-    fields = said_fields(layer)
-    return 1 - len(differing(layer, a, b)) / len(fields) if fields else 1.0
+    fields = compared_names(layer)
+    return 1 - len(differing([a, b], fields)) / len(fields)
 
 
 def _spans(layer: str) -> list[str]:

@@ -19,7 +19,7 @@ from labeling.agreement.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Re
 from labeling.agreement.matching.places import first_place
 from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.canonical import canonical_json
-from labeling.schema import DEFAULT_LAYER, LAYERS, reference_fields
+from labeling.schema import DEFAULT_LAYER, LAYERS, compared_names, reference_fields
 from labeling.schema.labels import Payload, StoredLabel
 from labeling.schema.layers import Judged
 from labeling.schema.sameness import differing
@@ -238,7 +238,7 @@ def _dissent(
     rows: list[Dissent] = []
     for person in people:
         own = holders.get(person)
-        differs = [] if own is None else differing(layer, own, label)
+        differs = [] if own is None else differing([own, label], compared_names(layer))
         if own is None or differs:
             label_of = None if own is None else dict(own)
             rows.append({"annotator": person, "label": label_of, "differs": differs})

@@ -21,7 +21,7 @@ from labeling.gold import looks, reopenings
 from labeling.gold.reopenings import Desk
 from labeling.jobs import pending
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
-from labeling.schema import LAYERS, form_layers
+from labeling.schema import LAYERS, compared_names, form_layers
 from labeling.schema.sameness import differing
 from labeling.settling import adjudications as service
 from labeling.settling import merges
@@ -216,7 +216,8 @@ def _cluster(
         }
         for side in cluster.sides
     ]
-    apart = {name for label in perhaps.values() for name in differing(layer, cluster.label, label)}
+    fields = compared_names(layer)
+    apart = {n for label in perhaps.values() for n in differing([cluster.label, label], fields)}
     return {
         **cluster._asdict(),
         "apart": sorted(apart),

@@ -17,6 +17,7 @@ from pipelines.requirements.document import html as html_file
 from pipelines.requirements.document import markdown
 from pipelines.requirements.document.sections import SECTIONS, Findings, write
 from pipelines.types import Case, Message
+from tests.layers import REQUIREMENT
 
 
 def message(index, content="I must log in", speaker="user"):
@@ -24,16 +25,13 @@ def message(index, content="I must log in", speaker="user"):
 
 
 def stated(number=1, **fields):
-    return {
+    label = {name: value for name, value in REQUIREMENT.items() if name != "uid"}
+    return label | {
         "id": f"REQ-{number:03d}",
         "title": "Login",
-        "type": "functional",
         "actor": "User",
         "action": "Log in by e-mail",
-        "condition": None,
         "acceptance_criteria": ["It opens", "It closes"],
-        "priority": "must",
-        "source_messages": [0],
         "rationale": "Said",
         "confidence": 0.8,
         **fields,

@@ -15,21 +15,9 @@ from labeling.schema import (
     yaml_schema,
 )
 from labeling.words import in_english
+from tests.layers import REQUIREMENT
 
-LABEL: dict[str, Any] = {
-    "uid": "a1",
-    "id": "REQ-001",
-    "title": "Order Tracking",
-    "type": "functional",
-    "actor": "Customer",
-    "action": "View the status of an order",
-    "condition": None,
-    "acceptance_criteria": ["Page shows the status", "Page shows the history"],
-    "priority": "must",
-    "source_messages": [0, 2],
-    "rationale": "Asked for in message 0",
-    "confidence": 1,
-}
+LABEL = REQUIREMENT | {"uid": "a1", "source_messages": [0, 2], "confidence": 1}
 
 
 def problems(*labels: Any, complete: bool = True, **options: Any) -> dict[str, str]:
