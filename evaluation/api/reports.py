@@ -10,8 +10,8 @@ from rest_framework.request import Request
 
 from evaluation.models import Run
 from evaluation.report.cases import MOST_CASES
-from evaluation.report.content import CASES
-from evaluation.report.reading import FORMS, Reading
+from evaluation.report.content import CASES, Report
+from evaluation.report.reading import FORMS
 from evaluation.services import looks
 from labeling.core.api.base import READING, ApiView
 from labeling.core.api.described import extend_schema
@@ -47,5 +47,5 @@ class RunReportView(ApiView):
         wanted = asked(request, ReportIn)
         form, number = FORMS[wanted["form"]], wanted["baseline"]
         baseline = None if number is None else get_object_or_404(runs, pk=number)
-        reading = Reading(run, request.user, baseline, wanted["cases"], wanted["repetition"])
-        return reading.response(form, address=request.build_absolute_uri(run.get_absolute_url()))
+        report = Report(run, request.user, baseline, wanted["cases"], wanted["repetition"])
+        return form.response(report, request.build_absolute_uri(run.get_absolute_url()))

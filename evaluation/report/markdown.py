@@ -12,7 +12,7 @@ from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate
 from evaluation.report.content import Report
-from evaluation.services.run import gates, planning
+from evaluation.services.run import gates
 from evaluation.services.run.compared_cases import compared_cases
 from evaluation.services.run.conclusions import badge, conclusion
 from evaluation.templatetags import present
@@ -32,9 +32,9 @@ BREAK = "\u200b"
 """Has no width: what follows no longer reads as an address, an issue number or a person's name."""
 
 
-def render(report: Report, *, address: str) -> str:
+def written(report: Report, address: str) -> list[str]:
     with override("en"):
-        return "\n".join(_lines(report, address)) + "\n"
+        return [f"{line}\n" for line in _lines(report, address)]
 
 
 def plain(text: str, most: int = LONGEST) -> str:
@@ -73,8 +73,8 @@ def _lines(report: Report, address: str) -> Iterator[str]:
 
 
 def _verdict(report: Report) -> Iterator[str]:
-    if report.compared is None:
-        yield f"**No verdict.** {_said(report.no_verdict)}"
+    if report.compared is None or isinstance(report.against, Fact):
+        yield f"**No verdict.** {_said(report.against)}"
         return
     yield "\n".join(
         f"{MARKS.get(row.verdict, '⚪')} **{_said(badge(row))}.** "
@@ -144,7 +144,7 @@ def _gate(report: Report) -> Iterator[str]:
 def _limits(report: Report) -> Iterator[str]:
     yield "<details><summary>What this cannot say</summary>"
     yield ""
-    for sentence in planning.sentences(report.planned) if report.planned else []:
+    for sentence in report.planned:
         yield f"- {plain(sentence, SENTENCE)}"
     for limit in report.limits:
         yield f"- {_said(limit)}"

@@ -9,8 +9,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET
 
 from evaluation.models import Run
-from evaluation.report.content import CASES
-from evaluation.report.reading import BY_ENDING, Reading
+from evaluation.report.content import CASES, Report
+from evaluation.report.reading import BY_ENDING
 from evaluation.views.opening import opened_run
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
@@ -25,17 +25,12 @@ def run_report(request: HttpRequest, pk: int, ending: str) -> HttpResponseBase:
     form = BY_ENDING.get(ending)
     if form is None:
         raise Http404
-    reading = Reading(
-        run=run,
-        user=request.user,
-        baseline=_baseline(request),
-        n_cases=_number(request, "cases", CASES),
-        repetition=_number(request, "repetition", 1),
-    )
+    numbers = _number(request, "cases", CASES), _number(request, "repetition", 1)
+    report = Report(run, request.user, _baseline(request), *numbers)
     shown = ending == "html" and "download" not in request.GET
     address = request.build_absolute_uri(run.get_absolute_url())
     try:
-        return reading.response(form, address=address, shown=shown)
+        return form.response(report, address, is_shown=shown)
     except ReasonNeeded:
         raise  # the page that asks for it
     except RuleError as error:

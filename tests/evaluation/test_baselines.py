@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.models import Run
-from evaluation.report.reading import Reading
+from evaluation.report.content import Report
 from evaluation.services.run import baselines, planning
 from evaluation.services.run.baselines import BaselineRefused, baseline_of, choice_on
 from labeling.models import Event
@@ -56,7 +56,7 @@ def test_the_chosen_run_is_what_others_are_measured_against(runs, signed_in, peo
     assert basis is not None
     pair = [basis.why.values[name] for name in ("run", "run2")]
     assert pair == [weak.pk, middle.pk]  # no pair differs by more
-    compared = Reading(Run.objects.with_progress().get(pk=newest.pk)).report().compared
+    compared = Report(Run.objects.with_progress().get(pk=newest.pk)).compared
     assert compared is not None
     assert compared.before == weak
 

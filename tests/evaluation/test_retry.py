@@ -11,7 +11,8 @@ from rest_framework.test import APIClient
 
 from evaluation import judge
 from evaluation.models import Aggregate, Answer, CachedReply, Judgement, Run, Score
-from evaluation.report.reading import FORMS, Reading
+from evaluation.report.content import Report
+from evaluation.report.reading import FORMS
 from evaluation.services.judging import answers, judgings
 from evaluation.services.launch import cloning, launch
 from evaluation.services.run import results
@@ -74,8 +75,7 @@ def test_pages_and_reports_say_why_a_case_had_failed_before(script, finished, pe
     case = run.cases.get(item__item_id="case-001")
 
     page = text_of(signed_in("noor").get(case.get_absolute_url()))
-    reading = Reading(run)
-    printed = "".join(reading.text(FORMS["html"], address="/"))
+    printed = "".join(FORMS["html"].text(Report(run), "/"))
 
     of_run = text_of(signed_in("noor").get(run.get_absolute_url()))
     assert "1 case had failed and was tried again; the figures hold" in of_run

@@ -20,7 +20,8 @@ from evaluation.management.base import (
     settings_in,
 )
 from evaluation.models import EVERY, OPEN, Run
-from evaluation.report.reading import FORMS, Reading
+from evaluation.report.content import Report
+from evaluation.report.reading import FORMS
 from evaluation.services import looks
 from evaluation.services.language_models import bills
 from evaluation.services.launch import batches, cloning, config_files, launch, measuring
@@ -172,7 +173,7 @@ class Command(RunCommand):
                 path = folder / FORMATS[name]
                 own = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
                 with building.whole(own) as file:
-                    file.writelines(Reading(run, repetition=number).text(FORMS[name], address=""))
+                    file.writelines(FORMS[name].text(Report(run, repetition=number)))
         written = ", ".join(str(folder / FORMATS[name]) for name in formats)
         self.stdout.write(f"Wrote {written}.")
 

@@ -10,8 +10,8 @@ from django.core.management.base import CommandError
 
 from evaluation.management.base import RunCommand
 from evaluation.report.cases import MOST_CASES
-from evaluation.report.content import CASES
-from evaluation.report.reading import FORMS, Reading, public_address
+from evaluation.report.content import CASES, Report
+from evaluation.report.reading import FORMS, public_address
 from labeling.exchange import building
 from labeling.management.looks import add_reason
 
@@ -60,10 +60,8 @@ class Command(RunCommand):
             self.state_results([run], options["reason"])
         else:
             self.state_comparison([baseline, run], options["reason"])
-        reading = Reading(
-            run, baseline=baseline, n_cases=options["cases"], repetition=options["repetition"]
-        )
-        text = reading.text(FORMS[options["format"]], address=public_address(run))
+        report = Report(run, None, baseline, options["cases"], options["repetition"])
+        text = FORMS[options["format"]].text(report, public_address(run))
         if options["output"] is None:
             for piece in text:
                 self.stdout.write(piece, ending="")
