@@ -11,6 +11,7 @@ from typing import Any
 from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import Summary
 from evaluation.models.spec import RunSpec
+from labeling.agreement.matching.matching import texts_to_prime
 from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
 from labeling.gold.rules.content import GoldContent, GoldMessage
@@ -55,8 +56,9 @@ class Context:
         return float(self.spec.matching.threshold)
 
     @property
-    def synonyms(self) -> list[list[str]]:
-        return self.spec.matching.synonyms
+    def matching(self) -> dict[str, Any]:
+        """How requirements are compared."""
+        return {"ruler": self.ruler, "synonyms": self.spec.matching.synonyms}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,8 @@ class GoldLayer(ABC):
 
     def texts(self, example: Example) -> Iterable[str]:
         """Every text that scoring will compare, so that a run encodes them all at once."""
-        return ()
+        both = [*example.gold, *self.predicted(example.output)]
+        return texts_to_prime(both) if self.matched else ()
 
     def unscorable(self, example: Example) -> Fact | None:
         """Why no output of a pipeline could be scored, if so."""

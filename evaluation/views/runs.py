@@ -217,9 +217,7 @@ def experiment_file(request: HttpRequest) -> HttpResponseBase:
 
 
 def log_file(runs: RunQuerySet, reader: Any) -> HttpResponseBase:
-    lines = experiments.csv_lines(
-        experiments.rows(runs, sealed=partial(looks.sealed_among, reader))
-    )
+    lines = experiments.csv_lines(runs, sealed=partial(looks.sealed_among, reader))
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="experiments.csv"'
     return response

@@ -257,7 +257,8 @@ def test_the_first_run_on_each_gold_has_nothing_before_it(
     finished(release=make_release(2, name="other"))
     page = signed_in("noor").get(reverse("runs")).content.decode()
 
-    assert [row["baseline"] for row in experiments.rows(Run.objects.all())] == [True, False, True]
+    changes = [row["config_changes"] for row in experiments.rows(Run.objects.all())]
+    assert [bool(each) for each in changes] == [False, True, False]
     assert page.count(">the first on this gold<") == 2
 
 

@@ -48,7 +48,7 @@ def test_a_pipeline_that_needs_a_model_is_refused_before_anything_runs(
     with refused(LaunchRefused, match=f"set {missing} in the environment"):
         launch(pipeline="asking")
 
-    assert endpoints.model_named() is None
+    assert endpoints.named() is None
     assert not Run.objects.exists()
 
 
@@ -56,7 +56,7 @@ def test_a_server_of_ones_own_needs_no_key(settings: Any) -> None:
     settings.LLM_MODEL, settings.LLM_API_KEY = "m", None
     settings.LLM_BASE_URL = "http://me:pw@box.local:8000/v1"
 
-    model = endpoints.model_named()
+    model = endpoints.named()
 
     assert model is not None
     assert model.id == "box.local/m"

@@ -6,7 +6,7 @@ is the default where nothing declares another), and further ones are in the file
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -16,7 +16,6 @@ from django.conf import settings
 from config import language_models
 from evaluation.judge import how_asked
 from evaluation.models.spec import ModelDescription
-from evaluation.services.language_models.replies import CachedModel
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from pipelines.chat.client import OpenAIModel
@@ -135,13 +134,6 @@ def _judge() -> Endpoint:
             "output_price": settings.JUDGE_OUTPUT_PRICE,
         }
     )
-
-
-def model_named(
-    name: str = DEFAULT, *, before_asking: Callable[[], None] | None = None
-) -> CachedModel | None:
-    endpoint = named(name)
-    return CachedModel(client_of(endpoint), before_asking=before_asking) if endpoint else None
 
 
 _opening = Lock()

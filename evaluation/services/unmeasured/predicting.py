@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from evaluation import adapters
 from evaluation.adapters import EventSchema
+from evaluation.layers.events import spans_of
 from evaluation.services.launch import launch
 from labeling.domain.errors import RuleError
 from pipelines.chat.endpoint import DEFAULT
@@ -163,15 +164,6 @@ def sources_of(label: Mapping[str, Any], layer: str) -> list[int]:
     spans = spans_of(label) if adapters.gold_layer(layer).project_types else []
     named = [span.get("message") for span in spans]
     return sorted({*_integers(label.get("source_messages")), *_integers(named)})
-
-
-def spans_of(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The words of an event: its trigger, then its arguments."""
-    arguments = event.get("arguments")
-    listed = arguments if isinstance(arguments, list) else []
-    spans = [event.get("trigger")]
-    spans += [argument.get("span") for argument in listed if isinstance(argument, Mapping)]
-    return [span for span in spans if isinstance(span, Mapping)]
 
 
 def _integers(values: Any) -> list[int]:
