@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks import train_requirements as train
 from pipelines.registry import build
-from pipelines.requirements import train
 from pipelines.requirements.extraction import neutral, plain_words
 from pipelines.requirements.extraction.actors import resolve
 from pipelines.types import Pipeline

@@ -1,6 +1,6 @@
 """Fit the model of ``requirements-local`` and write ``weights.json``.
 
-    python -m pipelines.requirements.train [--texts-only]
+    .venv/bin/python -m benchmarks.train_requirements [--texts-only]
         --conversations fixtures/demo/conversations.jsonl fixtures/wordings/talks.jsonl
         --dev DEV.jsonl
         --gold fixtures/demo/adjudicated.jsonl fixtures/demo/labels/ana.jsonl \\
@@ -22,25 +22,28 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pipelines  # noqa: F401 - one thread, which must be said before numpy comes
+
+# isort: split
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines import trained_on
-from pipelines.encoder import MiniLM
-from pipelines.requirements.extraction import discourse, ledger, wanted
-from pipelines.requirements.extraction.candidates import candidates
-from pipelines.requirements.extraction.state import Candidate
-from pipelines.requirements.extraction.wanted import WEIGHTS
-from pipelines.testing import (
+from benchmarks.kept_back import (
     TEST,
     TestItems,
     TrainingText,
     refuse_test_items,
     same_conversation,
 )
+from pipelines import trained_on
+from pipelines.encoder import MiniLM
+from pipelines.requirements.extraction import discourse, ledger, wanted
+from pipelines.requirements.extraction.candidates import candidates
+from pipelines.requirements.extraction.state import Candidate
+from pipelines.requirements.extraction.wanted import WEIGHTS
 from pipelines.types import Case, Encoder, Message
 
-STANCES = Path(__file__).parents[2] / "fixtures" / "wordings" / "stances.txt"
+STANCES = Path(__file__).parents[1] / "fixtures" / "wordings" / "stances.txt"
 TRAINED = "trained on "
 SMALL = 3.0
 """How much small weights are preferred."""
