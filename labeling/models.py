@@ -1,12 +1,10 @@
 from labeling.accounts.models import Tries, WorkerPulse
-from labeling.agreement.models.discussions import (
+from labeling.agreement.models import (
     Comment,
+    ConversationAgreement,
     Disagreement,
     GuidelineCheck,
     GuidelineReason,
-)
-from labeling.agreement.models.processing import (
-    ConversationAgreement,
     Measurement,
     PendingUpdate,
 )
@@ -17,22 +15,18 @@ from labeling.core.models.entry import ApiToken, Invitation
 from labeling.core.models.events import Event
 from labeling.core.models.projects import Guideline, Membership, Project, Pseudonym
 from labeling.core.models.vectors import TextVector
-from labeling.gold.models.gold import GoldItem, GoldRelease
-from labeling.gold.models.lint import LintReport
-from labeling.gold.models.looks import Look, LookBudget
+from labeling.gold.models.gold import GoldItem, GoldRelease, LintReport, Look, LookBudget
 from labeling.gold.models.reopenings import Reopening
 from labeling.jobs.models import Job
 from labeling.operation.models import Webhook, WebhookDelivery
-from labeling.screening.models.admissions import Admission
-from labeling.screening.models.checks import (
+from labeling.screening.models import (
+    Admission,
     CheckPlan,
     GoldCheck,
     Pause,
     Qualification,
 )
-from labeling.settling.models.adjudications import Adjudication
-from labeling.settling.models.merges import Merge
-from labeling.settling.models.reviews import Review
+from labeling.settling.models import Adjudication, Merge, Review
 from labeling.work.models.annotations import Annotation, AnnotationRevision
 from labeling.work.models.assignments import Assignment
 from labeling.work.models.rounds import Round, RoundConversation

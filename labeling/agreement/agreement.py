@@ -24,9 +24,14 @@ from labeling.agreement.rules.agreement import (
     without_use,
 )
 from labeling.agreement.rules.agreement import agreement as compute
-from labeling.agreement.rules.content import content_agreement, judged_by_content
-from labeling.agreement.rules.event_agreement import summed_events
-from labeling.agreement.rules.records import PairCounts, RecordAgreement, summed_records
+from labeling.agreement.rules.records import (
+    PairCounts,
+    RecordAgreement,
+    content_agreement,
+    judged_by_content,
+    summed_events,
+    summed_records,
+)
 from labeling.domain.facts import Fact
 from labeling.domain.stored import Stored
 from labeling.models import Annotation, Assignment, FirstPass, Measurement, Project, Round

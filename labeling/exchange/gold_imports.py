@@ -17,10 +17,10 @@ from labeling.domain.msgids import msgid
 from labeling.domain.numbers import natural_bytes
 from labeling.gold import lint, releases
 from labeling.gold.gold import NameTaken, check_free
+from labeling.gold.releases import BATCH, FrozenItem, Items
 from labeling.gold.rules.content import LabelOrigin, Provenance, SourceFile
 from labeling.gold.rules.normal import FORM, is_normal, moved
 from labeling.gold.rules.release import text_sha256
-from labeling.gold.staging import BATCH, FrozenItem, Items
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.schema.labels import Payload
 

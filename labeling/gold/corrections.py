@@ -11,14 +11,14 @@ from labeling.core import audit
 from labeling.domain.errors import RuleError
 from labeling.gold import pseudonyms, releases
 from labeling.gold.gold import NothingChanged
+from labeling.gold.releases import BATCH, FrozenItem, Items
 from labeling.gold.rules import statement
 from labeling.gold.rules.content import GoldContent
 from labeling.gold.rules.corrections import Correction, corrected, has_place, with_correction
 from labeling.gold.rules.statement import OwnStatement
-from labeling.gold.staging import BATCH, FrozenItem, Items
 from labeling.models import GoldItem, GoldRelease, Reopening
 from labeling.schema import LAYERS
-from labeling.settling.reopened import changes_of
+from labeling.settling.provenance import changes_of
 
 MADE_ELSEWHERE = GoldItem.MADE_ELSEWHERE
 

@@ -19,6 +19,7 @@ from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
 from labeling.domain.stored import Stored
 from labeling.gold import lint, pseudonyms, releases
+from labeling.gold.releases import FrozenItem, Items
 from labeling.gold.rules.meaning import Meaning
 from labeling.gold.rules.names import in_figures, with_pseudonyms
 from labeling.gold.rules.release import RELEASE_NAME
@@ -28,7 +29,6 @@ from labeling.gold.rules.statement import (
     Override,
     OwnStatement,
 )
-from labeling.gold.staging import FrozenItem, Items
 from labeling.jobs import queue
 from labeling.models import GoldRelease, LintReport, Project, Round
 from labeling.schema.layers import stages

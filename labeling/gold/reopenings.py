@@ -13,8 +13,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from labeling.agreement.matching.matching import first_place
 from labeling.agreement.matching.merging import Cluster, Side
-from labeling.agreement.matching.places import first_place
 from labeling.core import events, projects
 from labeling.core.rules.reasons import reason_in
 from labeling.domain.errors import RuleError

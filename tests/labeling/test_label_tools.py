@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from labeling.conversations.formats.answers import FileConversation, LineFault
 from labeling.exchange.formats import doccano, labelstudio
-from labeling.exchange.formats.offsets import to_utf16
+from labeling.exchange.formats.labelstudio_reading import to_utf16
 from labeling.models import Annotation, Project, Round
 from labeling.words import in_english
 from tests import factories

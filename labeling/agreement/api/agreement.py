@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from labeling.agreement import agreement, measurements
-from labeling.agreement.ratings import ratings_file
+from labeling.agreement.measurements import ratings_file
 from labeling.agreement.rules.agreement import Agreement, read_agreement
 from labeling.core.api.base import READING, ApiView
 from labeling.core.api.described import extend_schema

@@ -14,9 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labeling.agreement.matching.matching import Record, assign_unordered, overlap, span_overlap
+from labeling.agreement.matching.matching import (
+    Record,
+    assign_unordered,
+    cited_by,
+    overlap,
+    span_overlap,
+)
 from labeling.agreement.matching.merging import Cluster
-from labeling.agreement.matching.places import cited_by
 from labeling.schema import compared_names, form_fields, reference_fields
 from labeling.schema.sameness import differing
 

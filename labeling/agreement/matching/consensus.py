@@ -15,8 +15,13 @@ from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from labeling.agreement.matching.agreed import AgreedLabel, agreed_label, gathered
 from labeling.agreement.matching.matchers import Rules, centrality, match_labels
-from labeling.agreement.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Record, Synonyms
-from labeling.agreement.matching.places import first_place
+from labeling.agreement.matching.matching import (
+    DEFAULT_SYNONYMS,
+    THRESHOLD,
+    Record,
+    Synonyms,
+    first_place,
+)
 from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.canonical import canonical_json
 from labeling.schema import DEFAULT_LAYER, LAYERS, compared_names, reference_fields

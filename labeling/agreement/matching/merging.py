@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 from uuid import uuid4
 
 from labeling.agreement.matching.consensus import Settled, Settlement, State
-from labeling.agreement.matching.places import first_place
+from labeling.agreement.matching.matching import first_place
 from labeling.domain.stored import Stored, as_json
 from labeling.schema.labels import StoredLabel
 from labeling.schema.sameness import NAMES, bare, content, differing

@@ -105,7 +105,7 @@ class Agreement:
     """The agreement of a round: the gate's figure, every pair behind it, and all together.
 
     ``measure`` is the figure of a pair that the gate looks at: κ, or F1 where there are no
-    units (:mod:`~labeling.domain.event_agreement`). ``reasons`` says for each figure without a
+    units (:mod:`~labeling.agreement.rules.records`). ``reasons`` says for each figure without a
     value why it has none. ``excluded`` lists the answers that count in no figure.
     ``by_origin`` has the same figures for the ``typed`` and the ``assisted`` labels alone, where
     annotators have seen suggestions.

@@ -26,8 +26,7 @@ from labeling.conversations.formats.answers import (
 from labeling.conversations.formats.reading import json_list
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
-from labeling.exchange.formats.labelstudio_reading import PLAIN, is_flat, read_task
-from labeling.exchange.formats.offsets import to_utf16
+from labeling.exchange.formats.labelstudio_reading import PLAIN, is_flat, read_task, to_utf16
 from labeling.schema import LAYERS, form_fields
 from labeling.schema.forms import FormField
 

@@ -36,7 +36,6 @@ from labeling.conversations.rules.importing import Turn, with_line_feeds
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
 from labeling.domain.numbers import whole_number
-from labeling.exchange.formats.offsets import from_utf16
 from labeling.schema import LAYERS, form_fields
 from labeling.schema.forms import FormField
 from labeling.schema.labels import Payload, StoredLabel
@@ -432,3 +431,33 @@ def _choice(text: Any, asked: FormField) -> Any:
     """Choices are text there; what is a number here becomes one again."""
     by_text = {str(choice["value"]): choice["value"] for choice in asked["choices"]}
     return by_text.get(text, text) if isinstance(text, str) else text
+
+
+def to_utf16(text: str, offset: int) -> int:
+    """How many UTF-16 code units come before the code point at ``offset``.
+
+    Examples
+    --------
+    >>> to_utf16("a😀b", 2)
+    3
+    """
+    return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
+
+
+def from_utf16(text: str, offset: int) -> int:
+    """The code point at which ``offset`` UTF-16 code units have passed.
+
+    Examples
+    --------
+    >>> from_utf16("a😀b", 3)
+    2
+    """
+    units = text.encode("utf-16-le", "surrogatepass")
+    if not 0 <= offset * 2 <= len(units):
+        raise Unreadable(msgid("offset {offset:d} lies outside of the text"), offset=offset)
+    try:
+        return len(units[: offset * 2].decode("utf-16-le"))
+    except UnicodeDecodeError:
+        raise Unreadable(
+            msgid("offset {offset:d} lies inside of a character"), offset=offset
+        ) from None
