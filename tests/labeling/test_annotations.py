@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Project, Round
+from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Project
 from labeling.work import annotations, rounds
 from tests import factories
 
@@ -93,13 +93,6 @@ def test_every_accepted_save_is_a_revision(signed_in, ana, assignment):
         (1, "saved"),
     ]
     assert AnnotationRevision.objects.get(version=1).payload["requirements"][0]["title"] == "save 1"
-
-
-def test_reading_stores_nothing(signed_in, ana, assignment):
-    response = signed_in(ana).get(f"/api/annotations/{assignment.pk}/")
-
-    assert response.json()["version"] == 0
-    assert not Annotation.objects.exists()
 
 
 def test_a_submission_must_be_complete_and_says_where_it_is_not(signed_in, ana, assignment):
@@ -212,16 +205,3 @@ def test_nobody_sees_or_changes_the_work_of_others(signed_in, people, assignment
     assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
     assert "check the address" in refused.json()["message"]
     assert not Annotation.objects.exists()
-
-
-def test_the_last_answer_closes_a_calibration_round_with_its_agreement(project):
-    round_ = factories.open_calibration(project, 2)
-
-    for assignment in round_.assignments.all():
-        assert Round.objects.get().state == Round.State.OPEN
-        factories.answer(assignment, [0])
-
-    closed = Round.objects.get()
-    assert closed.state == Round.State.PASSED
-    assert closed.agreement["value"] == 1.0
-    assert closed.closed_at is not None

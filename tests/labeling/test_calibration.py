@@ -90,17 +90,6 @@ def test_a_round_without_kappa_says_why(signed_in, rita, project):
 # --- the next round -----------------------------------------------------------------------------
 
 
-def test_a_first_round_proposes_twenty_conversations_and_three_annotators(
-    signed_in, project, rita, people
-):
-    project.memberships.create(user=people["olga"], role="annotator")
-
-    form = signed_in(rita).get(NEW).context["form"]
-
-    assert (form.initial["kind"], form.fields["batch"].initial) == ("calibration", 20)
-    assert len(form.initial["annotators"]) == 3
-
-
 def test_the_next_round_takes_the_same_batch_by_the_second_button(signed_in, project, rita):
     failed = answered(project, 3)
     client = signed_in(rita)

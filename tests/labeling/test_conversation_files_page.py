@@ -185,14 +185,7 @@ def test_a_file_that_is_too_large_is_left_to_the_command(lead, monkeypatch):
     assert "import it with assay import_conversations" in text_of(answer)
 
 
-@pytest.mark.parametrize("path", ["", "conversations/"])
-def test_a_lead_finds_it_where_conversations_are_looked_for(lead, path):
-    assert f'href="{URL}"' in lead.get(f"/projects/orders/{path}").content.decode()
-
-
 # --- files of other kinds -------------------------------------------------------------------------
-
-TABLE = "wer;said\nDana;Ça va?\nمنى;نعم\nDana;😀 ok\n"
 
 
 def several(client: Client, *files: tuple[str, bytes], **fields: Any) -> Any:
@@ -217,18 +210,6 @@ def test_a_preview_shows_conversations_as_they_will_look(lead):
     assert "Read as: Transcript" in shown
 
 
-def test_roles_are_chosen_on_the_preview_and_stored_as_it_showed(lead):
-    first = several(lead, ("calls.csv", TABLE.replace("wer", "name").encode()))
-
-    preview = again(lead, first, name=["Dana", "منى"], role=["analyst", "user"])
-    confirm(lead, preview)
-
-    messages = Conversation.objects.get(external_id="calls").messages
-    assert [(m.role, m.speaker) for m in messages] == [
-        ("analyst", "Dana"), ("user", "منى"), ("analyst", "Dana"),
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     "how", ["[]", "{", '{"columns": {"text": 1}}', '{"roles": []}', '{"encoding": "utf-7"}']
 )
@@ -251,11 +232,6 @@ def test_text_of_old_windows_programs_is_offered_to_be_read_and_then_stored(lead
     assert "Grüße für 5 €" in text_of(preview)
     (conversation,) = Conversation.objects.filter(project__slug="orders")
     assert conversation.messages[0].content == "Grüße für 5 €"
-
-
-@pytest.mark.parametrize("line", [talk("a"), {"id": "a"}])
-def test_an_encoding_is_not_asked_about_where_all_is_utf_8(lead, line):
-    assert "not UTF-8" not in text_of(upload(lead, native(line)))
 
 
 UNCLEAR = "Ana: Hi\nCara: hm\nBen: Yo\nAna: So\nNote: this\nBen: x"

@@ -158,7 +158,7 @@ def test_what_is_no_outcome_or_no_disagreement_is_refused(signed_in, rita, place
     assert not Disagreement.objects.exists()
 
 
-def test_a_filter_by_state(signed_in, rita, project):
+def test_a_filter_by_state_and_what_is_open_comes_first(signed_in, rita, project):
     opened = answered(project, 1, {"ana": [0, 2], "ben": [0, 2, 3], "cleo": [0]})
     first, _ = discussions.found_in(opened)
     discussions.decide(opened, first, outcome="error", by=rita)
@@ -170,6 +170,7 @@ def test_a_filter_by_state(signed_in, rita, project):
     }
 
     assert found == {"": [2, 3], "open": [3], "decided": [2], "nonsense": [2, 3]}
+    assert client.get(URL, {"at": "999-0"}).context["entry"].place.unit == 3
 
 
 def test_pages_follow_each_other_without_loss_also_when_some_were_decided(
@@ -203,16 +204,6 @@ def test_each_leads_to_the_one_before_and_the_next(signed_in, rita, project, mon
     assert [page["lines"][0].place for page in shown] == [everything[at] for at in (0, 0, 2, 2)]
 
 
-def test_without_an_address_the_first_that_is_not_decided_is_open(signed_in, rita, project):
-    opened = answered(project, 2)
-    first, second = discussions.found_in(opened)
-    client = signed_in(rita)
-    discussions.decide(opened, first, outcome="error", by=rita)
-
-    assert client.get(URL).context["entry"].place == second
-    assert client.get(URL, {"at": "999-0"}).context["entry"].place == second
-
-
 def test_who_labels_the_same_again_sees_the_earlier_discussion_afterwards(
     signed_in, ana, rita, project, failed, place
 ):
@@ -231,26 +222,19 @@ def test_who_labels_the_same_again_sees_the_earlier_discussion_afterwards(
 
 
 def test_a_change_of_the_guidelines_begins_with_the_message(signed_in, rita, place):
-    post(signed_in(rita), "decide", place, outcome="guideline", note="A recap is no source.")
+    lead = signed_in(rita)
+    post(lead, "decide", place, outcome="error")
     row = Disagreement.objects.get()
-    shown = signed_in(rita).get(URL, {"at": str(place)}).content.decode()
-
     link = f"/projects/orders/guidelines/new/?disagreement={row.pk}"
+    assert lead.get(link).status_code == 404
+    post(lead, "decide", place, outcome="guideline", note="A recap is no source.")
+    shown = lead.get(URL, {"at": str(place)}).content.decode()
     assert link in shown
-    body = signed_in(rita).get(link).context["form"].initial["body"]
+    body = lead.get(link).context["form"].initial["body"]
     assert body.startswith("# Guide\n\nLabel what they want.")
     assert f"## Draft: {row.conversation}, message 2" in body
     assert f"> Message 2 of {row.conversation}: we need to track order 2." in body
     assert body.endswith("A recap is no source.\n")
-
-
-def test_only_a_decision_for_the_guidelines_is_quoted_in_them(signed_in, rita, place):
-    post(signed_in(rita), "decide", place, outcome="error")
-    row = Disagreement.objects.get()
-
-    response = signed_in(rita).get(f"/projects/orders/guidelines/new/?disagreement={row.pk}")
-
-    assert response.status_code == 404
 
 
 def test_a_version_and_the_disagreements_that_it_answers_lead_to_each_other(

@@ -34,6 +34,8 @@ def test_what_everybody_labeled_alike_becomes_gold(project, rita):
     assert [row["username"] for row in provenance["annotators"]] == ["ana", "ben", "cleo"]
     assert provenance["guideline_version"] == 1
     assert Event.objects.get(verb="gold.frozen").data["sha256"] == release.sha256
+    [override] = json.loads(release.header)["overrides"]
+    assert override["reason"] == "A test of what comes after the gate."
 
 
 def test_everybody_finding_nothing_is_gold_too(project):
@@ -148,14 +150,6 @@ def test_a_name_belongs_to_one_project(project):
 
     with pytest.raises(gold.NameTaken, match="name_taken"):
         factories.freeze(other, name="orders")
-
-
-def test_overrides_are_printed_on_the_release(project, rita):
-    release = factories.make_release(project, items=1)
-
-    [override] = release.overrides
-    assert override["reason"] == "A test of what comes after the gate."
-    assert json.loads(release.header)["overrides"] == release.overrides
 
 
 def test_an_unknown_release_is_named_with_what_there_is(project):

@@ -88,16 +88,13 @@ def test_one_revision_comes_with_its_labels(signed_in, ana, assignment):
     assert [label["title"] for label in result["payload"]["requirements"]] == ["First", "Gone"]
 
 
-def test_a_restored_revision_is_the_newest_draft_and_a_revision_of_its_own(
-    signed_in, ana, assignment
-):
+def test_a_restored_revision_is_the_newest_draft_and_one_of_its_own(signed_in, ana, assignment):
     save(assignment, titled("First"), seq=1)
     save(assignment, titled("Second"), seq=2)
 
-    response = restore(signed_in(ana), assignment, 1, seq=3)
-
-    assert response.status_code == 200
-    assert response.json()["version"] == 3
+    for _ in range(2):  # repeated, it changes nothing
+        response = restore(signed_in(ana), assignment, 1, seq=3)
+        assert (response.status_code, response.json()["version"]) == (200, 3)
     assert response.json()["payload"]["requirements"][0]["title"] == "First"
     newest = AnnotationRevision.objects.get(version=3)
     assert (newest.kind, newest.payload) == ("restored", titled_payload(1))
@@ -106,17 +103,6 @@ def test_a_restored_revision_is_the_newest_draft_and_a_revision_of_its_own(
 
 def titled_payload(version):
     return AnnotationRevision.objects.get(version=version).payload
-
-
-def test_a_repeated_restore_changes_nothing(signed_in, ana, assignment):
-    save(assignment, titled("First"), seq=1)
-    client = signed_in(ana)
-    restore(client, assignment, 1, seq=2)
-
-    response = restore(client, assignment, 1, seq=2)
-
-    assert (response.status_code, response.json()["version"]) == (200, 2)
-    assert AnnotationRevision.objects.count() == 2
 
 
 def test_a_page_that_missed_a_change_cannot_restore_over_it(signed_in, ana, assignment):

@@ -61,6 +61,17 @@ def test_a_chat_comes_in_with_its_questions_as_gold(write):
     assert (str(release), release.layer) == ("talks-qa@1", "qa")
     assert "talks-qa@1 was frozen" in said
     assert verify(release) == []
+    assert ImportReport.objects.get().dia_ids == {"Chat_2_A_B": ["D1:1", "D1:3", "D1:4"]}
+    item = GoldItem.objects.get()
+    provenance, labels = item.content["provenance"], item.content["gold"]["questions"]
+    assert item.how == provenance["how"] == "imported"
+    assert provenance["origin"].startswith("imported from Chat_2_A_B.json sha256 ")
+    assert (len(provenance["source"]["sha256"]), provenance["annotators"]) == (64, [])
+    origins = [provenance["labels"][label["uid"]] for label in labels]
+    assert [label["evidence"] for label in labels] == [[0, 1], [2], []]
+    assert [label["category"] for label in labels] == ["multi-hop", "temporal", "commonsense"]
+    assert [one["text"] for one in origins[1]["unresolved"]] == ["D1:2"]
+    assert [bool(origin["unscorable"]) for origin in origins] == [False, False, True]
 
 
 def test_published_chats_need_no_name_for_their_project(write):
@@ -68,36 +79,6 @@ def test_published_chats_need_no_name_for_their_project(write):
 
     assert "Project realtalk was created." in said
     assert str(GoldRelease.objects.get()) == "realtalk-qa@1"
-
-
-def test_gold_says_which_file_it_comes_from_and_names_nobody(write):
-    path = write("Chat_2_A_B.json", chat())
-    run(path)
-
-    item = GoldItem.objects.get()
-    provenance = item.content["provenance"]
-    assert item.how == provenance["how"] == "imported"
-    assert provenance["origin"].startswith("imported from Chat_2_A_B.json sha256 ")
-    assert len(provenance["source"]["sha256"]) == 64
-    assert provenance["annotators"] == []
-
-
-def test_questions_keep_what_their_evidence_names_and_what_it_does_not(write):
-    run(write("Chat_2_A_B.json", chat()))
-
-    content = GoldItem.objects.get().content
-    labels = content["gold"]["questions"]
-    origins = [content["provenance"]["labels"][label["uid"]] for label in labels]
-    assert [label["evidence"] for label in labels] == [[0, 1], [2], []]
-    assert [label["category"] for label in labels] == ["multi-hop", "temporal", "commonsense"]
-    assert [one["text"] for one in origins[1]["unresolved"]] == ["D1:2"]
-    assert [bool(origin["unscorable"]) for origin in origins] == [False, False, True]
-
-
-def test_the_published_id_of_every_message_is_kept(write):
-    run(write("Chat_2_A_B.json", chat()))
-
-    assert ImportReport.objects.get().dia_ids == {"Chat_2_A_B": ["D1:1", "D1:3", "D1:4"]}
 
 
 def test_a_second_import_changes_nothing(write):

@@ -124,22 +124,6 @@ def test_a_split_that_contradicts_the_file_is_refused(write):
     ]
 
 
-def test_changed_text_under_an_old_id_is_refused(write):
-    run(write(talk("a"), talk("b")))
-
-    assert refused(write(talk("a"), talk("b", text="Other text."), talk("c"))) == [
-        'talks.jsonl:2: conversation "b" is known with other text; give changed text a new id; '
-        "nothing was stored"
-    ]
-
-
-def test_the_same_text_twice_in_the_input_is_counted_once_as_new(write):
-    said = run(write(talk("a"), talk("a"), name="one.jsonl"), write(talk("a"), name="two.jsonl"))
-
-    assert "3 read, 1 new (2 messages), 2 unchanged" in said
-    assert Conversation.objects.count() == 1
-
-
 @pytest.mark.parametrize("batch", [1, 2, 500])
 def test_other_text_under_an_id_of_the_same_input_is_refused(write, monkeypatch, batch):
     monkeypatch.setattr(conversations, "BATCH_CONVERSATIONS", batch)
@@ -148,15 +132,6 @@ def test_other_text_under_an_id_of_the_same_input_is_refused(write, monkeypatch,
     (said,) = refused(path)
 
     assert said.startswith('talks.jsonl:3: conversation "a" is known with other text;')
-
-
-def test_one_bad_line_keeps_everything_out_of_all_files(write):
-    good = write(talk("a"), name="good.jsonl")
-    bad = write(talk("b"), talk("c"), b'{"id": "d", "mess', name="bad.jsonl")
-
-    assert refused(good, bad, leave_out="nothing") == [
-        "bad.jsonl:3: not valid JSON: Unterminated string at column 13; nothing was stored"
-    ]
 
 
 def test_every_problem_is_named_in_the_order_of_the_files(write, monkeypatch):

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from labeling.accounts import invitations
 from labeling.core import members
 from labeling.core import projects as service
-from labeling.models import Event, Invitation, Project
+from labeling.models import Invitation, Project
 from labeling.overview.views.project_start import start_of
 from labeling.overview.views.projects import rounds_of
 from tests import factories
@@ -140,12 +140,6 @@ def test_a_link_shows_once_and_inviting_again_replaces_it(empty, rita):
     assert not invitations.opens(invitations.find(first.invited[0].secret))
     assert invitations.opens(invitations.find(again.invited[0].secret))
     assert [link.invitee for link in invitations.of_project(empty)] == ["Zoé"]
-    assert (
-        list(Event.objects.filter(project=empty).values_list("verb", flat=True)).count(
-            "invitation.revoked"
-        )
-        == 1
-    )
 
 
 def test_who_opens_a_personal_link_finds_the_name_filled_in(client, empty, rita):

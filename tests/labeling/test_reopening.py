@@ -1,16 +1,17 @@
 """Taking a submission back, through the API, until something finished counts it."""
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Round
-from labeling.work import annotations, assignments, locking, rounds
+from labeling.work import annotations, locking, rounds
 from tests import factories
+from tests.concurrency import closing
 
 pytestmark = pytest.mark.django_db
 PAGE = UUID(int=1)
@@ -50,22 +51,13 @@ def test_a_submission_taken_back_is_a_draft_with_the_same_labels(signed_in, ana,
     assert Event.objects.filter(verb="annotation.reopened", actor=ana).count() == 1
 
 
-def test_reopening_twice_changes_nothing(signed_in, ana, assignment):
-    factories.answer(assignment)
+def test_what_is_not_submitted_stays_as_it_is(signed_in, ana, assignment):
     client = signed_in(ana)
-    reopen(client, assignment)
-
-    response = reopen(client, assignment)
-
-    assert (response.status_code, response.json()["version"]) == (200, 2)
-    assert kinds(assignment) == ["submitted", "reopened"]
-
-
-def test_what_was_never_submitted_stays_as_it_is(signed_in, ana, assignment):
-    response = reopen(signed_in(ana), assignment)
-
-    assert (response.status_code, response.json()["version"]) == (200, 0)
+    assert reopen(client, assignment).json()["version"] == 0
     assert not Annotation.objects.exists()
+    factories.answer(assignment)
+    assert [reopen(client, assignment).json()["version"] for _ in range(2)] == [2, 2]
+    assert kinds(assignment) == ["submitted", "reopened"]
 
 
 def test_a_submission_that_arrives_after_the_reopening_does_not_submit_again(assignment):
@@ -135,39 +127,12 @@ def test_gold_locks_the_answers_it_holds_and_no_others(signed_in, ana, project, 
     assert free.json()["status"] == "draft"
 
 
-def test_a_second_release_leaves_the_first_lock_alone(project, full):
-    factories.answer_all(full)
-    factories.freeze(project)
-    before = list(Annotation.objects.order_by("pk").values_list("locked_at", flat=True))
-    factories.answer_all(factories.open_full(project, 1))
-
-    factories.freeze(project)
-
-    after = list(Annotation.objects.order_by("pk").values_list("locked_at", flat=True))
-    assert after[: len(before)] == before
-    assert None not in after
-
-
 def test_the_database_itself_refuses_to_reopen_what_is_locked(assignment):
     factories.answer(assignment)
     Annotation.objects.update(locked_at=timezone.now())
 
     with pytest.raises(DatabaseError, match="never changes"), transaction.atomic():
         Annotation.objects.update(status="draft", submitted_at=None)
-
-
-def test_reopening_in_a_pool_renews_the_reservation(project, ana):
-    factories.open_full(project, 1, pool=True, overlap=1)
-    taken = assignments.take(ana)
-    factories.answer(taken)
-    long_ago = timezone.now() - timedelta(days=9)
-    Assignment.objects.filter(pk=taken.pk).update(lease_expires_at=long_ago)
-
-    annotations.reopen(taken)
-
-    renewed = Assignment.objects.get(pk=taken.pk)
-    assert renewed.slot is not None
-    assert renewed.lease_expires_at > timezone.now()
 
 
 def test_returned_work_is_a_draft_again_and_says_what_has_to_change(signed_in, rita, assignment):
@@ -216,8 +181,8 @@ def test_reopening_while_the_last_answer_arrives_never_closes_over_a_draft(attem
         factories.answer(assignment)
 
     with ThreadPoolExecutor(2) as pool:
-        reopening = pool.submit(closing_connection, annotations.reopen, first)
-        answering = pool.submit(closing_connection, factories.answer, last)
+        reopening = pool.submit(closing, partial(annotations.reopen, first))
+        answering = pool.submit(closing, partial(factories.answer, last))
 
     assert answering.exception() is None
     assert isinstance(reopening.exception(), locking.Locked | None)
@@ -225,10 +190,3 @@ def test_reopening_while_the_last_answer_arrives_never_closes_over_a_draft(attem
     assert closed == (reopening.exception() is not None)
     statuses = set(Annotation.objects.values_list("status", flat=True))
     assert statuses == ({"submitted"} if closed else {"submitted", "draft"})
-
-
-def closing_connection(act, assignment):
-    try:
-        return act(assignment)
-    finally:
-        connection.close()

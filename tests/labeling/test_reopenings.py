@@ -30,6 +30,7 @@ from labeling.work import rounds
 from tests import factories
 from tests.pages import page
 
+pytestmark = pytest.mark.django_db
 URL = "/projects/orders/reopened/"
 
 
@@ -46,9 +47,6 @@ URL = "/projects/orders/reopened/"
 )
 def test_the_blind_form_of_a_label_has_one_order_and_no_empty_fields(layer, gold_label, proposal):
     assert json.dumps(blind(layer, gold_label)) == json.dumps(blind(layer, proposal))
-
-
-# --- with a database ------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -96,7 +94,6 @@ def clusters_for(client: Client, item: GoldItem) -> list[dict[str, Any]]:
     return list(shown.context["page"]["clusters"])
 
 
-@pytest.mark.django_db
 def test_a_doubt_is_decided_in_adjudication_by_somebody_who_does_not_read_it(
     signed_in, rita, noor, project, item
 ):
@@ -128,7 +125,6 @@ def test_a_doubt_is_decided_in_adjudication_by_somebody_who_does_not_read_it(
     assert newer.content["gold"]["requirements"] == []
 
 
-@pytest.mark.django_db
 def test_the_next_release_holds_what_was_decided_and_says_which_label_it_changed(
     rita, noor, project, item
 ):
@@ -149,7 +145,6 @@ def test_the_next_release_holds_what_was_decided_and_says_which_label_it_changed
     assert [other.content["provenance"]["how"] for other in others] == ["unanimous"]
 
 
-@pytest.mark.django_db
 def test_gold_that_stays_keeps_its_labels_and_who_gave_them(rita, noor, project, item):
     decision = decided(asked(item, noor), rita, "gold")
 
@@ -161,7 +156,6 @@ def test_gold_that_stays_keeps_its_labels_and_who_gave_them(rita, noor, project,
     assert Reopening.objects.get().state == "kept"
 
 
-@pytest.mark.django_db
 def test_a_decision_made_later_overrides_it(rita, noor, project, item):
     decided(asked(item, noor), rita, "proposal")
     adjudications.decide(
@@ -178,7 +172,6 @@ def test_a_decision_made_later_overrides_it(rita, noor, project, item):
     assert "corrections" not in content["provenance"]
 
 
-@pytest.mark.django_db
 def test_a_missing_label_is_added_with_the_next_id_which_no_judge_sees(rita, noor, project, item):
     new = {**label_in(item), "id": "REQ-070", "title": "Another wish", "source_messages": [0]}
     row = asked(item, noor, uid="", proposal=new)
@@ -193,7 +186,6 @@ def test_a_missing_label_is_added_with_the_next_id_which_no_judge_sees(rita, noo
     assert labels[1]["id"] != labels[0]["id"]
 
 
-@pytest.mark.django_db
 def test_letters_are_drawn_for_each_judge_and_stay(people, item):
     asked(item, people["noor"])
 
@@ -206,7 +198,6 @@ def test_letters_are_drawn_for_each_judge_and_stay(people, item):
     assert len(seen) == 2
 
 
-@pytest.mark.django_db
 def test_a_judges_own_label_keeps_what_no_judge_is_shown(rita, noor, project, item):
     asked(item, noor)
     desk = reopenings.desk(item.conversation, "extraction", rita)
@@ -220,7 +211,6 @@ def test_a_judges_own_label_keeps_what_no_judge_is_shown(rita, noor, project, it
     assert (label["source_messages"], label["adopted_from"]) == ([1], [])
 
 
-@pytest.mark.django_db
 def test_who_knows_gold_decides_only_where_nobody_else_is_left(people, project, item):
     noor, rita, ana = people["noor"], people["rita"], people["ana"]
     asked(item, noor)
@@ -239,7 +229,6 @@ def test_who_knows_gold_decides_only_where_nobody_else_is_left(people, project, 
         decided(Reopening.objects.get(), noor, "gold")
 
 
-@pytest.mark.django_db
 def test_a_doubt_says_what_is_wrong_with_it(people, item):
     noor, label = people["noor"], label_in(item)
 
@@ -257,7 +246,6 @@ def test_a_doubt_says_what_is_wrong_with_it(people, item):
     assert code() == "reopening.open_already"
 
 
-@pytest.mark.django_db
 def test_who_doubted_or_a_lead_may_withdraw_it(signed_in, people, project, item):
     noor, rita, olga = people["noor"], people["rita"], people["olga"]
     Membership.objects.create(project=project, user=olga, role="researcher")
@@ -277,7 +265,6 @@ def test_who_doubted_or_a_lead_may_withdraw_it(signed_in, people, project, item)
     ]
 
 
-@pytest.mark.django_db
 def test_what_waited_for_a_lead_in_0_6_0_is_open(noor, item):
     row = asked(item, noor)
     Reopening.objects.update(state="asked")
@@ -288,7 +275,6 @@ def test_what_waited_for_a_lead_in_0_6_0_is_open(noor, item):
     assert row.state == "open"
 
 
-@pytest.mark.django_db
 def test_a_decision_about_other_answers_is_refused(rita, noor, item):
     asked(item, noor)
 
@@ -296,7 +282,6 @@ def test_a_decision_about_other_answers_is_refused(rita, noor, item):
         reopenings.decide(item.conversation, "extraction", Decision("0" * 64, [None]), by=rita)
 
 
-@pytest.mark.django_db
 def test_who_labels_a_conversation_blind_sees_none_of_its_doubts(signed_in, people, project, item):
     row = asked(item, people["noor"])
     rita = people["rita"]
@@ -310,7 +295,6 @@ def test_who_labels_a_conversation_blind_sees_none_of_its_doubts(signed_in, peop
     assert client.get(f"/adjudicate/{item.conversation_id}/").status_code == 403
 
 
-@pytest.mark.django_db
 def test_a_doubt_about_a_test_item_is_read_for_a_reason(signed_in, people, project):
     factories.make_conversations(project, 1)
     Conversation.objects.update(split="test")
@@ -334,7 +318,6 @@ def imported(project, item: GoldItem, name: str = "published") -> GoldItem:
     return outcome.release.items.get()
 
 
-@pytest.mark.django_db
 def test_imported_gold_is_copied_with_the_corrected_label(signed_in, rita, noor, project, item):
     published = imported(project, item)
     decided(asked(published, noor), rita, "proposal")
@@ -358,7 +341,6 @@ def test_imported_gold_is_copied_with_the_corrected_label(signed_in, rita, noor,
         factories.freeze(project)
 
 
-@pytest.mark.django_db
 def test_gold_that_was_labeled_here_is_not_copied(rita, noor, item):
     decided(asked(item, noor), rita, "proposal")
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
 
 from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Project
 from labeling.work import annotations, assignments, locking, rounds
 from tests import factories
+from tests.concurrency import closing
 
 pytestmark = pytest.mark.django_db
 
@@ -154,8 +154,8 @@ def test_one_place_is_never_given_twice_while_a_skip_is_taken_back(attempt):
     skip(mine)
 
     with ThreadPoolExecutor(2) as pool:
-        taking_back = pool.submit(closing_connection, annotations.reopen, mine)
-        taking = pool.submit(closing_connection, assignments.take, people["ben"])
+        taking_back = pool.submit(closing, partial(annotations.reopen, mine))
+        taking = pool.submit(closing, partial(assignments.take, people["ben"]))
 
     assert isinstance(taking_back.exception(), locking.Locked | None)
     is_mine = taking_back.exception() is None
@@ -163,10 +163,3 @@ def test_one_place_is_never_given_twice_while_a_skip_is_taken_back(attempt):
     holder = Assignment.objects.get(slot__isnull=False).annotator
     assert holder == people["ana" if is_mine else "ben"]
     assert Annotation.objects.get().status == ("draft" if is_mine else "skipped")
-
-
-def closing_connection(act: Callable[[Any], Any], subject: Any) -> Any:
-    try:
-        return act(subject)
-    finally:
-        connection.close()

@@ -50,29 +50,18 @@ def split_of(name: str) -> str:
 @pytest.mark.parametrize("change", list(copies(CHAT)))
 def test_a_copy_is_in_the_split_of_the_original_in_every_project(change):
     load("one", ("Chat_8", CHAT, "test"))
-
-    report = load("two", ("akib", copies(CHAT)[change], ""))
-
-    assert split_of("akib") == "test"
-    assert report.inherited == {"akib": "test"}
-    assert [in_english(note) for note in report.notes] == [
-        'talks.jsonl:1: conversation "akib" is test: it is the same conversation as Chat_8 of '
-        "project one"
-    ]
-
-
-@pytest.mark.parametrize("change", list(copies(CHAT)))
-def test_a_copy_is_refused_in_another_split_with_file_and_line(change):
-    load("one", ("Chat_8", CHAT, "test"))
     other = ("other", talk(9, messages=40), "train")
-
-    said = refusal("two", other, ("Chat_3_x", copies(CHAT)[change], "train"))
-
-    assert said == (
+    assert refusal("two", other, ("Chat_3_x", copies(CHAT)[change], "train")) == (
         'talks.jsonl:2: conversation "Chat_3_x" is the same conversation as Chat_8 of project one '
         "(test), so it cannot be train; nothing was stored"
     )
     assert Conversation.objects.count() == 1
+    report = load("two", ("akib", copies(CHAT)[change], ""))
+    assert (split_of("akib"), report.inherited) == ("test", {"akib": "test"})
+    assert [in_english(note) for note in report.notes] == [
+        'talks.jsonl:1: conversation "akib" is test: it is the same conversation as Chat_8 of '
+        "project one"
+    ]
 
 
 def test_copies_within_one_file_are_in_one_split():
