@@ -23,6 +23,7 @@ from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import Findings
 from pipelines.requirements.labels import (
     Document,
+    Flaw,
     Issue,
     LeftOut,
     Notes,
@@ -223,15 +224,10 @@ def _requirement(number: str, fields: Mapping[str, Any]) -> Requirement:
 def _issue(reply: Mapping[str, Any], requirement: Requirement) -> Issue:
     words = (reply["words"] or "").strip()
     start = field_text(requirement, reply["field"]).find(words) if words else -1
-    label = issue(
-        requirement,
-        reply["issue_type"],
-        reply["field"],
-        message=reply["message"],
-        fix=reply["suggested_fix"],
-        place=(start, start + len(words)) if start >= 0 else None,
-    )
-    return {**label, "severity": reply["severity"]}
+    place = (start, start + len(words)) if start >= 0 else None
+    said = (reply[name] for name in ("message", "suggested_fix"))
+    flaw = Flaw(reply["issue_type"], reply["field"], place, *said)
+    return {**issue(requirement, flaw), "severity": reply["severity"]}
 
 
 def _narrated(document: Document, prose: Mapping[str, str]) -> Document:
