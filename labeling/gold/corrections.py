@@ -7,7 +7,6 @@ from typing import cast
 
 from django.contrib.auth.models import User
 
-from labeling.core import audit
 from labeling.domain.errors import RuleError
 from labeling.gold import pseudonyms, releases
 from labeling.gold.gold import NothingChanged
@@ -64,9 +63,7 @@ def freeze_corrections(
     applied = _stage(items, newest, by_item)
     contents = releases.Contents(
         items,
-        draft.meaning(items.splits(), guideline=newest.guideline),
         _carried(newest),
-        audit.state(release.project),
         message=message or f"Labels corrected: {applied}",
         guideline=newest.guideline,
         waivers=newest.waivers,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from django.db.models import QuerySet
 
 from labeling.agreement import agreement, measurements
 from labeling.agreement.matching.similarity import Ruler
-from labeling.core import acting, audit
+from labeling.core import acting
 from labeling.core.snapshots import snapshot
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
@@ -185,7 +184,6 @@ def _settled(
     draft: releases.Draft, wanted: Wanted, ruler: Ruler, names: pseudonyms.Names
 ) -> releases.Contents:
     project, layer = draft.project, draft.layer
-    guideline = project.guidelines.first()
     items, left_out = _settle(project, layer, names)
     rows: list[LeftOutRow] = [
         {"conversation": name, "reason": why.as_json()} for name, why in sorted(left_out.items())
@@ -199,22 +197,18 @@ def _settled(
         "match_threshold": project.match_threshold,
         "settling": merges.VERSION,
     }
-    if synthetic := releases.n_synthetic(project.conversations.all(), items):
+    if synthetic := releases.n_synthetic(project, items):
         own["synthetic"] = synthetic
         if not wanted.with_synthetic:
             values = {"synthetic": synthetic, "total": len(items)}
             details = {"synthetic": synthetic}
             raise SyntheticItems("gold.synthetic_items", **values, details=details)
-    contents = ((item.conversation_id, json.loads(item.canonical)) for item in items)
-    findings = lint.look(project, layer, contents)
-    waivers = lint.check(findings, layer, waive=wanted.waive, by=draft.by)
+    waivers = lint.check(project, layer, items, waive=wanted.waive, by=draft.by)
     return releases.Contents(
         items,
-        draft.meaning(items.splits(), guideline=guideline),
         own,
-        audit.state(project),
         message=wanted.message,
-        guideline=guideline,
+        guideline=project.guidelines.first(),
         agreement=in_figures(_agreement(project, layer), names),
         overrides=_overrides(project, names),
         left_out=rows,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from labeling.core import acting, events, projects
+from labeling.core import acting, audit, events, projects
 from labeling.core.rules.audit import StatedEvents
 from labeling.core.spool import Spool
 from labeling.domain.batches import batches
@@ -57,29 +57,27 @@ class Contents(NamedTuple):
     """What a release is to hold and to state; ``own`` is what this kind of gold states besides."""
 
     items: Items
-    meaning: Meaning
     own: OwnStatement
-    events: StatedEvents
     message: str
     guideline: Guideline | None = None
     agreement: AgreementAtFreeze | None = None
-    overrides: Sequence[Override] = ()
-    left_out: Sequence[LeftOutRow] = ()
-    waivers: Sequence[Waiver] = ()
+    overrides: list[Override] = []
+    left_out: list[LeftOutRow] = []
+    waivers: list[Waiver] = []
 
 
 class Draft(NamedTuple):
-    """The next version under a name, before anything is stored of it."""
+    """The next version under a name, before anything is stored of it.
+
+    ``events`` are those of the project when it was begun.
+    """
 
     project: Project
     layer: str
     name: str
     by: Any
     parent: GoldRelease | None
-
-    @property
-    def version(self) -> int:
-        return self.parent.version + 1 if self.parent else 1
+    events: StatedEvents
 
     def repeats(self, items: Items) -> bool:
         """Whether the newest version holds exactly these items."""
@@ -87,45 +85,40 @@ class Draft(NamedTuple):
             return False
         return dict(items.hashes()) == dict(self.parent.items.values_list("item_id", "sha256"))
 
-    def meaning(self, items: Iterable[tuple[str, str]], *, guideline: Guideline | None) -> Meaning:
+    def meaning(self, new: Contents) -> Meaning:
         """The version by meaning that follows from what differs from the newest version.
 
-        ``items`` are their ids and splits: an item in another split is another one.
+        An item in another split is another one.
         """
         parent = self.parent
         if parent is None:
             return FIRST
         stated = statement.parsed(parent.header).get("schema_version", SCHEMA_VERSION)
         before = parent.guideline.body if parent.guideline else None
-        now = guideline.body if guideline else None
+        now = new.guideline.body if new.guideline else None
         level: Level = "patch"
-        if {*items} != {*parent.items.values_list("item_id", "split")}:
+        if {*new.items.splits()} != {*parent.items.values_list("item_id", "split")}:
             level = "minor"
         if stated != SCHEMA_VERSION or not same_words(before, now):
             level = "major"
         return of_release(parent.meaning, parent.version).raised(level)
 
-    def store(self, new: Contents) -> GoldRelease:
+    def store(self, new: Contents, meaning: Meaning) -> GoldRelease:
         """Freeze these items, in the transaction of the caller, who holds the project."""
-        newest = draft(self.project, self.layer, self.name, by=self.by)
-        if newest.parent != self.parent:
+        if _newest(self.name) != self.parent:
             raise AnswersChanged("gold.answers_changed")
-        frozen_at = timezone.now()
+        columns = new._asdict()
+        del columns["items"], columns["own"]
         release = GoldRelease(
             project=self.project,
             layer=self.layer,
             name=self.name,
-            version=self.version,
-            meaning=str(new.meaning),
+            version=self.parent.version + 1 if self.parent else 1,
+            meaning=str(meaning),
             parent=self.parent,
-            guideline=new.guideline,
-            message=new.message,
-            agreement=new.agreement,
-            overrides=list(new.overrides),
-            left_out=list(new.left_out),
-            waivers=list(new.waivers),
             frozen_by=self.by,
-            frozen_at=frozen_at,
+            frozen_at=timezone.now(),
+            **columns,
         )
         self._sign(release, new)
         release.save(force_insert=True)
@@ -149,7 +142,7 @@ class Draft(NamedTuple):
             "schema_version": SCHEMA_VERSION,
             "items": len(new.items),
             "guidelines": _guideline_texts(self.project, release.guideline),
-            "events": new.events,
+            "events": self.events,
             "files": files,
             "key": fingerprint(signer.public_key),
         }
@@ -172,9 +165,10 @@ def publish(
     """Insert everything at once, with the event that says so; ``check`` is called under the lock
     of the project, where one version comes after the other.
     """
+    meaning = draft.meaning(contents)
     project = projects.lock(draft.project)
     check()
-    release = draft.store(contents)
+    release = draft.store(contents, meaning)
     names = {"release": str(release), "sha256": release.sha256}
     events.record(verb, release, project=project, actor=draft.by, **names, **said)
     return release
@@ -213,13 +207,17 @@ def shown(release: GoldRelease) -> dict[str, Any]:
 
 
 def draft(project: Project, layer: str, name: str, *, by: Any) -> Draft:
-    newest = GoldRelease.objects.filter(name=name).order_by("-version").first()
-    return Draft(project, layer, name, by or acting.person(), newest)
+    by = by or acting.person()
+    return Draft(project, layer, name, by, _newest(name), audit.state(project))
 
 
-def n_synthetic(conversations: QuerySet[Conversation], items: Items) -> int:
+def _newest(name: str) -> GoldRelease | None:
+    return GoldRelease.objects.filter(name=name).order_by("-version").first()
+
+
+def n_synthetic(project: Project, items: Items) -> int:
     """How many items are about a synthetic conversation."""
-    synthetic = conversations.filter(origin=Conversation.Origin.SYNTHETIC)
+    synthetic = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
     if not synthetic.exists():
         return 0
     about = batches((head.conversation_id for head in items.heads()), BATCH)

@@ -82,10 +82,10 @@ def test_who_freezes_something_else_under_the_name_meanwhile_is_not_overwritten(
 ):
     store = releases.Draft.store
 
-    def store_second(draft: releases.Draft, new: releases.Contents) -> GoldRelease:
+    def store_second(draft: releases.Draft, *new: Any) -> GoldRelease:
         monkeypatch.setattr(releases.Draft, "store", store)
-        draft.store(new)
-        return draft.store(new)
+        draft.store(*new)
+        return draft.store(*new)
 
     monkeypatch.setattr(releases.Draft, "store", store_second)
 

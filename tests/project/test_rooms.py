@@ -7,7 +7,7 @@ import grimp
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_EXCEPTIONS = 51
+MOST_EXCEPTIONS = 49
 """Imports of a later room; the list in ``pyproject.toml`` may only shrink."""
 PURE = ("domain", "schema", "rules", "formats", "matching", "published", "gold_lines")
 KINDS = {**dict.fromkeys(PURE, 0), "models": 1, "forms": 3, "views": 4, "api": 4}

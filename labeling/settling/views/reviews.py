@@ -5,22 +5,21 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from labeling.core import access
 from labeling.core.views.markdown import shown_guideline
 from labeling.core.views.paging import page_of, query_of
-from labeling.gold import looks
-from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
+from labeling.models import Annotation, Project, Review
 from labeling.schema import LAYERS
 from labeling.schema.labels import Payload, StoredLabel
 from labeling.settling import reviews as service
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_layers
 from labeling.words import words_of
-from labeling.work import assignments, blindness, locking
+from labeling.work import assignments, locking
 from labeling.work.rules.keys import REVIEW_KEYS
 
 TABS = {"open": _("To review"), "done": _("Reviewed")}
@@ -82,15 +81,7 @@ def review_next(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def review(request: HttpRequest, pk: int) -> HttpResponse:
     """One submitted answer next to its conversation. Opening it stores nothing."""
-    readers = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
-    full = Annotation.objects.filter(
-        assignment__round__project__in=Project.objects.with_role(request.user, *readers),
-        assignment__round__kind=Round.Kind.FULL,
-    ).select_related("assignment__round__project", "assignment__conversation", "guideline")
-    annotation = get_object_or_404(full.select_related("assignment__annotator"), pk=pk)
-    text = Conversation.objects.filter(pk=annotation.assignment.conversation_id)
-    blindness.refuse(request.user, text)
-    looks.require_answers(request.user, annotation.assignment.conversation)
+    annotation = service.readable(request.user, pk)
     return render(request, "labeling/review.html", _context(request, annotation))
 
 
