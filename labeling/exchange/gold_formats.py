@@ -51,26 +51,12 @@ def write_labelstudio(release: GoldRelease, folder: Path, **_: Any) -> list[Path
     _check_layer(release)
     tasks, interface = folder / "tasks.json", folder / "labeling-config.xml"
     with tasks.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(
-            json_list(
-                labelstudio.write(_labeled(item.content), number=number)
-                for number, item in enumerate(items_of(release), start=1)
-            )
-        )
+        labeled = (_labeled(item.content) for item in items_of(release))
+        file.writelines(labelstudio.tasks(labeled))
     schema = release.project.event_schema
     layers = [*LAYERS[release.layer].needs, release.layer]
     interface.write_text(config(layers, event_schema=schema), encoding="utf-8")
     return [tasks, interface]
-
-
-def json_list(documents: Iterator[str]) -> Iterator[str]:
-    """The text of a JSON list with one document a line."""
-    yield "["
-    before = "\n"
-    for document in documents:
-        yield before + document
-        before = ",\n"
-    yield "\n]\n"
 
 
 def _check_layer(release: GoldRelease) -> None:

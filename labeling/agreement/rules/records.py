@@ -26,6 +26,7 @@ from labeling.agreement.rules.agreement import (
     NOTHING_IN_COMMON,
     Agreement,
     ContentAgreement,
+    Outcome,
     PairAgreement,
     Statistic,
     excluded_samples,
@@ -226,9 +227,6 @@ def summed_events(
         measure="f1",
         reasons={"fleiss_kappa": NO_UNITS, "krippendorff_alpha": NO_UNITS},
         excluded=excluded_samples(submitted, excluded or {}),
-        intervals={},
-        fleiss_kappa=None,
-        krippendorff_alpha=None,
     )
 
 
@@ -238,29 +236,37 @@ def _of_events(pair: RecordAgreement, threshold: float) -> PairAgreement:
     return PairAgreement(
         a=pair.a,
         b=pair.b,
-        kappa=None,
-        band=None,
         n=pair.a_records + pair.b_records - pair.matches,
-        raw=None,
         positive_f1=spread.value if spread else None,
-        ac1=None,
         ci_low=pair.ci_low,
         ci_high=pair.ci_high,
         undefined=NO_UNITS if spread else why,
         conversations=pair.conversations,
-        prevalence=None,
-        bias=None,
         chance_above=spread.chance_above(threshold) if spread else None,
     )
 
 
-def content_agreement(
-    pairs: Sequence[RecordAgreement], *, threshold: float, statistic: Statistic
+def judged_by_content(
+    figures: Agreement, pairs: Sequence[RecordAgreement], layer: str, *, threshold: float
+) -> Agreement:
+    """What the gate says of a layer by κ and by content: both have to pass."""
+    content = _content(pairs, threshold, figures.statistic)
+    passed = figures.passed and content.passed
+    if not content.passed and not content.reason:
+        code = f"content.{layer}" if figures.passed else "agreement.labels_differ"
+        content = replace(content, reason=Fact(code))
+    outcome: Outcome = "passed" if passed else "failed"
+    return replace(figures, passed=passed, outcome=outcome, content=content)
+
+
+def _content(
+    pairs: Sequence[RecordAgreement], threshold: float, statistic: Statistic
 ) -> ContentAgreement:
     """The figure that the gate compares, by the same statistic of the pairs as κ."""
     spreads = [pair.spread for pair in pairs if pair.spread is not None]
     if not spreads or len(spreads) < len(pairs):
-        return ContentAgreement(None, threshold, not threshold, reason=Fact("agreement.no_labels"))
+        why = None if not threshold else Fact("agreement.no_labels")
+        return ContentAgreement(None, threshold, not threshold, reason=why)
     mean = mean_of(spreads)
     lowest = min(spreads, key=lambda spread: spread.value)
     looked_at = mean if statistic == "mean" and mean else lowest
@@ -274,21 +280,4 @@ def content_agreement(
         low=looked_at.low,
         high=looked_at.high,
         chance_above=ahead.chance_above if threshold else None,
-    )
-
-
-def judged_by_content(figures: Agreement, content: ContentAgreement, layer: str) -> Agreement:
-    """What the gate says of a layer by κ and by content: both have to pass."""
-    if content.passed or content.reason:
-        reason = content.reason
-    elif figures.passed:
-        reason = Fact(f"content.{layer}")
-    else:
-        reason = Fact("agreement.labels_differ")
-    passed = figures.passed and content.passed
-    return replace(
-        figures,
-        passed=passed,
-        outcome="passed" if passed else "failed",
-        content=replace(content, reason=None if content.passed else reason),
     )

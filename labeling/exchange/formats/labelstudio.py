@@ -8,7 +8,7 @@ first message that it points to, or over its trigger. Its fields are per-region 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
@@ -47,6 +47,14 @@ class Span(NamedTuple):
     message: int
     start: int
     end: int
+
+
+def tasks(every: Iterable[FileConversation]) -> Iterator[str]:
+    """The text of a file: a JSON list with a task a line."""
+    yield "["
+    for number, labeled in enumerate(every, start=1):
+        yield (",\n" if number > 1 else "\n") + write(labeled, number=number)
+    yield "\n]\n"
 
 
 def write(labeled: FileConversation, *, number: int = 1) -> str:
