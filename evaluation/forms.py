@@ -601,7 +601,7 @@ class ConversationsForm(PipelineForm):
         sent = self.data.getlist("conversation") if self.is_bound else []  # type: ignore[attr-defined]
         return {id.replace("\x00", "") for id in sent}
 
-    def foreseen(self) -> dict[str, Any] | None:
+    def foreseen(self) -> Foreseen | None:
         """How many cases there are, and what a language model will cost; None before anything is
         given. Raises what is wrong."""
         if not self.is_bound or not self.is_valid():
@@ -612,13 +612,8 @@ class ConversationsForm(PipelineForm):
             *(sum(len(said.content) for said in each.messages) for each in stored),
         ]
         task = self._task()
-        return {
-            "conversations": len(sizes),
-            "cases": len(sizes) * max(1, len(task.questions)),
-            "repetitions": 1,
-            "cost": launching.estimate(task, sizes),
-            "cost_known": True,
-        }
+        cases = len(sizes) * max(1, len(task.questions))
+        return Foreseen(len(sizes), cases, launching.estimate(task, sizes))
 
     def _begin(self, reader: Any) -> Run:
         data, (stored, records) = self.cleaned_data, self._sources()

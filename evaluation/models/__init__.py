@@ -12,7 +12,6 @@ from evaluation.models.gates import (
     PrimaryMetric,
 )
 from evaluation.models.memory_builds import BuiltLayer
-from evaluation.models.notes import RunNote
 from evaluation.models.ratings import (
     RatedPlace,
     Rating,
@@ -22,10 +21,18 @@ from evaluation.models.ratings import (
 )
 from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
-from evaluation.models.runs import EVERY, OPEN, CaseRun, Run, of_split, selected
-from evaluation.models.slots import Slot
+from evaluation.models.runs import (
+    EVERY,
+    OPEN,
+    CaseRun,
+    Run,
+    RunNote,
+    RunSpending,
+    Slot,
+    of_split,
+    selected,
+)
 from evaluation.models.spec import RunSpec
-from evaluation.models.spending import RunSpending
 from evaluation.models.talks import RunConversation
 from evaluation.models.work import Work, WorkQuerySet
 from evaluation.models.yardsticks import Yardstick, YardstickCase

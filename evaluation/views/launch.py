@@ -102,13 +102,11 @@ def rows(plan: Plan) -> list[tuple[int, str]]:
 
 def _foreseen(form: Any, on: str) -> dict[str, Any]:
     try:
-        foreseen = form.foreseen()
+        foreseen: Foreseen | None = form.foreseen()
     except (RuleError, FileFault) as error:
         return {"on": on, "faults": [words(error.fact)]}
-    if not isinstance(foreseen, Foreseen):
-        cost = foreseen and foreseen["cost"]
-        price = {"price": _price(cost), "price_basis": bills.estimate(cost) if cost else ""}
-        return {"on": on, "foreseen": foreseen, **(price if foreseen else {})}
+    if foreseen is None:
+        return {"on": on}
     plan, cost = foreseen.plan, foreseen.cost
     effect = plan.effect if plan else None
     return {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core.paginator import Paginator
@@ -32,9 +31,7 @@ OUTCOMES = {
     "waiting": _("Waiting or in work"),
 }
 STATES = CaseRun.State
-FILTERS = ("text", "outcome", "split")
-"""Any of them together: the address is the view, and can be kept or sent."""
-ADDRESSED = ("sort", *FILTERS, "page")
+ADDRESSED = ("sort", "text", "outcome", "split", "page")
 """What the address says of the table: with any of it, the tab of cases is meant."""
 
 
@@ -43,7 +40,7 @@ class Column(NamedTuple):
 
     metric: Metric
     sorted: str | None
-    address: str
+    following: str
 
 
 class CaseRow(NamedTuple):
@@ -63,14 +60,6 @@ class Asked(NamedTuple):
     outcome: str
     split: str
     page: str
-
-    @property
-    def filters(self) -> dict[str, str]:
-        return {name: getattr(self, name) for name in FILTERS}
-
-    def address(self, **changed: str | int) -> str:
-        kept: dict[str, str | int] = {"tab": "cases", "sort": self.order, **self.filters}
-        return "?" + urlencode({name: value for name, value in (kept | changed).items() if value})
 
 
 def asked_of(request: HttpRequest) -> Asked:
@@ -109,12 +98,10 @@ def table_of(request: HttpRequest, run: Run, *, total: int) -> dict[str, Any]:
         "columns": [_column(metric, asked) for metric in metrics],
         "cases": _rows(run, list(page.object_list), metrics),
         "asked": asked,
-        "unsorted": asked.address(sort=""),
         "outcomes": [each for each in outcomes if primary or each[0] != FAILURE],
-        "filtered": any(asked.filters.values()),
+        "filtered": any((asked.text, asked.outcome, asked.split)),
         "splits": () if run.split in Conversation.Split.values else Conversation.Split.choices,
         "page": page,
-        "page_address": asked.address(),
         "n_all": total,
         "repeats": run.repetitions > 1,
     }
@@ -174,7 +161,7 @@ def _column(metric: Metric, asked: Asked) -> Column:
     """Sorted upwards first: the worst cases are of most interest."""
     directions = {metric.id: "ascending", f"-{metric.id}": "descending"}
     following = f"-{metric.id}" if asked.order == metric.id else metric.id
-    return Column(metric, directions.get(asked.order), asked.address(sort=following))
+    return Column(metric, directions.get(asked.order), following)
 
 
 def _rows(run: Run, cases: list[CaseRun], metrics: list[Metric]) -> list[CaseRow]:

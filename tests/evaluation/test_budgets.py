@@ -127,7 +127,8 @@ def test_a_budget_of_nothing_is_refused(launch, server, budget):
 
 
 def estimated(release: Any) -> budgets.Estimate:
-    return budgets.estimate(release, pipeline="asking", config={}, split="", repetitions=2)
+    sizes = budgets.case_sizes(release, "") * 2
+    return budgets.estimate(release, sizes, pipeline="asking", config={})
 
 
 @pytest.mark.parametrize(

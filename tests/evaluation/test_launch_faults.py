@@ -142,7 +142,7 @@ def by_file(release: GoldRelease, fields: dict[str, Any], sign_in: Any, folder: 
     path.write_text(yaml.safe_dump(content, sort_keys=False))
     file = config_files.read(path)
     with pytest.raises(config_files.ConfigRefused) as caught:
-        batches.launch(file)
+        batches.requests(file)
     faults = caught.value.faults
     for fault in faults:
         assert f": {in_english(fault.fact)}" in in_english(caught.value.fact)

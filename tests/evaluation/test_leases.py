@@ -246,7 +246,7 @@ def test_scoring_may_take_longer_than_a_case(launch, script, settings, monkeypat
         score(*given)
 
     monkeypatch.setattr(leases, "claim_scoring", claim_in_haste)
-    monkeypatch.setattr(leases, "renew_scoring", lambda *held: kept.set() or True)
+    monkeypatch.setattr(leases.ScoringLease, "renew", lambda held: kept.set() or True)
     monkeypatch.setattr(scoring, "score", score_slowly)
     script(perfect)
     run = launch()

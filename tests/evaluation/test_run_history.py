@@ -62,7 +62,7 @@ def shown_order(client: Any, sort: str) -> list[int]:
     while address:
         context = client.get(reverse("runs") + address).context
         order += [row.run.pk for row in context["runs"]]
-        address = context["next"]
+        address = context["next"] and f"?sort={sort}&before={context['next']}"
     return order
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qsl
 
 import pytest
 from django.urls import reverse
@@ -109,13 +108,11 @@ def test_a_view_of_cases_is_an_address(make_release, finished, script, signed_in
     response = noor.get(f"{url}?{query}&sort=requirement_f1")
 
     assert [row.case.case_id[-1] for row in response.context["cases"]] == ["2", "4"]
-    kept = dict(parse_qsl(response.context["page_address"].removeprefix("?")))
-    assert kept == {**dict(parse_qsl(query)), "tab": "cases", "sort": "requirement_f1"}
     assert "2 of 6" in text(response)
     monkeypatch.setattr(run_cases, "PAGE_SIZE", 1)
     second = noor.get(f"{url}?{query}&page=2")
     assert [row.case.case_id[-1] for row in second.context["cases"]] == ["4"]
-    assert f"?tab=cases&amp;{query.replace('&', '&amp;')}&amp;page=1#cases" in text(second)
+    assert f"?{query.replace('&', '&amp;')}&amp;page=1#cases" in text(second)
 
 
 def test_the_run_is_set_beside_the_one_before_it(make_release, finished, script, signed_in):

@@ -12,8 +12,9 @@ from django.core.management.base import CommandError
 from evaluation.management import foreground, summary
 from evaluation.management.base import (
     RunCommand,
-    add_budget,
+    add_model,
     add_prompt,
+    budget_in,
     problem,
     read_prompts,
     read_settings,
@@ -72,32 +73,26 @@ class Command(RunCommand):
         try:
             file = _configuration(options)
             folder = _folder(options, file)
+            asked = batches.requests(file) if file else []
             if options["estimate"]:
-                self._estimate(options, file)
+                self._estimate(options, asked)
                 return
-            launched = batches.launch(file) if file else []
-            started = [each.run for each in launched] or self._started(options)
+            started = [launch.launch(each.request, queue=False) for each in asked]
+            started = started or self._started(options)
             resumed = started if options["resume"] else []
             others = [run for run in resumed if not _is_own(run) or run.scored_at]
             self.state_results(others, options["reason"])
             self.work([run.pk for run in started])
         except LaunchRefused as error:
             raise self.problem(_all_faults(error)) from error
-        except OSError as error:
-            said = f"{error.filename}: {error.strerror}." if error.filename else str(error)
-            raise self.problem(said) from error
         done = [foreground.reload(run.pk) for run in started]
-        if file:
-            named = [each._replace(run=run) for each, run in zip(launched, done, strict=True)]
-            self._report_all(named, file, folder)
-        else:
-            self._report(done, folder)
+        self._report(done, asked, folder, file.content.reporting.formats if file else [*FORMATS])
         self._judge(done)
 
-    def _estimate(self, options: dict[str, Any], file: config_files.ConfigFile | None) -> None:
+    def _estimate(self, options: dict[str, Any], asked: Sequence[batches.Asked]) -> None:
         """What each run would probably cost, and the smallest difference that it could show."""
-        asked = [(each.name, each.request) for each in batches.requests(file)] if file else []
-        for name, request in asked or [("", _request(options))]:
+        named = [(each.name, each.request) for each in asked]
+        for name, request in named or [("", _request(options))]:
             left_out = looks.left_out(request.release, request.selection)
             lines = [
                 bills.estimate(launch.estimate(request)),
@@ -124,7 +119,7 @@ class Command(RunCommand):
         return [launch.launch(request, queue=False)]
 
     def _resumed(self, number: int, options: dict[str, Any]) -> Run:
-        budget = {name: options[OPTIONS[name]] for name in ("budget_cost", "budget_tokens")}
+        budget = budget_in(options)
         run = self.run_numbered(number)
         slots.keep_for_command([run.pk])
         if run.scored_at is None and (
@@ -133,27 +128,25 @@ class Command(RunCommand):
             steering.resume(run, by=acting.person(), **budget)
         return run
 
-    def _report(self, done: Sequence[Run], folder: Path | None) -> None:
-        for run in done:
-            self.print(*summary.summary_tables(run))
-            for line in [*summary.notes(run), *results.ids_report(run)]:
-                self.stdout.write(line)
+    def _report(
+        self,
+        done: Sequence[Run],
+        asked: Sequence[batches.Asked],
+        folder: Path | None,
+        formats: Sequence[str],
+    ) -> None:
+        """Of a configuration file all runs in one table."""
+        names = [each.name for each in asked] or [f"run-{run.pk}" for run in done]
+        if asked:
+            self.print(summary.batch_table(zip(asked, done, strict=True)))
+        for run, name in zip(done, names, strict=True):
+            if not asked:
+                self.print(*summary.summary_tables(run))
+                for line in [*summary.notes(run), *results.ids_report(run)]:
+                    self.stdout.write(line)
             self._say_more(run)
             if folder:
-                into = folder if len(done) == 1 else folder / f"run-{run.pk}"
-                self._write(run, into, list(FORMATS))
-
-    def _report_all(
-        self,
-        launched: Sequence[batches.Launched],
-        file: config_files.ConfigFile,
-        folder: Path | None,
-    ) -> None:
-        self.print(summary.batch_table(launched))
-        for each in launched:
-            self._say_more(each.run)
-            if folder:
-                self._write(each.run, folder / each.name, file.content.reporting.formats)
+                self._write(run, folder / name if asked or done[1:] else folder, formats)
 
     def _say_more(self, run: Run) -> None:
         if left_out := looks.left_out(run.release, run.split):
@@ -272,13 +265,7 @@ def _add_how(parser: ArgumentParser) -> None:
         metavar="N",
         help="cases at a time, where a language model is asked (default: what its entry allows)",
     )
-    parser.add_argument(
-        "--model",
-        default=DEFAULT,
-        metavar="NAME",
-        help="which of the declared language models is asked (default: that of LLM_MODEL)",
-    )
-    add_budget(parser)
+    add_model(parser)
     parser.add_argument(
         "--estimate",
         action="store_true",

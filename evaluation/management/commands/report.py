@@ -6,8 +6,6 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from evaluation.management.base import RunCommand
 from evaluation.report.cases import MOST_CASES
 from evaluation.report.content import CASES, Report
@@ -66,9 +64,6 @@ class Command(RunCommand):
             for piece in text:
                 self.stdout.write(piece, ending="")
             return
-        try:
-            with building.whole(options["output"]) as file:
-                file.writelines(text)
-        except OSError as error:
-            raise CommandError(f"Cannot write {options['output']}: {error}") from error
+        with building.whole(options["output"]) as file:
+            file.writelines(text)
         self.stderr.write(f"Written: {options['output']}")

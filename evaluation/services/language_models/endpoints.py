@@ -23,6 +23,7 @@ from pipelines.chat.endpoint import DEFAULT, JUDGE, OPENAI, Endpoint
 from pipelines.chat.receiving import MEGABYTE
 from pipelines.chat.redaction import redacted
 
+PRICES = ("input_price", "cached_price", "output_price")
 MOST = 64
 """Cases of one run at a time."""
 
@@ -97,22 +98,18 @@ def _declared(name: str) -> Endpoint | None:
     return _model() if name == DEFAULT and settings.LLM_MODEL else None
 
 
+AS_SET = (
+    *("model", "provider", "temperature", "reasoning_effort", "max_tokens", "context_tokens"),
+    *("timeout_seconds", "max_concurrency", "input_price", "cached_price", "output_price"),
+)
+
+
 def _model() -> Endpoint:
     return Endpoint(
-        model=settings.LLM_MODEL,
         base_url=settings.LLM_BASE_URL or OPENAI,
-        provider=settings.LLM_PROVIDER,
         api_key=settings.LLM_API_KEY or "",
-        temperature=settings.LLM_TEMPERATURE,
-        reasoning_effort=settings.LLM_REASONING_EFFORT,
-        max_tokens=settings.LLM_MAX_TOKENS,
-        context_tokens=settings.LLM_CONTEXT_TOKENS,
-        timeout_seconds=settings.LLM_TIMEOUT_SECONDS,
         max_reply_bytes=settings.LLM_MAX_REPLY_MB * MEGABYTE,
-        max_concurrency=settings.LLM_MAX_CONCURRENCY,
-        input_price=settings.LLM_INPUT_PRICE,
-        cached_price=settings.LLM_CACHED_PRICE,
-        output_price=settings.LLM_OUTPUT_PRICE,
+        **{name: getattr(settings, f"LLM_{name.upper()}") for name in AS_SET},
     )
 
 
@@ -159,9 +156,7 @@ def describe(name: str = DEFAULT) -> ModelDescription | None:
         "id": endpoint.id,
         "name": endpoint.name,
         **endpoint.parameters,
-        "input_price": endpoint.input_price,
-        "cached_price": endpoint.cached_price,
-        "output_price": endpoint.output_price,
+        **{name: getattr(endpoint, name) for name in PRICES},
         "currency": settings.LLM_CURRENCY,
     }
 

@@ -21,6 +21,15 @@ from labeling.models import GoldItem, GoldRelease
 
 MOST_NAMED = 1000
 """Cases that are named in the spec; beyond that their number says enough."""
+OF_RUN = (
+    *("pipeline", "pipeline_version", "config", "config_sha256", "name", "split"),
+    *("repetitions", "seed"),
+)
+OF_CASE = (
+    *("part", "part_id", "repetition", "output", "exposure", "state", "attempts", "error"),
+    *("error_class", "seconds", "finished_at"),
+)
+"""What is the same in the run that carries them."""
 
 
 class _Fit(NamedTuple):
@@ -80,20 +89,9 @@ def _check(run: Run, release: GoldRelease) -> None:
 
 
 def _of(run: Run, release: GoldRelease, reason: str, by: Any) -> Run:
-    return Run(
-        release=release,
-        pipeline=run.pipeline,
-        pipeline_version=run.pipeline_version,
-        config=run.config,
-        config_sha256=run.config_sha256,
-        name=run.name,
-        split=run.split,
-        reason=reason,
-        repetitions=run.repetitions,
-        seed=run.seed,
-        requested_by=by or acting.person(),
-        carried_from=run,
-    )
+    same = {name: getattr(run, name) for name in OF_RUN}
+    person = by or acting.person()
+    return Run(release=release, reason=reason, requested_by=person, carried_from=run, **same)
 
 
 def _fit(run: Run, release: GoldRelease) -> _Fit:
@@ -155,18 +153,4 @@ def _spec(run: Run, release: GoldRelease, fit: _Fit) -> RunSpec:
 
 
 def _case(carried: Run, case: CaseRun, item: GoldItem) -> CaseRun:
-    return CaseRun(
-        run=carried,
-        item=item,
-        part=case.part,
-        part_id=case.part_id,
-        repetition=case.repetition,
-        output=case.output,
-        exposure=case.exposure,
-        state=case.state,
-        attempts=case.attempts,
-        error=case.error,
-        error_class=case.error_class,
-        seconds=case.seconds,
-        finished_at=case.finished_at,
-    )
+    return CaseRun(run=carried, item=item, **{name: getattr(case, name) for name in OF_CASE})

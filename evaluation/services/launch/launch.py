@@ -204,15 +204,16 @@ def price(request: LaunchRequest) -> budgets.Estimate | None:
 
 
 def _cost(request: LaunchRequest, examined: _Examined) -> budgets.Estimate | None:
-    release, run = request.release, examined.run
-    amount: Any = {"split": run.split, "repetitions": run.repetitions, "size": request.size}
-    amount["model"] = request.model
-    of_cases = None
+    release, run, model = request.release, examined.run, request.model
+    if not (examined.asks_model or request.evaluate_answers):
+        return None
+    sizes, of_cases = budgets.case_sizes(release, run.split, request.size), None
     if examined.asks_model:
-        of_cases = budgets.estimate(release, pipeline=run.pipeline, config=run.config, **amount)
+        asked = {"pipeline": run.pipeline, "config": run.config}
+        of_cases = budgets.estimate(release, sizes * run.repetitions, **asked, model=model)
     if not request.evaluate_answers:
         return of_cases
-    of_answers = budgets.estimate_answers(release, **amount)
+    of_answers = budgets.estimate_answers(release, len(sizes), run.repetitions, model=model)
     return of_answers + of_cases if of_cases else of_answers
 
 

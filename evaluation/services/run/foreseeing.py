@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,23 +24,22 @@ from labeling.models import GoldItem, GoldRelease
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    release: GoldRelease
-    items: int
     conversations: int
-    repetitions: int
     cases: int
     """With all repetitions."""
-    standing: Standing | None
-    """Of the test items; None for a run that has none and so is not a look at them."""
-    known_reason: str
-    """What the person said before about measuring on these test items."""
     cost: Estimate | None
     """None where no language model is asked, and where the cost is not known yet."""
-    cost_known: bool
-    faults: list[Fact]
+    cost_known: bool = True
+    repetitions: int = 1
+    release: GoldRelease | None = None
+    standing: Standing | None = None
+    """Of the test items; None for a run that has none and so is not a look at them."""
+    known_reason: str = ""
+    """What the person said before about measuring on these test items."""
+    faults: Sequence[Fact] = ()
     """Why a run with this pipeline would be refused."""
-    plan: Plan | None
-    """None for a layer that is not measured."""
+    plan: Plan | None = None
+    """None without gold, and for a layer that is not measured."""
 
 
 def foresee(request: LaunchRequest, *, by: Any) -> Foreseen:
@@ -55,7 +55,6 @@ def foresee(request: LaunchRequest, *, by: Any) -> Foreseen:
     cost, cost_known, faults = _cost(request)
     return Foreseen(
         release=release,
-        items=counted["n"],
         conversations=counted["conversations"],
         repetitions=repetitions,
         cases=_cases(release, items, counted["n"]) * repetitions,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
@@ -111,30 +112,26 @@ def _can_show(plan: Plan) -> str:
         return gettext(
             "With these {n} conversations differences in {metric} from {effect} on can be shown: "
             "less than the {reach} that are of interest."
-        ).format(n=_n(n), metric=metric, effect=figure(effect), reach=figure(reach))
+        ).format(n=intcomma(n), metric=metric, effect=figure(effect), reach=figure(reach))
     else:
         said = gettext(
             "With these {n} conversations only differences above {effect} in {metric} can be shown."
         )
     shown = figure(effect) if effect is not None else ""
-    sentence = said.format(n=_n(n), metric=metric, effect=shown)
+    sentence = said.format(n=intcomma(n), metric=metric, effect=shown)
     if reach is None:
         return sentence
     if plan.needed is None:
         more = gettext("For {reach} more than a million would be needed.")
         return f"{sentence} {more.format(reach=figure(reach))}"
     more = gettext("For {reach} you need about {needed}.")
-    return f"{sentence} {more.format(reach=figure(reach), needed=_n(plan.needed))}"
+    return f"{sentence} {more.format(reach=figure(reach), needed=intcomma(plan.needed))}"
 
 
 def figure(effect: float) -> str:
     """With the decimals that keep it from reading as 0."""
     digits = 3 if effect >= 0.001 else 6
     return str(number_format(f"{effect:.{digits}f}", digits))
-
-
-def _n(number: int) -> str:
-    return str(number_format(number, force_grouping=True))
 
 
 def _conversations(release: GoldRelease, split: str, size: int | None) -> int:

@@ -13,7 +13,6 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
 
 from evaluation import adapters
 from evaluation.layers import Context, Example, GoldLayer, Scored, gold_layer
@@ -27,7 +26,7 @@ from evaluation.metrics.yardsticks import ByPerson, Yardsticks
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.judging import answers, certificates
 from evaluation.services.launch import spec
-from evaluation.services.run import answer_scoring, yardsticks
+from evaluation.services.run import answer_scoring, results, yardsticks
 from evaluation.services.run.answer_scoring import Judged
 from evaluation.services.run.standing import Column, Standing
 from evaluation.services.run.yardsticks import CaseKey
@@ -198,10 +197,7 @@ class _Scorer:
                 )
 
     def _current_scores(self) -> Any:
-        current = Q()
-        for metric in self._metrics:
-            current |= Q(metric=metric.id, metric_version=metric.version)
-        return Score.objects.filter(current).order_by()
+        return Score.objects.filter(results.current_of(self._metrics)).order_by()
 
     def _stored_cases(self) -> _Cases:
         keys: list[CaseKey] = []

@@ -237,14 +237,10 @@ def _floor(frame: Frame, pipeline: Pipeline, items: Sequence[GoldItem]) -> Itera
     examples = []
     for item in items:
         content = item.content
-        messages = adapters.messages_in(content)
+        count = len(content["conversation"])
         for part in layer.parts(content):
-            case = adapters.case_in(content, messages, item, part, layer, schema)
-            output = adapters.checked_output(
-                pipeline.run(case),
-                layer.name,
-                message_count=len(content["conversation"]),
-            )
+            returned = pipeline.run(adapters.case_of(item, part, layer, schema))
+            output = adapters.checked_output(returned, layer.name, message_count=count)
             example = Example(content, layer.gold(content, part.uid), output)
             examples.append((item, part, example))
     frame.context.ruler.prime(text for _, _, example in examples for text in layer.texts(example))

@@ -10,23 +10,28 @@ from typing import Any, NamedTuple
 
 from django.utils.text import slugify
 
-from evaluation.layers import MalformedOutput
+from evaluation.layers import GOLD_LAYERS, MalformedOutput
 from evaluation.layers.end_to_end import check_document
 from evaluation.services.unmeasured.predicting import OutputLabel, labels_in, sources_of
 from labeling.domain.csv_cells import csv_line
+from labeling.schema import form_fields
 from pipelines.requirements.labels import Document
 from pipelines.types import Output
 
-FIELDS = (
-    *("title", "type", "actor", "action", "condition", "acceptance_criteria", "priority"),
-    *("rationale", "confidence", "wanted", "quoted"),
-    *("inference_type", "triggered_by", "necessity"),
-    *("requirement", "issue_type", "severity", "field", "message", "suggested_fix"),
-    *("trigger", "arguments"),
-)
+OF_PIPELINES = ("wanted", "quoted")
+"""What no person says of a label."""
+SOURCES = "source_messages"
+OF_LABELS = [
+    field["name"]
+    for layer in GOLD_LAYERS.values()
+    if layer.suggested
+    for field in form_fields(layer.name)
+    if field["name"] != SOURCES
+]
+FIELDS = (*dict.fromkeys(OF_LABELS), *OF_PIPELINES)
 """The columns of labels of every kind; a label fills those that it has."""
 
-HEAD = ("case_id", "kind", "number", "id", *FIELDS, "source_messages")
+HEAD = ("case_id", "kind", "number", "id", *FIELDS, SOURCES)
 
 
 class Prediction(NamedTuple):
