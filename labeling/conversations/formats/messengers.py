@@ -15,7 +15,7 @@ from datetime import date, datetime, time
 from itertools import pairwise
 from typing import BinaryIO, NamedTuple
 
-from labeling.conversations.formats.speakers import CERTAIN_WORDS, words_of
+from labeling.conversations.formats.speakers import CERTAIN_WORDS, certainty, words_of
 from labeling.conversations.formats.speech import lines_of
 from labeling.conversations.formats.talks import (
     NOT_A_SPEAKER,
@@ -376,4 +376,7 @@ def is_whatsapp(head: bytes) -> bool:
     """
     text = head[:2000].decode("utf-8-sig", errors="replace")
     first = [line for line in text.splitlines() if line.strip()][:5]
+    begins = [(line, start.end) for line in text.splitlines() if (start := begun(line))]
+    if begins and all(certainty(line[end:].replace(",", "")) > 1 for line, end in begins):
+        return False  # a name alone, as Teams has it
     return any(begun(line) or _is_nearly(line) for line in first)

@@ -33,6 +33,7 @@ from labeling.conversations.formats.talks import (
     name_of,
     stem_of,
 )
+from labeling.conversations.formats.times import time_in
 from labeling.conversations.rules.importing import MIN_MESSAGES, LeftOut, Problem
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
@@ -46,6 +47,18 @@ _BY_PROGRAM = re.compile(
     r"[\[(]?\d{1,2}:\d{2}(?::\d{2})?[\])]? (?:\*{1,3}|-!-|<?--+>?) \S.*"
 )
 """What recorders say at the end, and what chats of IRC say of people."""
+_DAYS = (
+    r"(?:(?:today|yesterday|heute|gestern|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|\d{1,2}[/.]\d{1,2}[/.]?(?:\d{2,4})?|"
+    r"[a-z]{3,9}\s\d{1,2},\s\d{4}),?\s{1,2}(?:at\s|um\s)?)"
+)
+_DATED = re.compile(
+    rf"(?P<time>{_DAYS}(?P<clock>\d{{1,2}}:\d{{2}}(?::\d{{2}})?)(?P<half>\s?[ap]\.?m\.?)?)"
+    r"(?:\s\([^()]{1,60}\))?",
+    re.I,
+)
+_COPIED = re.compile(r"\[([^\[\]]{4,40})\]\s([^:]{1,80})")
+"""“[Yesterday 10:12 AM] Ana Costa”, as Teams has it above what is said."""
 
 
 @dataclass(slots=True)
@@ -113,7 +126,7 @@ def _of_lines(written: Sequence[str], name: str, how: HowToRead) -> Talk:
         Line(number, text.strip(), number == 1 or not written[number - 2].strip())
         for number, text in enumerate(written, 1)
     ]
-    lines = _with_times_below(lines)
+    lines = _with_times_near(lines)
     heads = who_speaks(lines, how) or _names_above(lines, how) or _times_before(lines)
     if not heads:
         raise FileFault("file.no_speaker_lines")
@@ -132,24 +145,41 @@ def _of_lines(written: Sequence[str], name: str, how: HowToRead) -> Talk:
     return turns.as_talk(name)
 
 
-def _with_times_below(lines: list[Line]) -> list[Line]:
-    """Where a file begins with a name and has a time alone on the next line, as pages of chats are
-    copied, the two are one line.
+def _with_times_near(lines: list[Line]) -> list[Line]:
+    """Where a file begins with a name and has a time alone on the line before or after it, or a day
+    in brackets before it, as chats are copied, they are one line.
     """
-    below = {
-        at: lines[at + 1].text
-        for at, line in enumerate(lines[:-1])
-        if line.opens and certainty(line.text) > 1 and STAMP.fullmatch(lines[at + 1].text)
-    }
-    if len(below) < MIN_MESSAGES or any(line.text for line in lines[: min(below)]):
+    copied = {at: match for at, line in enumerate(lines) if (match := _COPIED.fullmatch(line.text))}
+    has_days = any(_DATED.fullmatch(match[1]) for match in copied.values())
+    joined, found = list(lines), list[int]()
+    for at, (line, after) in enumerate(pairwise(lines)):
+        is_time = STAMP.fullmatch(after.text) or _DATED.fullmatch(after.text)
+        if has_days and at in copied and certainty(copied[at][2]):
+            time, name = copied[at].groups()
+        elif line.opens and certainty(line.text) > 1 and is_time:
+            name, time = line.text, after.text
+        elif line.opens and certainty(after.text) > 1 and _DATED.fullmatch(line.text):
+            name, time = after.text, line.text
+        else:
+            continue
+        found.append(at)
+        joined[at] = line._replace(text=f"{name}  {_moment(time)}")
+        if name in (line.text, after.text):
+            joined[at + 1] = after._replace(text="")
+    if len(found) < MIN_MESSAGES or any(line.text for line in lines[: found[0]]):
         return lines
-    joined = list(lines)
-    for at, time in below.items():
-        joined[at : at + 2] = [
-            lines[at]._replace(text=f"{lines[at].text}  {time}"),
-            lines[at + 1]._replace(text=""),
-        ]
     return joined
+
+
+def _moment(written: str) -> str:
+    """Without its day, where that is not known."""
+    dated = _DATED.fullmatch(written)
+    if dated is None:
+        return written
+    try:
+        return (time_in(dated["time"]) or "").replace("T", " ")
+    except FileFault:
+        return dated["clock"] + (dated["half"] or " am")  # no place in a recording
 
 
 def _names_above(lines: Sequence[Line], how: HowToRead) -> dict[int, Head]:
