@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypedDict, cast
 from pipelines.chat.counting import CHARACTERS_PER_TOKEN, tokens_in
 from pipelines.llm import ChatModel, context_of
 from pipelines.prompting import read
-from pipelines.requirements.analyst import Labeled, Written
 from pipelines.requirements.config import PartsConfig
 from pipelines.requirements.document import sections
 from pipelines.requirements.document.markdown import plain
@@ -59,9 +58,10 @@ class ModelAnalyst:
         self._model = model
         self._parts = parts or PartsConfig()
 
-    def extract(self, case: Case) -> Labeled[Requirement]:
+    def extraction(self, findings: Findings) -> tuple[list[Requirement], Notes]:
+        case = findings.case
         if not case.messages:
-            return Labeled([], {})
+            return [], {}
         parts = parts_of(case.messages, self._fitting(case))
         standing = Standing(case.messages)
         notes: Notes = {}
@@ -86,15 +86,16 @@ class ModelAnalyst:
         ]
         notes |= {"parts": len(parts), "changes": dict(standing.changes), "left_out": left_out}
         notes["examples"] = [one.conversation_id for one in case.examples]
-        return Labeled(labels, notes)
+        return labels, notes
 
-    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Requirement]:
+    def inference(self, findings: Findings) -> tuple[list[Requirement], Notes]:
+        requirements, domain = findings.requirements, findings.case.domain
         if not requirements:
-            return Labeled([], {})
+            return [], {}
         names = _names(requirements)
         schema = schemas.inference(list(names))
         shown = _shown(names, requirements, SHOWN)
-        data, notes = self._ask("inference.v1", schema, domain=case.domain, requirements=shown)
+        data, notes = self._ask("inference.v1", schema, domain=domain, requirements=shown)
         labels = [
             _requirement(
                 f"INF-{number:03d}",
@@ -105,12 +106,13 @@ class ModelAnalyst:
             )
             for number, reply in enumerate(data["inferred_requirements"], start=1)
         ]
-        return Labeled(labels, {**notes, "from": len(requirements)})
+        return labels, {**notes, "from": len(requirements)}
 
-    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Issue]:
+    def validation(self, findings: Findings) -> tuple[list[Issue], Notes]:
         """Words that are not in the field are left out and counted; the issue stays."""
+        requirements = findings.requirements
         if not requirements:
-            return Labeled([], {})
+            return [], {}
         names = _names(requirements)
         by_ref = dict(zip(names, requirements, strict=True))
         shown = _shown(names, requirements, (*SHOWN, "rationale"))
@@ -122,12 +124,12 @@ class ModelAnalyst:
             bool(reply["words"]) and label["span"] is None
             for reply, label in zip(data["issues"], issues, strict=True)
         )
-        return Labeled(issues, {**notes, "of": len(requirements), "unplaced": unplaced})
+        return issues, {**notes, "of": len(requirements), "unplaced": unplaced}
 
-    def write(self, findings: Findings) -> Written:
+    def document(self, findings: Findings) -> tuple[Document, Notes]:
         """The model's prose, and below it our own lists, which must be complete and traced."""
         if not findings.requirements:
-            return Written(sections.write(findings), {})
+            return sections.write(findings), {}
         data, notes = self._ask(
             "document.v1",
             schemas.document(),
@@ -138,7 +140,7 @@ class ModelAnalyst:
             issues=[_only(label, OF_ISSUES) for label in findings.issues],
         )
         document = _narrated(sections.write(findings), data)
-        return Written(document, {**notes, "unknown_ids": _unknown_ids(data, findings)})
+        return document, {**notes, "unknown_ids": _unknown_ids(data, findings)}
 
     def _fitting(self, case: Case) -> PartsConfig:
         """One part where the whole conversation fits into the context, with room for the reply."""
