@@ -92,12 +92,3 @@ def test_the_newest_completed_round_decides(project):
     factories.pass_gate(project)
     assert rounds.gate_is_open(project)
     assert rounds.add_batch(full, conversations=factories.make_conversations(project, 1), by=None)
-
-
-def test_the_page_says_how_often_a_team_of_less_gets_in(signed_in, rita, project):
-    for _ in range(2):
-        a_round(project, 13, marked=("ana", "ben"))
-
-    shown = page(signed_in(rita), URL)
-
-    assert "A team whose true κ is 0.7 passes within 2 rounds like these with a chance of" in shown

@@ -13,7 +13,7 @@ from labeling.gold import releases
 from labeling.gold.verification import verify
 from labeling.models import Annotation, GoldItem, GoldRelease, Project
 from labeling.settling import adjudications
-from labeling.work import annotations, locking
+from labeling.work import locking
 from tests import factories
 
 
@@ -65,16 +65,6 @@ def test_what_fails_while_rows_are_inserted_leaves_nothing(answered, monkeypatch
     assert not GoldItem.objects.exists()
     assert not GoldRelease.objects.exists()
     assert not Annotation.objects.exclude(locked_at=None).exists()
-
-
-def test_answers_behind_a_release_are_locked_with_it(answered):
-    factories.freeze(answered)
-
-    annotation = Annotation.objects.first()
-    assert annotation
-    assert not Annotation.objects.filter(locked_at=None).exists()
-    with pytest.raises(locking.Locked):
-        annotations.reopen(annotation.assignment)
 
 
 def test_who_freezes_something_else_under_the_name_meanwhile_is_not_overwritten(

@@ -14,23 +14,6 @@ from tests.labeling.places import of, places
 pytestmark = pytest.mark.postgres
 
 
-def test_an_answer_is_returned_to_who_gave_it_with_the_reason(project, ana, rita):
-    round_ = factories.open_full(project, 2)
-    mine = of(ana, round_)[0]
-    factories.answer(mine)
-
-    returned = handovers.return_to(mine, reason="Message 2 is missing.", by=rita)
-
-    assert (returned.annotator, returned.returned_reason) == (ana, "Message 2 is missing.")
-    answer = Annotation.objects.get()
-    assert (answer.status, answer.submitted_at) == ("draft", None)
-    assert answer.payload["requirements"]
-    assert assignments.next_for(ana) == mine
-    factories.answer(mine)
-    mine.refresh_from_db()
-    assert mine.returned_reason == ""
-
-
 @pytest.mark.parametrize("pool", [True, False])
 def test_a_returned_conversation_goes_to_somebody_else_who_sees_nothing_of_it(
     project, ana, ben, cleo, rita, pool

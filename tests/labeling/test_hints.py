@@ -14,7 +14,6 @@ from django.test.utils import CaptureQueriesContext
 
 from labeling.core import project_settings
 from labeling.models import Assignment, Project
-from labeling.work import hints
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -90,9 +89,3 @@ def test_what_an_open_calibration_round_measures_does_not_change(project, rita):
     with pytest.raises(project_settings.SettingsRefused):
         project_settings.change(project, settings={"hints_in_calibration": True}, by=rita)
     project_settings.change(project, settings={"hints": []}, by=rita)
-
-
-def test_without_a_detector_there_are_none(assignment, monkeypatch):
-    monkeypatch.setattr(hints, "_detectors", [])
-
-    assert hints.of(assignment, {"requirements": [requirement(title="Users")]}) == []

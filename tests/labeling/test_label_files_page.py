@@ -83,18 +83,6 @@ def test_an_upload_is_shown_first_and_stored_when_confirmed(labeled, elsewhere, 
     assert "Nothing new to store" in text_of(again)
 
 
-def test_a_preview_is_confirmed_once_and_by_nobody_else(labeled, elsewhere, lead, signed_in, admin):
-    sent = confirmation(upload(lead, download(lead, "native")))
-
-    other = signed_in(admin).post("/projects/other/labels/import/", sent)
-    assert "no longer stored" in text_of(other)
-    lead.post("/projects/other/labels/import/", sent)
-    again = lead.post("/projects/other/labels/import/", sent)
-
-    assert again.status_code == 400
-    assert "no longer stored" in text_of(again)
-
-
 def test_without_a_reason_the_preview_cannot_be_stored(labeled, elsewhere, lead):
     preview = upload(lead, download(lead, "native"), reason="")
 

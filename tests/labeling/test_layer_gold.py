@@ -11,10 +11,12 @@ from django.contrib.auth.models import User
 from labeling.exchange.export import FORMATS, export
 from labeling.exchange.gold_formats import CannotCarry
 from labeling.gold import gold
-from labeling.models import Adjudication, Project
+from labeling.gold.verification import verify
+from labeling.models import Adjudication, GoldRelease, Project
 from labeling.settling import adjudications, merges
 from labeling.work.annotations import InvalidPayload
 from tests import factories
+from tests.labeling import imports
 from tests.layers import arc, event, inferred, issue, phase, question, rating
 from tests.pages import page
 
@@ -95,7 +97,7 @@ def clusters(project: Project, layer: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("layer", GIVEN)
-def test_gold_of_every_layer_is_whole_can_be_read_and_is_written_in_every_format(
+def test_gold_of_every_layer_is_whole_is_shown_exported_and_comes_back_with_its_hashes(
     people, tmp_path, signed_in, layer
 ):
     release = factories.freeze(labeled(*GIVEN[layer]), layer)
@@ -121,6 +123,12 @@ def test_gold_of_every_layer_is_whole_can_be_read_and_is_written_in_every_format
         else:
             written = export(release, format=format, folder=folder)
             assert all(path.stat().st_size for path in written)
+    export(release, format="native", folder=tmp_path / "native")
+    imports.run("import_gold", tmp_path / "native", project="elsewhere", layer=layer)
+    back = GoldRelease.objects.get(project__slug="elsewhere")
+    kept = ("canonical", "sha256")
+    assert [*back.items.values_list(*kept)] == [*release.items.values_list(*kept)]
+    assert verify(back) == []
 
 
 # --- what labels refer to has to be settled ---

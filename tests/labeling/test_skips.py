@@ -2,16 +2,9 @@
 
 import pytest
 
-from labeling.models import Annotation, Assignment
-from labeling.work import annotations, assignments, rounds
+from labeling.work import assignments, rounds
 from tests import factories
 from tests.labeling.places import of, places
-
-
-def skip(assignment: Assignment) -> Annotation:
-    known = Annotation.objects.filter(assignment=assignment).first()
-    save = factories.save_of({}, base_version=known.version if known else 0)
-    return annotations.skip(assignment, save, reason="Not my language")
 
 
 def test_a_skip_of_planned_work_goes_to_who_has_least_left(project, ana, ben, cleo):
@@ -19,7 +12,7 @@ def test_a_skip_of_planned_work_goes_to_who_has_least_left(project, ana, ben, cl
     factories.answer(of(cleo, round_)[0])
     mine = of(ana, round_)[0]
 
-    skip(mine)
+    factories.skip(mine)
 
     moved = round_.assignments.get(conversation=mine.conversation, slot__isnull=False)
     assert (moved.annotator, moved.slot) == (cleo, 0)
@@ -30,7 +23,7 @@ def test_a_skip_of_planned_work_goes_to_who_has_least_left(project, ana, ben, cl
 def test_a_skip_that_went_to_somebody_else_cannot_be_answered_any_more(project, ana):
     round_ = factories.open_full(project, 3, overlap=1)
     mine = of(ana, round_)[0]
-    skip(mine)
+    factories.skip(mine)
 
     with pytest.raises(assignments.PlaceTaken):
         factories.answer(mine)
@@ -41,7 +34,7 @@ def test_a_skip_never_keeps_a_calibration_round_open(project, ana):
     round_ = factories.open_calibration(project, 2)
     for user in rounds.annotators_of(project):
         while (mine := assignments.next_for(user)) is not None:
-            skip(mine) if user == ana else factories.answer(mine)
+            factories.skip(mine) if user == ana else factories.answer(mine)
 
     round_.refresh_from_db()
     assert round_.state != "open"

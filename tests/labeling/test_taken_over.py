@@ -11,11 +11,9 @@ from django.core.management import call_command
 
 from labeling.exchange.export import export
 from labeling.gold import signing
-from labeling.gold.verification import verify
 from labeling.models import Conversation, GoldRelease, Pseudonym
 from tests import factories
 from tests.labeling.test_import_gold import refused, run
-from tests.labeling.test_layer_gold import GIVEN, labeled
 from tests.pages import page
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
@@ -30,23 +28,6 @@ def taken(folder: Path, release: GoldRelease) -> GoldRelease:
     export(release, format="native", folder=folder)
     run(folder, project="elsewhere", layer=release.layer)
     return GoldRelease.objects.get(project__slug="elsewhere")
-
-
-def hashes(release: GoldRelease) -> list[str]:
-    return list(release.items.order_by("position").values_list("sha256", flat=True))
-
-
-@pytest.mark.parametrize("layer", GIVEN)
-def test_items_of_every_layer_keep_their_hashes(layer, people, tmp_path):
-    release = factories.freeze(labeled(*GIVEN[layer]), layer)
-
-    back = taken(tmp_path / "export", release)
-
-    assert hashes(back) == hashes(release)
-    assert [item.canonical for item in back.items.all()] == [
-        item.canonical for item in release.items.all()
-    ]
-    assert verify(back) == []
 
 
 def test_the_release_says_where_its_items_were_taken_from(release, tmp_path):
