@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from pipelines.memory.retrieval import floors
 from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import SECTIONS
 from pipelines.requirements.labels import Document, Flaw, Issue, Requirement, issue, name_of
-from pipelines.types import Case, Config, Message, Output
+from pipelines.types import Case, Config, Message, Output, setting
 
 TITLE_WORDS = 6
 CONFIDENCE = 0.5
@@ -43,8 +43,8 @@ class NothingConfig(BaseModel):
 class EverythingConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    confidence: float = Field(
-        default=CONFIDENCE, ge=0, le=1, description="The one confidence given to every requirement."
+    confidence: float = setting(
+        CONFIDENCE, "The one confidence given to every requirement.", least=0, most=1
     )
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
 from labeling.domain.encoding import network
 from pipelines.fingerprint import fingerprint
@@ -16,7 +15,7 @@ from pipelines.memory.retrieval import adapter
 from pipelines.memory.retrieval.floors import BudgetConfig, answer_of, by_words
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.trained_on import SOURCES
-from pipelines.types import Case, Config, Encoder, Message, Output, Store
+from pipelines.types import Case, Config, Encoder, Message, Output, Store, setting
 
 METHODS = {"semantic": "dense", "hybrid": "fusion", "late": "late", "learned": "learned"}
 """Mode → what the index calls it; ``lexical`` needs no index."""
@@ -26,8 +25,8 @@ FOLDER = Path(__file__).parent.parent
 
 
 class RetrievalConfig(BudgetConfig):
-    mode: Literal["lexical", "semantic", "hybrid", "late", "learned"] = Field(
-        default="hybrid", description="How messages are ranked."
+    mode: Literal["lexical", "semantic", "hybrid", "late", "learned"] = setting(
+        "hybrid", "How messages are ranked."
     )
 
 
