@@ -64,7 +64,7 @@ def _check_layer(release: GoldRelease) -> None:
         raise CannotCarry(
             msgid(
                 "{release} holds {layer} documents, which this format has no place for. "
-                "Use native, huggingface or croissant."
+                "Use native, huggingface or csv."
             ),
             release=str(release),
             layer=release.layer,

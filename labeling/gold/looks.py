@@ -62,16 +62,6 @@ class LookRefused(RuleError):
     code = "look_refused"
 
 
-class Standing(NamedTuple):
-    """How often test items were looked at."""
-
-    used: int
-
-    def as_json(self) -> dict[str, int]:
-        """How the API says it."""
-        return {"looks": self.used}
-
-
 # --- what is a test set ---------------------------------------------------------------------------
 
 
@@ -218,11 +208,6 @@ def of_project(project: Project) -> QuerySet[Look]:
 
 
 # --- the count ------------------------------------------------------------------------------------
-
-
-def standing(release: GoldRelease) -> Standing:
-    """Over all versions of its name."""
-    return Standing(looks_at(release).count())
 
 
 def looks_at(release: GoldRelease) -> QuerySet[Look]:

@@ -136,7 +136,7 @@ def test_the_next_version_asks_again_and_its_looks_count_with_those_before(noor,
     say_why(newer, noor, purposes=(LABELS,))
 
     assert [looks.number(look) for look in Look.objects.order_by("pk")] == [1, 2]
-    assert looks.standing(release).used == looks.standing(newer).used == 2
+    assert looks.looks_at(release).count() == looks.looks_at(newer).count() == 2
 
 
 # --- the ledger -----------------------------------------------------------------------------------

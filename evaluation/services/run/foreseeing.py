@@ -18,7 +18,7 @@ from evaluation.services.launch.launch import MOST_REPETITIONS, LaunchRefused, L
 from evaluation.services.run import planning
 from evaluation.services.run.planning import Plan
 from labeling.domain.facts import Fact
-from labeling.gold.looks import TEST, Standing
+from labeling.gold.looks import TEST
 from labeling.models import GoldItem, GoldRelease
 
 
@@ -32,7 +32,7 @@ class Foreseen:
     cost_known: bool = True
     repetitions: int = 1
     release: GoldRelease | None = None
-    standing: Standing | None = None
+    standing: int | None = None
     """Of the test items; None for a run that has none and so is not a look at them."""
     known_reason: str = ""
     """What the person said before about measuring on these test items."""

@@ -217,7 +217,7 @@ def _release_page(
         "release": release,
         "page": page,
         "overrides": [{**row, "by": names.get(row["by"], row["by"])} for row in release.overrides],
-        "standing": looks.standing(release) if tested else None,
+        "standing": looks.looks_at(release).count() if tested else None,
         "sealed": _ask_url(release) if is_sealed else "",
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
         "waivers": [_waiver(row, names) for row in release.waivers],
