@@ -88,10 +88,8 @@ OWN = "edited"
 MOST_CHARACTERS = 20_000
 
 
-class PromptRefused(RuleError):
+class PromptRefused(RuleError, code="prompt_refused"):
     """A judge's prompt that lacks a required field, or has an unknown one."""
-
-    code = "prompt_refused"
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,10 +42,8 @@ CASES = 5
 """Worst cases of a report that does not say how many."""
 
 
-class ReportRefused(RuleError):
+class ReportRefused(RuleError, code="report_refused"):
     """The run has no figures yet, or the report is asked for in a way that makes no sense."""
-
-    code = "report_refused"
 
 
 class Undefined(NamedTuple):

@@ -29,10 +29,8 @@ VERSION = 3
 MEASURED = ("answers_sha256", "measured_at", "figures", "records", "n_compared", "n_splits")
 
 
-class NotMeasured(RuleError):
+class NotMeasured(RuleError, code="not_measured"):
     """A worker has to measure the agreement of this round first."""
-
-    code = "not_measured"
 
 
 # --- measuring, by a worker ---------------------------------------------------------------------

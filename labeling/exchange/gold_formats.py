@@ -30,10 +30,8 @@ from labeling.words import worded_in_english
 GOLD = "gold"  # in place of the annotator
 
 
-class CannotCarry(RuleError):
+class CannotCarry(RuleError, code="cannot_carry"):
     """The format has no place for labels of this layer."""
-
-    code = "cannot_carry"
 
 
 class ReleaseItem(NamedTuple):

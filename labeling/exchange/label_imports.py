@@ -67,10 +67,8 @@ READERS: dict[str, Reader] = {
 BATCH = 200  # conversations in memory at a time
 
 
-class LabelsRefused(ImportRefused):
+class LabelsRefused(ImportRefused, code="labels_refused"):
     """Something in the files of answers is wrong, so nothing was stored."""
-
-    code = "labels_refused"
 
 
 @dataclass(slots=True)

@@ -22,10 +22,8 @@ from labeling.settling.provenance import changes_of
 MADE_ELSEWHERE = GoldItem.MADE_ELSEWHERE
 
 
-class LabeledHere(RuleError):
+class LabeledHere(RuleError, code="labelled_here"):
     """What people settle here is corrected when it is frozen again."""
-
-    code = "labelled_here"
 
 
 def is_corrected_by_copy(release: GoldRelease) -> bool:

@@ -29,10 +29,8 @@ STATEMENT_FILE = "statement.json"
 """Of format 2: the text that was signed."""
 
 
-class NotExported(RuleError):
+class NotExported(RuleError, code="not_exported"):
     """The folder is not a native export of gold."""
-
-    code = "not_exported"
 
 
 class Exported(NamedTuple):

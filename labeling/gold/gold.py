@@ -35,58 +35,40 @@ from labeling.schema.targets import END_TO_END, stages_of, target_layers
 from labeling.settling import merges, processing, settling
 
 
-class NothingToFreeze(RuleError):
+class NothingToFreeze(RuleError, code="nothing_to_freeze"):
     """No conversation is settled."""
 
-    code = "nothing_to_freeze"
 
-
-class NothingChanged(RuleError):
+class NothingChanged(RuleError, code="nothing_changed"):
     """The newest release holds exactly this already."""
 
-    code = "nothing_changed"
 
-
-class NameTaken(RuleError):
+class NameTaken(RuleError, code="name_taken"):
     """Another project or layer releases under this name."""
 
-    code = "name_taken"
 
-
-class BadName(RuleError):
+class BadName(RuleError, code="bad_name"):
     """The name cannot be part of an address."""
 
-    code = "bad_name"
 
-
-class NotWanted(RuleError):
+class NotWanted(RuleError, code="not_wanted"):
     """Somebody else has made the release in the meantime."""
 
-    code = "not_wanted"
 
-
-class UnderWay(RuleError):
+class UnderWay(RuleError, code="freeze_under_way"):
     """Another freeze of the project has not ended yet."""
 
-    code = "freeze_under_way"
 
-
-class UnknownRelease(RuleError):
+class UnknownRelease(RuleError, code="unknown_release"):
     """The gold release does not exist."""
 
-    code = "unknown_release"
 
-
-class UnknownLayer(RuleError):
+class UnknownLayer(RuleError, code="unknown_layer"):
     """The project does not label this layer."""
 
-    code = "unknown_layer"
 
-
-class SyntheticItems(RuleError):
+class SyntheticItems(RuleError, code="synthetic_items"):
     """The release would hold synthetic conversations, which nobody has allowed."""
-
-    code = "synthetic_items"
 
 
 def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRelease:

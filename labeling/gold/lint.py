@@ -43,26 +43,20 @@ SAME = 0.99
 """The share of words in which copies are the same, but for a sign or two."""
 
 
-class LintOpen(RuleError):
+class LintOpen(RuleError, code="lint_open"):
     """Lint found something that nobody has accepted."""
-
-    code = "lint_open"
 
     def __init__(self, fact: Fact, findings: Findings, **details: Any) -> None:
         super().__init__(fact, details=details)
         self.findings = findings
 
 
-class UnknownKind(RuleError):
+class UnknownKind(RuleError, code="unknown_lint_kind"):
     """Lint has no such kind of finding."""
 
-    code = "unknown_lint_kind"
 
-
-class WaiverWithoutReason(RuleError):
+class WaiverWithoutReason(RuleError, code="waiver_without_reason"):
     """Who accepts findings says why."""
-
-    code = "waiver_without_reason"
 
 
 _detectors: list[PersonalData] = []

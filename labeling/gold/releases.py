@@ -47,10 +47,8 @@ from labeling.schema.labels import Payload
 from labeling.work import locking
 
 
-class AnswersChanged(RuleError):
+class AnswersChanged(RuleError, code="answers_changed"):
     """Somebody else released under the name while this release was made."""
-
-    code = "answers_changed"
 
 
 class Contents(NamedTuple):

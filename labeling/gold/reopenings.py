@@ -42,16 +42,12 @@ JUDGES = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
 State = Reopening.State
 
 
-class ReopeningRefused(RuleError):
+class ReopeningRefused(RuleError, code="reopening_refused"):
     """The doubt, or the answer to it, makes no sense, or not now."""
 
-    code = "reopening_refused"
 
-
-class NotTheJudge(RuleError):
+class NotTheJudge(RuleError, code="not_the_judge"):
     """Somebody else has to decide about this item."""
-
-    code = "not_the_judge"
 
 
 def labels_in(item: GoldItem, layer: str) -> list[StoredLabel]:

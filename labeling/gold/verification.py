@@ -40,10 +40,8 @@ AT_ONCE = 1000
 """Items that are verified while somebody waits, for a second or two; the command takes any."""
 
 
-class TooLarge(RuleError):
+class TooLarge(RuleError, code="too_large_to_verify"):
     """Nobody waits for so many items."""
-
-    code = "too_large_to_verify"
 
 
 def verify(release: GoldRelease) -> list[ReleaseFault]:

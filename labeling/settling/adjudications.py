@@ -43,22 +43,16 @@ Kind = Adjudication.Kind
 Labels = Sequence[Mapping[str, Any]]
 
 
-class OwnWorkAlone(RuleError):
+class OwnWorkAlone(RuleError, code="own_work_alone"):
     """Nobody may decide alone about labels that only they gave."""
 
-    code = "own_work_alone"
 
-
-class Blind(RuleError):
+class Blind(RuleError, code="blind"):
     """A calibration round is open: until it closes, nobody may see or decide anything in it."""
 
-    code = "blind"
 
-
-class AnswersChanged(RuleError):
+class AnswersChanged(RuleError, code="answers_changed"):
     """The decision is about answers that have changed since."""
-
-    code = "answers_changed"
 
 
 class Decision(NamedTuple):

@@ -24,16 +24,12 @@ from labeling.work.checking import problems_of
 Verdict = Review.Verdict
 
 
-class OwnWork(RuleError):
+class OwnWork(RuleError, code="own_work"):
     """Nobody reviews their own answer."""
 
-    code = "own_work"
 
-
-class NotSubmitted(RuleError):
+class NotSubmitted(RuleError, code="not_submitted"):
     """Only a submitted answer of full labeling is reviewed."""
-
-    code = "not_submitted"
 
 
 class Opinion(NamedTuple):

@@ -55,10 +55,8 @@ class SettledConversation(NamedTuple):
     base_payload: Payload
 
 
-class NotMerged(RuleError):
+class NotMerged(RuleError, code="not_merged"):
     """A worker has to merge the answers of a conversation first."""
-
-    code = "not_merged"
 
 
 JUST_IN = Fact("gold.answer_just_in")

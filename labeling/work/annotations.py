@@ -28,28 +28,20 @@ Status = Annotation.Status
 GONE = Fact("skip.conversation_given_to_another")
 
 
-class InvalidPayload(RuleError):
+class InvalidPayload(RuleError, code="invalid_payload"):
     """The labels break the schema, or a submission is incomplete."""
 
-    code = "invalid_payload"
 
-
-class RoundClosed(RuleError):
+class RoundClosed(RuleError, code="round_closed"):
     """The round has ended; its annotations can no longer change."""
 
-    code = "round_closed"
 
-
-class ReasonMissing(RuleError):
+class ReasonMissing(RuleError, code="reason_missing"):
     """A skip must say why."""
 
-    code = "reason_missing"
 
-
-class UnknownRevision(RuleError):
+class UnknownRevision(RuleError, code="unknown_revision"):
     """The answer doesn't have this version."""
-
-    code = "unknown_revision"
 
 
 class Save(NamedTuple):

@@ -49,10 +49,8 @@ class _Filled(Exception):
     """Others have taken the last place while it was waited for."""
 
 
-class PlaceTaken(RuleError):
+class PlaceTaken(RuleError, code="place_taken"):
     """The reservation ran out and others have filled the conversation's places."""
-
-    code = "place_taken"
 
 
 def queue(user: User) -> QuerySet[Assignment]:

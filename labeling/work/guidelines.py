@@ -31,16 +31,12 @@ from labeling.work import blindness, locking
 MOST_TO_ANSWER = 50
 
 
-class GuidelineUnchanged(RuleError):
+class GuidelineUnchanged(RuleError, code="guideline_unchanged"):
     """The text equals the newest version."""
 
-    code = "guideline_unchanged"
 
-
-class NotSuperseded(RuleError):
+class NotSuperseded(RuleError, code="not_superseded"):
     """The labels follow the newest version, or were checked against it before."""
-
-    code = "not_superseded"
 
 
 @transaction.atomic

@@ -17,10 +17,8 @@ from labeling.work import admission, assignments
 from labeling.work.annotations import send_back
 
 
-class HandoverImpossible(RuleError):
+class HandoverImpossible(RuleError, code="handover_impossible"):
     """The work cannot go to this person."""
-
-    code = "handover_impossible"
 
 
 @transactions.atomic

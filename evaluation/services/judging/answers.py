@@ -26,10 +26,8 @@ MOST_CHARACTERS = 60_000
 """Of messages in one prompt; what a pipeline returned first is kept."""
 
 
-class AnswersRefused(RuleError):
+class AnswersRefused(RuleError, code="answers_refused"):
     """There is no question to answer, or no answer to judge."""
-
-    code = "answers_refused"
 
 
 def asking_layers() -> list[str]:

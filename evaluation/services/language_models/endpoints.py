@@ -28,16 +28,12 @@ MOST = 64
 """Cases of one run at a time."""
 
 
-class ModelMissing(RuleError):
+class ModelMissing(RuleError, code="model_missing"):
     """What was asked for needs a language model, and a setting for it is missing."""
 
-    code = "model_missing"
 
-
-class UnknownName(RuleError):
+class UnknownName(RuleError, code="unknown_model_name"):
     """No model of this name is declared."""
-
-    code = "unknown_model_name"
 
 
 def choices() -> list[str]:

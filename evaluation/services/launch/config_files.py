@@ -40,10 +40,8 @@ ASSIGNED = re.compile(r"([A-Za-z_][\w.]*)[ \t]*=[ \t]*")
 """``metrics.cot.enabled=true``: a file may hold a setting a line."""
 
 
-class ConfigRefused(RuleError):
+class ConfigRefused(RuleError, code="config_refused"):
     """Something in a configuration file is wrong, so nothing was started."""
-
-    code = "config_refused"
 
     def __init__(self, fact: Fact, faults: Sequence[object] = ()) -> None:
         super().__init__(fact)

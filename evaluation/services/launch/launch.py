@@ -43,16 +43,12 @@ MAX_SEED = 2**31 - 1  # what the column holds
 LONGEST_NAME = 200
 
 
-class PipelineRefused(RuleError):
+class PipelineRefused(RuleError, code="pipeline_refused"):
     """The pipeline does not exist, does not serve the layer, or a setting is wrong."""
 
-    code = "pipeline_refused"
 
-
-class SplitRefused(RuleError):
+class SplitRefused(RuleError, code="split_refused"):
     """The split does not exist, or is empty."""
-
-    code = "split_refused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

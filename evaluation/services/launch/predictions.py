@@ -36,10 +36,8 @@ CHUNK = 1024 * 1024
 Line = tuple[int, Any] | LineFault
 
 
-class PredictionsRefused(RuleError):
+class PredictionsRefused(RuleError, code="predictions_refused"):
     """A prediction cannot be read or scored. ``details`` names lines and reasons."""
-
-    code = "predictions_refused"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,8 @@ from labeling.models import GoldRelease
 from pipelines.registry import FLOORS
 
 
-class BaselineRefused(RuleError):
+class BaselineRefused(RuleError, code="baseline_refused"):
     """The run has no figures that others could be measured against."""
-
-    code = "baseline_refused"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,10 +35,8 @@ CaseKey = tuple[int, str]
 """Gold item and part: the same in every run on a release."""
 
 
-class NotComparable(RuleError):
+class NotComparable(RuleError, code="runs_not_comparable"):
     """The runs were not made on the same gold, or are not finished."""
-
-    code = "runs_not_comparable"
 
 
 MOST_RUNS = 6

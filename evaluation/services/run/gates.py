@@ -34,10 +34,8 @@ NOT_MEASURED = Fact("gate.not_measured")
 NOT_INSTALLED = Fact("gate.metric_not_installed")
 
 
-class GateImpossible(RuleError):
+class GateImpossible(RuleError, code="gate_impossible"):
     """The run did not finish, or there is nothing to check: neither passed nor failed."""
-
-    code = "gate_impossible"
 
 
 def settings_of(run: Run) -> tuple[dict[str, float], float]:

@@ -15,10 +15,8 @@ from labeling.words import in_english
 from pipelines.types import Output
 
 
-class NoSuchRepetition(RuleError):
+class NoSuchRepetition(RuleError, code="no_such_repetition"):
     """The run was not repeated that often."""
-
-    code = "no_such_repetition"
 
 
 class PredictionLine(TypedDict):

@@ -22,10 +22,8 @@ from labeling.models import Project
 from labeling.translation import translated
 
 
-class PrimaryRefused(RuleError):
+class PrimaryRefused(RuleError, code="primary_refused"):
     """The layer is not measured, or the metric is not one of its main ones."""
-
-    code = "primary_refused"
 
 
 class PrimaryJson(TypedDict):

@@ -22,10 +22,8 @@ MOST_QUESTIONS = 200
 LONGEST_QUESTION = 2000  # characters
 
 
-class TrialRefused(RuleError):
+class TrialRefused(RuleError, code="trial_refused"):
     """Such a pipeline cannot be run without gold, or not on this."""
-
-    code = "trial_refused"
 
 
 class Question(NamedTuple):
