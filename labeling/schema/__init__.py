@@ -15,6 +15,7 @@ from labeling.schema.forms import (
     form_layers,
     quotes_messages,
     reference_fields,
+    span_fields,
 )
 from labeling.schema.labels import PRIORITIES, REQUIREMENT_FIELDS, TYPES, Requirement
 from labeling.schema.layers import DEFAULT_LAYER, LAYERS, Layer
@@ -40,5 +41,6 @@ __all__ = [
     "json_schema",
     "quotes_messages",
     "reference_fields",
+    "span_fields",
     "yaml_schema",
 ]

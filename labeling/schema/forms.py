@@ -133,9 +133,14 @@ def compared_names(layer: str) -> list[str]:
 
 
 @cache
+def span_fields(layer: str) -> tuple[str, ...]:
+    """The fields in which labels of the layer quote words."""
+    return tuple(field["name"] for field in form_fields(layer) if field["widget"] == "span")
+
+
 def quotes_messages(layer: str) -> bool:
     """Whether labels of the layer hold words of messages."""
-    spans = [field for field in form_fields(layer) if field["widget"] == "span"]
+    spans = (field for field in form_fields(layer) if field["widget"] == "span")
     return any(field["within"] == "message" for field in spans)
 
 

@@ -129,7 +129,14 @@ def _add_lost(provenance: Provenance, resolved: Mapping[str, ResolvedLabels]) ->
 
 
 def _agreed(settled: Settled, labels_by: Mapping[str, Sequence[Mapping[str, Any]]]) -> LabelOrigin:
-    origin: LabelOrigin = {**settled.provenance}
+    origin: LabelOrigin = {
+        "how": settled.how,
+        "by": settled.by,
+        "uids": settled.uids,
+        "dissent": settled.dissent,
+    }
+    if settled.fields:
+        origin["fields"] = settled.fields
     holders = {
         person: label
         for person, uid in settled.uids.items()

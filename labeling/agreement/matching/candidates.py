@@ -22,7 +22,7 @@ from labeling.agreement.matching.matching import (
     span_overlap,
 )
 from labeling.agreement.matching.merging import Cluster
-from labeling.schema import compared_names, form_fields, reference_fields
+from labeling.schema import compared_names, reference_fields, span_fields
 from labeling.schema.sameness import differing
 
 Place = frozenset[Hashable]
@@ -133,13 +133,10 @@ def _common(layer: str, a: Record, b: Record, place: Place, other: Place) -> flo
     """How much of what the two are about they share, in [0, 1]."""
     if place or other:
         return overlap(place, other)
-    return max((span_overlap(a.get(name), b.get(name)) for name in _spans(layer)), default=0.0)
+    spans = (span_overlap(a.get(name), b.get(name)) for name in span_fields(layer))
+    return max(spans, default=0.0)
 
 
 def _alike(layer: str, a: Record, b: Record) -> float:
     fields = compared_names(layer)
     return 1 - len(differing([a, b], fields)) / len(fields)
-
-
-def _spans(layer: str) -> list[str]:
-    return [field["name"] for field in form_fields(layer) if field["widget"] == "span"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from labeling.agreement.matching.agreed import AgreedLabel, agreed_label, gathered
 from labeling.agreement.matching.matchers import Rules, centrality, match_labels
@@ -47,16 +47,6 @@ class Dissent(TypedDict):
     differs: list[str]
 
 
-class LabelProvenance(TypedDict):
-    """What gold says of one settled label: see :class:`Settled`."""
-
-    how: State
-    by: list[str]
-    uids: dict[str, str | None]
-    dissent: list[Dissent]
-    fields: NotRequired[dict[str, list[str]]]
-
-
 @dataclass(frozen=True, slots=True)
 class Settled:
     """One label and where it comes from.
@@ -81,19 +71,6 @@ class Settled:
     @property
     def by(self) -> list[str]:
         return list(self.uids)
-
-    @property
-    def provenance(self) -> LabelProvenance:
-        """Plain JSON next to the label in gold."""
-        said: LabelProvenance = {
-            "how": self.how,
-            "by": self.by,
-            "uids": self.uids,
-            "dissent": self.dissent,
-        }
-        if self.fields:
-            said["fields"] = self.fields
-        return said
 
     @property
     def as_it_stands(self) -> list[str]:

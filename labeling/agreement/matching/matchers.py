@@ -30,7 +30,7 @@ from labeling.agreement.matching.matching import (
     texts_to_prime,
 )
 from labeling.agreement.matching.similarity import Ruler
-from labeling.schema import LAYERS, compared_fields, form_fields
+from labeling.schema import LAYERS, compared_fields, span_fields
 from labeling.schema.forms import FormField
 from labeling.schema.layers import SameKey, SameRecord, SameSpan, SameText
 from labeling.schema.sameness import bare
@@ -57,7 +57,7 @@ def match_labels(
         case SameText() as same:
             return _by_text(left, right, same, rules)
         case SameKey() as same:
-            return _by_key(left, right, same, _spans(layer))
+            return _by_key(left, right, same, span_fields(layer))
         case SameSpan():
             return match_events(left, right)
 
@@ -223,11 +223,6 @@ def _likeness(a: Record, b: Record, fields: Sequence[str], spans: Collection[str
         for name in fields
     ]
     return sum(map(float, parts)) / len(parts) if parts else 1.0
-
-
-@cache
-def _spans(layer: str) -> frozenset[str]:
-    return frozenset(field["name"] for field in form_fields(layer) if field["widget"] == "span")
 
 
 def _phase_overlap(a: Record, b: Record) -> float:

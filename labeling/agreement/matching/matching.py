@@ -171,11 +171,7 @@ class RequirementPairs:
             [requirement_text(record) for record in left],
             [requirement_text(record) for record in right],
         )
-        self.same_type = _table(
-            [record.get("type") for record in left],
-            [record.get("type") for record in right],
-            lambda a, b: bool(a) and a == b,
-        )
+        self.same_type = _same_type(left, right)
         self.same_actor = _table(
             [record.get("actor") for record in left],
             [record.get("actor") for record in right],
@@ -288,12 +284,7 @@ def match_events(left: Sequence[Record], right: Sequence[Record]) -> list[Match]
         [[span_overlap(a.get("trigger"), b.get("trigger")) for b in right] for a in left],
         dtype=np.float64,
     ).reshape(len(left), len(right))
-    same_type = _table(
-        [event.get("type") for event in left],
-        [event.get("type") for event in right],
-        lambda a, b: bool(a) and a == b,
-    )
-    return assign(overlaps.round(6), (overlaps > 0) & same_type)
+    return assign(overlaps.round(6), (overlaps > 0) & _same_type(left, right))
 
 
 def span_overlap(a: Record | None, b: Record | None) -> float:
@@ -361,6 +352,12 @@ def _solve(
     chosen = zip(*linear_sum_assignment(weights, maximize=True), strict=True)
     pairs = [(rows[a], columns[b]) for a, b in chosen]
     return [pair for pair in pairs if allowed[pair]]
+
+
+def _same_type(left: Sequence[Record], right: Sequence[Record]) -> Mask:
+    """Without one, a record is like no other."""
+    types = ([record.get("type") for record in side] for side in (left, right))
+    return _table(*types, lambda a, b: bool(a) and a == b)
 
 
 def _table(left: list[Any], right: list[Any], same: Callable[[Any, Any], bool]) -> Mask:

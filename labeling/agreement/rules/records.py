@@ -253,8 +253,8 @@ def judged_by_content(
     content = _content(pairs, threshold, figures.statistic)
     passed = figures.passed and content.passed
     if not content.passed and not content.reason:
-        code = f"content.{layer}" if figures.passed else "agreement.labels_differ"
-        content = replace(content, reason=Fact(code))
+        why = Fact(f"content.{layer}" if figures.passed else "agreement.labels_differ")
+        content = replace(content, reason=why)
     outcome: Outcome = "passed" if passed else "failed"
     return replace(figures, passed=passed, outcome=outcome, content=content)
 

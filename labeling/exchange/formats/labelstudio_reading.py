@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import unescape
 from textwrap import shorten
-from typing import Any, TypedDict
+from typing import Any
 
 from labeling.conversations.formats.answers import (
     SKIPPED,
@@ -179,18 +179,6 @@ def _seconds(value: Any) -> int:
     return round(value)
 
 
-FieldValue = Any
-"""A number, or a list of texts."""
-
-
-class FieldQuote(TypedDict):
-    """A piece of a field of the label that is referred to."""
-
-    start: int
-    end: int
-    text: str
-
-
 @dataclass(slots=True)
 class _Region:
     control: str
@@ -198,7 +186,7 @@ class _Region:
     message: int
     start: int
     end: int
-    values: dict[str, FieldValue] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)  # a number, or a list of texts
     links: list[tuple[str, str]] = field(default_factory=list)  # (field, id of the target)
 
     def to(self, name: str) -> list[str]:
@@ -383,7 +371,7 @@ class _Regions:
                 return [self._argument(uid) for uid in region.to(name)]
         return value
 
-    def _span(self, region: _Region, asked: FormField) -> QuotedSpan | FieldQuote | None:
+    def _span(self, region: _Region, asked: FormField) -> Mapping[str, Any] | None:
         if asked["within"] == "message":
             return self._quote(region)
         text = _first(region.values.get(asked["name"]))
