@@ -23,24 +23,6 @@ from labeling.gold.rules.meaning import FIRST, Level, Meaning, of_release, same_
 from labeling.gold.rules.normal import in_normal_form, is_normal
 from labeling.gold.rules.release import text_sha256
 from labeling.gold.rules.signatures import fingerprint
-from labeling.gold.rules.statement import (
-    FORMAT_3,
-    GUIDELINES_FILE,
-    ITEMS_FILE,
-    KEY_FILE,
-    LISTING_FILE,
-    MANIFEST_FILE,
-    AgreementAtFreeze,
-    GuidelineText,
-    LeftOutRow,
-    Override,
-    OwnStatement,
-    ParentRelease,
-    Statement,
-    Waiver,
-    lines_sha256,
-    listing,
-)
 from labeling.models import Annotation, Conversation, GoldItem, GoldRelease, Guideline, Project
 from labeling.schema import SCHEMA_VERSION
 from labeling.schema.labels import Payload
@@ -55,13 +37,13 @@ class Contents(NamedTuple):
     """What a release is to hold and to state; ``own`` is what this kind of gold states besides."""
 
     items: Items
-    own: OwnStatement
+    own: statement.OwnStatement
     message: str
     guideline: Guideline | None = None
-    agreement: AgreementAtFreeze | None = None
-    overrides: list[Override] = []
-    left_out: list[LeftOutRow] = []
-    waivers: list[Waiver] = []
+    agreement: statement.AgreementAtFreeze | None = None
+    overrides: list[statement.Override] = []
+    left_out: list[statement.LeftOutRow] = []
+    waivers: list[statement.Waiver] = []
 
 
 class Draft(NamedTuple):
@@ -125,18 +107,18 @@ class Draft(NamedTuple):
 
     def _sign(self, release: GoldRelease, new: Contents) -> None:
         signer = signing.signer()
-        release.listing = listing(new.items.hashes())
+        release.listing = statement.listing(new.items.hashes())
         files = {
-            ITEMS_FILE: lines_sha256(item.canonical for item in new.items),
-            LISTING_FILE: text_sha256(release.listing),
-            KEY_FILE: text_sha256(signer.public_key),
+            statement.ITEMS_FILE: statement.lines_sha256(item.canonical for item in new.items),
+            statement.LISTING_FILE: text_sha256(release.listing),
+            statement.KEY_FILE: text_sha256(signer.public_key),
         }
         if release.guideline:
-            files[GUIDELINES_FILE] = text_sha256(release.guideline.body)
-        stated: Statement = {
+            files[statement.GUIDELINES_FILE] = text_sha256(release.guideline.body)
+        stated: statement.Statement = {
             **new.own,
             **shown(release),  # type: ignore[typeddict-item]  # what pages show, by the same names
-            "format": FORMAT_3,
+            "format": statement.FORMAT_3,
             "schema_version": SCHEMA_VERSION,
             "items": len(new.items),
             "guidelines": _guideline_texts(self.project, release.guideline),
@@ -146,7 +128,7 @@ class Draft(NamedTuple):
         }
         release.header = canonical_json(stated)
         release.sha256 = text_sha256(release.header)
-        signed = {**files, MANIFEST_FILE: release.sha256}
+        signed = {**files, statement.MANIFEST_FILE: release.sha256}
         release.signature = signer.sign(str(release), signed)
         release.public_key = signer.public_key
 
@@ -222,7 +204,7 @@ def n_synthetic(project: Project, items: Items) -> int:
     return sum(synthetic.filter(pk__in=part).count() for part in about)
 
 
-def parent_row(parent: GoldRelease | None) -> ParentRelease | None:
+def parent_row(parent: GoldRelease | None) -> statement.ParentRelease | None:
     return {"release": str(parent), "sha256": parent.sha256} if parent else None
 
 
@@ -230,7 +212,7 @@ def written_time(at: datetime) -> str:
     return at.astimezone(UTC).isoformat()
 
 
-def _guideline_texts(project: Project, current: Guideline | None) -> list[GuidelineText]:
+def _guideline_texts(project: Project, current: Guideline | None) -> list[statement.GuidelineText]:
     """What labels were made under; imported and generated labels were made under none."""
     if current is None:
         return []
