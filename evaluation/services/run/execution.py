@@ -276,7 +276,7 @@ def _build(run: Run, model: ChatModel | None) -> Pipeline:
 def _check_source(run: Run) -> None:
     """A run goes on by the version of the package that it was launched with."""
     launched, here = run.spec.pipeline_source, registry.PIPELINES.source_of(run.pipeline)
-    if launched is None or here is None or launched.model_dump() == here.as_json():
+    if launched is None or here is None or launched.model_dump() == here._asdict():
         return
     raise CannotRun(
         Fact(
