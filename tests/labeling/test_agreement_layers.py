@@ -56,11 +56,9 @@ def worker(monkeypatch):
     return work
 
 
-def test_a_complete_calibration_round_is_measured_and_closed_by_the_worker(
-    signed_in, rita, layered, worker
-):
+def test_a_complete_calibration_round_is_measured_and_closed_by_the_worker(layered, worker, lead):
     assert layered.state == "open"
-    assert "All have answered" in page(signed_in(rita), URL)
+    assert "All have answered" in page(lead, URL)
 
     worker(layered.pk)
 
@@ -73,20 +71,19 @@ def test_a_complete_calibration_round_is_measured_and_closed_by_the_worker(
     assert layered.agreement["layers"]["qa"]["passed"]
 
 
-def test_every_layer_has_its_page_and_the_gate_names_each(signed_in, rita, layered, worker):
+def test_every_layer_has_its_page_and_the_gate_names_each(layered, worker, lead):
     worker(layered.pk)
-    client = signed_in(rita)
 
-    shown = page(client, URL)
+    shown = page(lead, URL)
     assert "Requirements : reached κ 1.00 (lowest pair ana–ben), more than 0.75" in shown
     assert "Inferred requirements : reached κ −1.00" in shown
-    assert "ana – ben −1.00" in page(client, f"{URL}?layer=inference")
-    gate = page(client, "/projects/orders/")
+    assert "ana – ben −1.00" in page(lead, f"{URL}?layer=inference")
+    gate = page(lead, "/projects/orders/")
     assert "reached κ 1.00 on requirements (lowest pair ana–ben), κ −1.00 on inferred" in gate
     assert "more than 0.75 is needed on each" in gate
 
 
-def test_what_only_one_has_rated_counts_for_nobody_and_says_so(signed_in, rita, people, worker):
+def test_what_only_one_has_rated_counts_for_nobody_and_says_so(people, worker, lead):
     project = factories.make_project(layers=["extraction", "relevance"])
     opened = factories.open_calibration(project, 1, annotators=[people["ana"], people["ben"]])
     for assignment in opened.assignments.select_related("annotator"):
@@ -95,18 +92,16 @@ def test_what_only_one_has_rated_counts_for_nobody_and_says_so(signed_in, rita, 
         labels["ratings"] = [rating(label["uid"], 2) for label in labels["requirements"][:rated]]
         factories.answer_with(assignment, labels)
     worker(opened.pk)
-    client = signed_in(rita)
 
-    shown = page(client, f"{URL}?layer=relevance")
+    shown = page(lead, f"{URL}?layer=relevance")
 
     assert "“Order Tracking 2” is a label that they do not have or did not rate" in shown
 
 
-def test_labels_are_matched_in_the_worker_and_shown(signed_in, rita, example, worker):
-    client = signed_in(rita)
+def test_labels_are_matched_in_the_worker_and_shown(example, worker, lead):
     before = Round.objects.get(pk=example.pk).agreement
     example.measurements.all().delete()
-    assert "Being computed: a worker matches the labels" in page(client, URL)
+    assert "Being computed: a worker matches the labels" in page(lead, URL)
 
     worker(example.pk)
 
@@ -115,7 +110,7 @@ def test_labels_are_matched_in_the_worker_and_shown(signed_in, rita, example, wo
     (pair,) = measurement.records
     # requirements 1 to 5 of each read alike, two of them on other messages
     assert (pair["record_f1"], pair["matches"]) == (0.6, 3)
-    shown = page(client, URL)
+    shown = page(lead, URL)
     assert "ana – ben 0.60 0.60 3 5 + 5 1.00 1.00 1.00 0.60" in shown
     assert f"measured {measurement.measured_at:%-d %b %Y %H:%M} UTC" in shown
 
@@ -143,16 +138,15 @@ def test_a_complete_round_has_a_worker_measure(project, django_capture_on_commit
     assert str(Job.objects.get()) == f"answers {project.pk}"
 
 
-def test_events_are_compared_by_f1(signed_in, rita, people):
+def test_events_are_compared_by_f1(people, lead):
     project = factories.make_project(layers=["events"], event_schema={"order": []})
     opened = factories.open_calibration(project, 1, annotators=[people["ana"], people["ben"]])
     others = {"ana": event(0, 2), "ben": event(8, 10)}
     factories.answer_each(opened, lambda who: {"events": [event(0, 7), others[who]]})
-    client = signed_in(rita)
 
     assert opened.agreement["measure"] == "f1"
     # Message and Me against Message and 0: only Message is marked by both, 2·1/4
-    figures = page(client, URL)
+    figures = page(lead, URL)
     assert "reached F1 0.50 (lowest pair ana–ben)" in figures
     assert "1 conversation answered by two or more" in figures
 

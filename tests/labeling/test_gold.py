@@ -5,8 +5,10 @@ from unicodedata import is_normalized
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
 
 from labeling.conversations.rules.importing import Turn
+from labeling.core.models import guards
 from labeling.domain.facts import Fact
 from labeling.gold import gold
 from labeling.gold.verification import verify
@@ -217,3 +219,22 @@ def test_an_item_is_in_normal_form_whatever_its_conversation_was_written_in(proj
     assert "Café" in text
     assert is_normalized("NFC", text)
     assert verify(release) == []
+
+
+# --- guards ------------------------------------------------------------------------------------
+
+
+def test_the_guards_survive_a_table_rebuild(project):
+    """SQLite drops a table's triggers when Django alters it; migrate puts them back."""
+    factories.make_release(project, items=1)
+    guards.remove(connection)
+
+    call_command("migrate", verbosity=0)
+
+    with pytest.raises(DatabaseError, match="frozen"):
+        run_sql("DELETE FROM labeling_golditem")
+
+
+def run_sql(statement: str) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)

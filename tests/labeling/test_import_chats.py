@@ -181,12 +181,10 @@ def test_overlapping_ranges_are_refused_before_any_file_is_read(tmp_path, settin
         run(path)
 
 
-def test_an_imported_item_shows_its_file_and_what_is_never_scored(write, signed_in, people):
+def test_an_imported_item_shows_its_file_and_what_is_never_scored(write, researcher):
     factories.make_project("talks")
     run(write("Chat_2_A_B.json", chat()))
-    text = page(
-        signed_in(people["noor"]), reverse("gold-item", args=["talks", "talks-qa", 1, "Chat_2_A_B"])
-    )
+    text = page(researcher, reverse("gold-item", args=["talks", "talks-qa", 1, "Chat_2_A_B"]))
 
     assert "Imported from Chat_2_A_B.json sha256" in text
     assert "Never scored: it was published without evidence" in text

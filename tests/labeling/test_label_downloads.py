@@ -75,11 +75,11 @@ def of_file(path: Path, *options: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("layer", [name for name in LAYERS if name != "events"])
-def test_the_download_of_a_page_gives_its_figures(signed_in, rita, people, tmp_path, layer):
+def test_the_download_of_a_page_gives_its_figures(people, tmp_path, layer, lead):
     shown = measurements.figures_of(measured(layer), layer)
     assert shown is not None
     assert shown["value"] is not None
-    content = signed_in(rita).get(CSV, {"layer": layer}).getvalue().decode()
+    content = lead.get(CSV, {"layer": layer}).getvalue().decode()
     path = tmp_path / "ratings.csv"
     for separator in ",;":  # as a spreadsheet may save it again
         path.write_text(content.replace(",", separator))
@@ -98,17 +98,16 @@ def test_the_download_of_a_page_gives_its_figures(signed_in, rita, people, tmp_p
         assert of_file(path, "--statistic", "nominal")["value"] != shown["value"]
 
 
-def test_events_have_no_ratings_to_download_and_say_so(signed_in, rita, people):
+def test_events_have_no_ratings_to_download_and_say_so(people, lead):
     project = factories.make_project(layers=["events"], event_schema={"tracking": ["what"]})
     for assignment in factories.open_calibration(project, 1).assignments.all():
         factories.answer_with(assignment, {"events": [event(0, ("what", "order 0"))]})
-    client = signed_in(rita)
 
-    response = client.get(CSV)
+    response = lead.get(CSV)
 
     assert response.status_code == 409
     assert "compared by F1" in response.content.decode()
-    assert "Ratings, long" not in page(client, PAGE)
+    assert "Ratings, long" not in page(lead, PAGE)
 
 
 class TestFile:

@@ -98,10 +98,10 @@ def clusters(project: Project, layer: str) -> list[Any]:
 
 @pytest.mark.parametrize("layer", GIVEN)
 def test_gold_of_every_layer_is_whole_is_shown_exported_and_comes_back_with_its_hashes(
-    people, tmp_path, signed_in, layer
+    tmp_path, layer, researcher
 ):
     release = factories.freeze(labeled(*GIVEN[layer]), layer)
-    document, client = release.items.get().content, signed_in(people["noor"])
+    document = release.items.get().content
     gold_labels = [label for labels in document["gold"].values() for label in labels]
     given = [label for labels in document.get("given", {}).values() for label in labels]
     named = {
@@ -112,9 +112,9 @@ def test_gold_of_every_layer_is_whole_is_shown_exported_and_comes_back_with_its_
     }
     assert named <= {label["uid"] for label in [*gold_labels, *given]}
     assert bool(named) == (layer in ("inference", "validation", "relevance", "end_to_end"))
-    shown = page(client, f"{release.get_absolute_url()}items/c-001/")
+    shown = page(researcher, f"{release.get_absolute_url()}items/c-001/")
     assert "unanimous held by annotator-1, annotator-2, annotator-3" in shown
-    assert page(client, release.get_absolute_url())
+    assert page(researcher, release.get_absolute_url())
     for format in set(FORMATS) - {"native"}:
         folder = tmp_path / format
         if (layer, format) == ("end_to_end", "labelstudio"):
@@ -141,7 +141,7 @@ def two_ways(who: str) -> Payload:
     return {"requirements": [requirement], "issues": [issue(f"{who}-1", uid=f"{who}-v")]}
 
 
-def test_labels_wait_for_what_they_refer_to(people, signed_in):
+def test_labels_wait_for_what_they_refer_to(lead):
     project = labeled(["extraction", "validation"], two_ways)
     merge(project)
 
@@ -150,11 +150,10 @@ def test_labels_wait_for_what_they_refer_to(people, signed_in):
     ):
         factories.freeze(project, "validation")
 
-    client = signed_in(people["rita"])
     assert not merges.due(project, "validation")
-    queue = page(client, "/projects/orders/adjudication/?layer=validation")
+    queue = page(lead, "/projects/orders/adjudication/?layer=validation")
     assert "1 conversation waits here until requirements are settled" in queue
-    opened = page(client, f"/adjudicate/{project.conversations.get().pk}/?layer=validation")
+    opened = page(lead, f"/adjudicate/{project.conversations.get().pk}/?layer=validation")
     assert "Requirements first." in opened
 
 

@@ -73,7 +73,6 @@ def test_copies_within_one_file_are_in_one_split():
     assert "as d (dev), so it cannot be train" in said
 
 
-@pytest.mark.no_database
 def test_what_many_say_in_one_import_is_not_compared_with_all_of_them():
     sketch, unstored = fingerprint(texts(talk(10))), near_duplicates.Unstored()
     for number in range(COMMON + 51):

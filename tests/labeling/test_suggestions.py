@@ -88,11 +88,11 @@ def everything_ana_can_read(client: Client, assignment: Assignment) -> str:
     return "".join(client.get(address).content.decode() for address in addresses)
 
 
-def test_nothing_leaks_before_the_first_pass(mine, ana, signed_in):
+def test_nothing_leaks_before_the_first_pass(mine, annotator):
     save(mine, [factories.requirement(1)])
 
     assert suggestions.sight(mine).state == "waiting"
-    assert SECRET not in everything_ana_can_read(signed_in(ana), mine)
+    assert SECRET not in everything_ana_can_read(annotator, mine)
 
 
 def test_after_the_first_pass_only_the_api_of_suggestions_has_them(mine, ana, ben, signed_in):
@@ -145,16 +145,16 @@ def test_what_is_labeled_blind_elsewhere_is_not_suggested_either(mine, project):
     assert suggestions.shown(mine) == []
 
 
-def test_a_lead_switches_suggestions_off_and_on(mine, project, ana, rita, signed_in):
+def test_a_lead_switches_suggestions_off_and_on(mine, project, lead, annotator):
     see(mine)
     url = reverse("suggestions-switch", args=[project.slug])
-    signed_in(rita).post(url, {"suggestions": "off"})
+    lead.post(url, {"suggestions": "off"})
     mine = Assignment.objects.get(pk=mine.pk)
     assert suggestions.sight(mine).state == "off"
-    assert SECRET not in everything_ana_can_read(signed_in(ana), mine)
+    assert SECRET not in everything_ana_can_read(annotator, mine)
 
-    signed_in(rita).post(url, {"suggestions": "on"})
-    signed_in(rita).post(url, {"suggestions": "on"})
+    lead.post(url, {"suggestions": "on"})
+    lead.post(url, {"suggestions": "on"})
 
     assert suggestions.sight(Assignment.objects.get(pk=mine.pk)).state == "shown"
     verbs = Event.objects.filter(verb__startswith="suggestions.").order_by("pk")
@@ -217,13 +217,6 @@ def test_nobody_accepts_what_they_have_not_seen(mine, ben, project):
 
     assert stored(of_ben)[0]["origin"] == "typed"
     assert "suggestion" not in stored(of_ben)[0]
-
-
-def test_an_unknown_origin_is_no_label(mine):
-    with pytest.raises(annotations.InvalidPayload) as refused:
-        save(mine, [factories.requirement(1, origin="machine")])
-
-    assert refused.value.details["problems"][0]["path"] == "requirements.0.origin"
 
 
 def test_origins_survive_submitting_reopening_and_the_switch(mine, project):

@@ -539,18 +539,18 @@ def test_a_release_of_format_2_verifies(project, rita, settings):
 # --- what is on record ----------------------------------------------------------------------------
 
 
-def test_the_page_says_what_came_of_verifying(signed_in, noor, project, monkeypatch):
+def test_the_page_says_what_came_of_verifying(project, monkeypatch, researcher):
     release = factories.make_release(project)
-    client, address = signed_in(noor), f"{release.get_absolute_url()}verify/"
-    assert "Verified just now" in client.post(address).content.decode()
+    address = f"{release.get_absolute_url()}verify/"
+    assert "Verified just now" in researcher.post(address).content.decode()
 
     guards.remove(connection)
     change("labeling_goldrelease", release.pk, message="x")
 
-    shown = client.post(address).content.decode()
+    shown = researcher.post(address).content.decode()
     assert "Not what was frozen." in shown
     assert "“message” is not what the release states." in shown
 
     monkeypatch.setattr(verification, "AT_ONCE", 2)
-    told = client.post(address, follow=True).content.decode()
+    told = researcher.post(address, follow=True).content.decode()
     assert "the command assay verify checks it" in told

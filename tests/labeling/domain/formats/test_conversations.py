@@ -22,7 +22,6 @@ from labeling.conversations.formats.talks import HowToRead, time_in
 from labeling.conversations.rules.importing import Problem, Record
 from labeling.domain.errors import FileFault
 
-pytestmark = pytest.mark.no_database
 PAGE = Path(__file__).parents[4] / "templates" / "docs" / "formats.md"
 SAID = ["I want to book online.", "When would you do that?", "In the evening.\nAfter work."]
 CHATS = ("openai", "sharegpt", "chatgpt", "whatsapp")

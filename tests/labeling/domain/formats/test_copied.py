@@ -9,8 +9,6 @@ import pytest
 
 from tests.labeling.domain.formats.test_conversations import everything, problems, records
 
-pytestmark = pytest.mark.no_database
-
 ANA, BEN = "I want to book online.", "When would you do that?"
 
 

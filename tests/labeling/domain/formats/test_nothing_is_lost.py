@@ -19,8 +19,6 @@ from labeling.conversations.formats.talks import HowToRead
 from labeling.conversations.formats.times import order_of
 from labeling.conversations.rules.importing import Problem, Record
 
-pytestmark = pytest.mark.no_database
-
 WORD = re.compile(r"w[0-9a-f]{8}")
 counter = st.integers(0, 2**32 - 1).map(lambda number: f"w{number:08x}")
 TEXTS = st.lists(counter, min_size=1, max_size=4).map(" ".join)

@@ -16,8 +16,6 @@ from labeling.schema import check_payload
 from labeling.schema.layers import stages
 from tests.layers import REQUIREMENT
 
-pytestmark = pytest.mark.no_database
-
 SAID = ["We need a way to book quickly.", "On the phone?", "No, online."]
 TALK = {
     "domain": "restaurants",

@@ -19,8 +19,6 @@ from labeling.conversations.rules.importing import Problem, Record
 from labeling.domain.errors import FileFault
 from tests.growth import assert_four_times_the_text_takes_no_eight_times_as_long
 
-pytestmark = pytest.mark.no_database
-
 
 def read_one(text: str, name: str, **roles: str) -> tuple[Record, HowToRead]:
     how = HowToRead(roles=roles)

@@ -213,6 +213,7 @@ def test_each_layer_must_be_complete_and_its_drafts_need_not(layer, field):
         ("extraction", {"source_messages": [4]}, "source_messages", "There is no message 4."),
         ("extraction", {"confidence": 1.5}, "confidence", "should be less than or equal to 1."),
         ("extraction", {"id": "R1"}, "id", "String should match pattern"),
+        ("extraction", {"origin": "machine"}, "origin", "Input should be"),
         ("inference", {"triggered_by": ["gone"]}, "triggered_by", "names is not there"),
         ("inference", {"triggered_by": []}, "triggered_by", "at least one"),
         ("inference", {"id": "REQ-002"}, "id", "pattern"),
