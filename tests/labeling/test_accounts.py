@@ -125,6 +125,8 @@ def test_the_console_has_an_account_that_nobody_can_sign_in_with(project, guidel
     assert written.actor == by
     Path(guidelines).write_text("# Mark what the user needs\n")
     assert add(project, guidelines, acting_as="ana").created_by == ana
+
+
 def test_a_name_that_nobody_has_is_refused_before_anything_is_written(project, guidelines, ana):
     before = Guideline.objects.count()
 
