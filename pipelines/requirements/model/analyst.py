@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, cast
+from typing import Any, cast
 
 from pipelines.chat.counting import CHARACTERS_PER_TOKEN, tokens_in
 from pipelines.llm import ChatModel, context_of
@@ -45,12 +45,6 @@ PROMPT_TOKENS, REPLY_TOKENS = 4_000, 16_000
 """What is left free of the context: for instructions and overhead, and for the reply."""
 NUMBER = re.compile(r"\b(?:REQ|INF)-\d+\b")
 PARAGRAPHS = re.compile(r"(?<!\n)\n(?:[^\S\n]*\n)+")
-
-
-class ModelReply(NamedTuple):
-    data: Any
-    """What the model wrote; it fits the schema."""
-    notes: Notes
 
 
 class ModelAnalyst:
@@ -158,9 +152,10 @@ class ModelAnalyst:
         cited = {at for label in findings.requirements for at in label.get("source_messages", ())}
         return [message for message in messages if message.index in cited]
 
-    def _ask(self, prompt: str, schema: Schema, **values: Any) -> ModelReply:
+    def _ask(self, prompt: str, schema: Schema, **values: Any) -> tuple[Any, Notes]:
+        """What the model wrote, which fits the schema."""
         reply = self._model.complete(read(PROMPTS, prompt).filled(**values), schema=schema)
-        return ModelReply(reply.data, {"prompt": prompt, "model": reply.model or self._model.id})
+        return reply.data, {"prompt": prompt, "model": reply.model or self._model.id}
 
 
 def _lines(messages: Sequence[Message]) -> list[list[object]]:
@@ -177,22 +172,9 @@ def _example(one: Example) -> dict[str, Any]:
     return {"messages": _lines(one.messages), "requirement": _only(one.label, STOOD)}
 
 
-class ShownMessage(TypedDict):
-    id: int
-    role: str
-    speaker: str
-    text: str
-
-
-def _messages(messages: Iterable[Message]) -> list[ShownMessage]:
+def _messages(messages: Iterable[Message]) -> list[dict[str, object]]:
     return [
-        {
-            "id": message.index,
-            "role": message.role,
-            "speaker": message.speaker,
-            "text": message.content,
-        }
-        for message in messages
+        {"id": m.index, "role": m.role, "speaker": m.speaker, "text": m.content} for m in messages
     ]
 
 
