@@ -22,6 +22,7 @@ from labeling.conversations.formats.talks import (
     MACHINES,
     MAX_BYTES,
     ROLES,
+    HowToRead,
     SaidTurn,
     Talk,
     head_of,
@@ -111,7 +112,7 @@ _OF_TALK = {*_PLACED, *TITLES, "domain", "difficulty", "participants", "thread_p
 _OF_MESSAGE = {*_PLACED, *WHO, *TITLES, "text_entities", "blocks", "reactions"}
 
 
-def read(stream: BinaryIO, *, name: str) -> Iterator[Talk | Problem]:
+def read(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
     """Messages that stand in the file themselves, in no list of their own, are one conversation,
     or as many as they name.
     """

@@ -105,12 +105,9 @@ class _Turns:
         return Talk(first, stem_of(name), turns, left_out=tuple(self.left_out))
 
 
-def read_transcript(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
+def read_transcript(lines: list[str], name: str, how: HowToRead) -> Talk:
     """``Name: text`` and what follows it, with or without a time before or after the name."""
-    try:
-        yield _of_lines(_unnumbered(lines_of(stream)), name, how)
-    except FileFault as fault:
-        yield Problem(None, fault.fact)
+    return _of_lines(_unnumbered(lines), name, how)
 
 
 def _unnumbered(lines: list[str]) -> list[str]:
@@ -295,51 +292,38 @@ class _Part(NamedTuple):
     is_other: bool
 
 
-def read_vtt(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
-    """WebVTT: voice tags, or names before a colon; cues of one speaker in a row are one message."""
-    try:
-        lines = lines_of(stream)
+def read_subtitles(lines: list[str], name: str, how: HowToRead, *, is_vtt: bool) -> Talk:
+    """Names before a colon, or the voice tags of WebVTT; cues of one speaker in a row are one
+    message.
+    """
+    if is_vtt:
         if not lines[0].startswith("WEBVTT"):
             raise FileFault("file.not_webvtt")
         lines[0] = lines[0].removeprefix("WEBVTT")
-        turns = _Turns(" ")
-        yield _of_cues(_cues(lines, turns, is_vtt=True), turns, name, how)
-    except FileFault as fault:
-        yield Problem(None, fault.fact)
+    turns = _Turns(" ")
+    return _of_cues(_cues(lines, turns, is_vtt=is_vtt), turns, name, how)
 
 
-def read_srt(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
-    try:
-        turns = _Turns(" ")
-        yield _of_cues(_cues(lines_of(stream), turns, is_vtt=False), turns, name, how)
-    except FileFault as fault:
-        yield Problem(None, fault.fact)
-
-
-def read_ass(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
+def read_ass(lines: list[str], name: str, how: HowToRead) -> Talk | Problem:
     """SubStation Alpha: a cue a line, with a field for who speaks; in the order of their times."""
     turns, cues, fields = _Turns(" "), list[_Cue](), list[str]()
-    try:
-        for number, line in enumerate(lines_of(stream), 1):
-            kind, _, rest = line.strip().partition(":")
-            if kind == "Format":
-                fields = [field.strip() for field in rest.split(",")]
-            values = dict(zip(fields, rest.split(",", max(0, len(fields) - 1)), strict=False))
-            if kind != "Dialogue" or not {"Start", "End", "Text"} <= values.keys():
-                if line.strip():
-                    turns.leave_out(number, Fact("left_out.note"), line.strip())
-                continue
-            who = name_of(values.get("Name", values.get("Actor", "")))
-            shown = (_plain(text, _ASS_TAG) for text in _ASS_LINE.split(values["Text"]))
+    for number, line in enumerate(lines, 1):
+        kind, _, rest = line.strip().partition(":")
+        if kind == "Format":
+            fields = [field.strip() for field in rest.split(",")]
+        values = dict(zip(fields, rest.split(",", max(0, len(fields) - 1)), strict=False))
+        if kind != "Dialogue" or not {"Start", "End", "Text"} <= values.keys():
+            if line.strip():
+                turns.leave_out(number, Fact("left_out.note"), line.strip())
+            continue
+        who = name_of(values.get("Name", values.get("Actor", "")))
+        shown = (_plain(text, _ASS_TAG) for text in _ASS_LINE.split(values["Text"]))
+        try:
             start, end = (seconds_of(values[key].strip()) for key in ("Start", "End"))
-            cues.append(
-                _Cue(number, start, end, [_Said(number, text, who) for text in shown if text])
-            )
-        yield _of_cues(sorted(cues, key=lambda cue: cue.start), turns, name, how)
-    except FileFault as fault:
-        yield Problem(None, fault.fact)
-    except ValueError:
-        yield Problem(number, Fact("file.bad_cue_time", line=number))
+        except ValueError:
+            return Problem(number, Fact("file.bad_cue_time", line=number))
+        cues.append(_Cue(number, start, end, [_Said(number, text, who) for text in shown if text]))
+    return _of_cues(sorted(cues, key=lambda cue: cue.start), turns, name, how)
 
 
 def is_cues(head: bytes) -> bool:
