@@ -26,12 +26,12 @@ from labeling.conversations.formats.answers import (
     Unnamed,
     without_empty_layers,
 )
-from labeling.conversations.rules.importing import with_line_feeds
 from labeling.conversations.rules.lookalikes import folded
 from labeling.core import events, projects
 from labeling.core.rules.reasons import reason_in
 from labeling.core.spool import Spool
 from labeling.domain.batches import batches
+from labeling.domain.canonical import with_line_feeds
 from labeling.domain.errors import FileFault, NotCanonical, RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid

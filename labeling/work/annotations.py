@@ -10,7 +10,6 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.core import events, transactions
@@ -164,7 +163,7 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
         raise ReasonMissing("annotation.no_skip_reason")
     save = _by_layer(assignment, save)
     _check(assignment, save, complete=False)
-    round_ = _lock_round(assignment)
+    round_ = assignments.lock_place(assignment)
     annotation = _lock(assignment)
     if annotation.status != Status.SUBMITTED and _is_repeated(annotation, save):
         return annotation
@@ -187,7 +186,7 @@ def reopen(assignment: Assignment) -> Annotation:
 
     Anything else stays as it is, so that a repeated request changes nothing.
     """
-    open_round = _lock_round(assignment)
+    open_round = assignments.lock_place(assignment)
     annotation = Annotation.of(assignment).select_for_update().first()
     if annotation is not None and annotation.status == Status.SKIPPED:
         return _take_skip_back(annotation, open_round)
@@ -228,7 +227,7 @@ def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
     reason = reason_in(reason)
     if not reason:
         raise ReasonMissing("annotation.no_return_reason")
-    open_round = _lock_round(assignment)
+    open_round = assignments.lock_place(assignment)
     annotation = Annotation.of(assignment).select_for_update().get()
     if annotation.status == Status.SUBMITTED:
         _to_draft(annotation, open_round, kind=Kind.RETURNED, by=by)
@@ -282,7 +281,8 @@ def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
     chosen = AnnotationRevision.objects.filter(annotation=annotation.pk, version=version).first()
     if chosen is None:
         raise UnknownRevision("annotation.no_revision", version=version)
-    save = _with_origins(annotation, _as_revision(save, chosen))
+    earlier = {name: getattr(chosen, name) for name in ("payload", "empty", "unanswered")}
+    save = _with_origins(annotation, save._replace(**earlier))
     _check(assignment, save, complete=False)  # the project's layers may have changed since
     return _store(annotation, save, kind=Kind.RESTORED, status=Status.DRAFT, skip_reason="")
 
@@ -290,10 +290,6 @@ def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
 def _as_it_is(annotation: Annotation) -> Save:
     as_it_is = Save(annotation.version, None, 0, annotation.payload, annotation.empty)
     return as_it_is._replace(unanswered=annotation.unanswered)
-
-
-def _as_revision(save: Save, chosen: AnnotationRevision) -> Save:
-    return save._replace(payload=chosen.payload, empty=chosen.empty, unanswered=chosen.unanswered)
 
 
 def _by_layer(assignment: Assignment, save: Save) -> Save:
@@ -326,15 +322,6 @@ def _check(assignment: Assignment, save: Save, *, complete: bool) -> None:
             "annotation.incomplete" if complete else "annotation.not_storable",
             details={"problems": [problem.as_json() for problem in problems]},
         )
-
-
-def _lock_round(assignment: Assignment) -> Round:
-    """The round as it is now, locked, and then the place in it.
-
-    Always in this order and before the annotation, so that there is no deadlock. Autosaves do
-    not lock the round: they would wait for each other, and a draft in an ended round does no harm.
-    """
-    return assignments.lock_place(assignment)
 
 
 def _as_read(assignment: Assignment) -> Annotation:
@@ -425,7 +412,7 @@ def _store(
     }
     if annotation.pk is None:
         _insert(annotation, values)
-    elif not _stored(annotation, seen).update(**values):
+    elif not Annotation.of(annotation.assignment).filter(version=seen).update(**values):
         raise _Changed
     for name, value in values.items():
         setattr(annotation, name, value)
@@ -441,10 +428,6 @@ def _store(
         author=by or annotation.assignment.annotator,
     )
     return annotation
-
-
-def _stored(annotation: Annotation, version: int) -> QuerySet[Annotation]:
-    return Annotation.of(annotation.assignment).filter(version=version)
 
 
 def _insert(annotation: Annotation, values: Mapping[str, Any]) -> None:

@@ -221,7 +221,9 @@ def lock(round_: Round) -> Round:
 
 
 def lock_place(assignment: Assignment) -> Round:
-    """The round, then one place in it: an autosave locks the place before its annotation, too."""
+    """The round as it is now, then one place in it; always in this order and before the annotation,
+    so that there is no deadlock. Autosaves do not lock the round: they would wait for each other.
+    """
     round_ = lock(assignment.round)
     lock_own(assignment)
     return round_
@@ -391,11 +393,7 @@ def pass_on(assignment: Assignment) -> None:
     """
     if assignment.round.pool:
         give_back(assignment)
-    else:
-        _hand_on(assignment)
-
-
-def _hand_on(assignment: Assignment) -> None:
+        return
     lock(assignment.round)
     other = _least_loaded(assignment)
     current = Assignment.objects.filter(pk=assignment.pk, slot__isnull=False).first()

@@ -22,9 +22,8 @@ from labeling.conversations.rules.importing import (
     MAX_LENGTHS,
     MIN_MESSAGES,
     Turn,
-    with_line_feeds,
 )
-from labeling.domain.canonical import UNSTORABLE
+from labeling.domain.canonical import UNSTORABLE, with_line_feeds
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid

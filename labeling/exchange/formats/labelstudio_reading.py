@@ -32,7 +32,8 @@ from labeling.conversations.formats.answers import (
     past,
     quoted,
 )
-from labeling.conversations.rules.importing import Turn, with_line_feeds
+from labeling.conversations.rules.importing import Turn
+from labeling.domain.canonical import with_line_feeds
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
 from labeling.domain.numbers import whole_number

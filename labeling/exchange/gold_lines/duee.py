@@ -7,7 +7,8 @@ from typing import Any, BinaryIO
 from labeling.conversations.formats.answers import LineFault, as_dict, as_list, as_text
 from labeling.conversations.formats.reading import json_lines, read_each
 from labeling.conversations.published.faults import ChatFault
-from labeling.conversations.rules.importing import Record, Turn, with_line_feeds
+from labeling.conversations.rules.importing import Record, Turn
+from labeling.domain.canonical import with_line_feeds
 from labeling.domain.facts import Fact
 from labeling.exchange.gold_lines.native import GoldLine, id_of
 from labeling.schema.labels import StoredLabel

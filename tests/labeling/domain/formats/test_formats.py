@@ -18,7 +18,7 @@ from labeling.conversations.formats.answers import (
     LineFault,
     Unreadable,
 )
-from labeling.conversations.rules.importing import with_line_feeds
+from labeling.domain.canonical import with_line_feeds
 from labeling.domain.facts import Fact
 from labeling.exchange.formats import doccano, labelstudio, native
 from labeling.exchange.formats.labelstudio_config import config
