@@ -8,9 +8,13 @@ from labeling.agreement.models import (
     Measurement,
     PendingUpdate,
 )
-from labeling.conversations.models.conversations import Conversation, Transcript
-from labeling.conversations.models.fingerprints import ConversationFingerprint, FingerprintKey
-from labeling.conversations.models.imports import ImportReport
+from labeling.conversations.models.conversations import (
+    Conversation,
+    ConversationFingerprint,
+    FingerprintKey,
+    ImportReport,
+    Transcript,
+)
 from labeling.core.models.entry import ApiToken, Invitation
 from labeling.core.models.events import Event
 from labeling.core.models.projects import Guideline, Membership, Project, Pseudonym
