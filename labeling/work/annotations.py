@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from copy import copy
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError
 from django.utils import timezone
 
 from labeling.core import events, transactions
@@ -63,96 +60,66 @@ class Save(NamedTuple):
     unanswered: Sequence[str] | None = None
 
 
-class _Changed(Exception):
-    """Somebody else stored something since the answer was read."""
-
-
 def opened(user: User, pk: int) -> Assignment:
-    """The user's own assignment with all that a save looks at, in one statement."""
-    return ownership.own(user, pk, "round__project", "conversation", "annotation")
+    """The user's own assignment with all that a save looks at, but for the answer."""
+    return ownership.own(user, pk, "round__project", "conversation")
 
 
-def save_draft(assignment: Assignment, save: Save, *, as_opened: bool = False) -> Annotation:
+def save_draft(assignment: Assignment, save: Save) -> Annotation:
     """Store one autosave.
 
     Saves of one page may arrive late, twice or in the wrong order; the highest ``seq`` wins and
     the others are ignored without an error. A save from a page that has not seen what another
-    page stored is refused with both versions. ``as_opened``: see ``_write``.
+    page stored is refused with both versions.
     """
     save = _by_layer(assignment, save)
     _check(assignment, save, complete=False)
-
-    def write(read: _Read) -> Annotation:
-        is_open = assignments.is_open(assignment)
-        assignments.hold(assignment)  # a draft is kept even when the place is gone
-        annotation = read(assignment)
-        if _is_repeated(annotation, save):
-            return annotation
-        _refuse_if_final(annotation, is_open=is_open)
-        _refuse_if_stale(annotation, save)
-        stored = _with_origins(annotation, save)
-        return _store(annotation, stored, kind=Kind.SAVED, status=Status.DRAFT, skip_reason="")
-
-    return _write(assignment, write, as_opened=as_opened)
-
-
-def submit(assignment: Assignment, save: Save, *, as_opened: bool = False) -> Annotation:
-    """Store the final answer. It must be complete; submitting it again changes nothing."""
-    save = _by_layer(assignment, save)
-    _check(assignment, save, complete=True)
-
-    def write(read: _Read) -> Annotation:
-        is_open = assignments.keep_open(assignment)
-        annotation = read(assignment)
-        if annotation.status == Status.SUBMITTED and _is_repeated(annotation, save):
-            return annotation
-        _refuse_if_final(annotation, is_open=is_open)
-        _refuse_if_stale(annotation, save)
-        stored = _with_origins(annotation, save)
-        if not assignments.hold(assignment, for_good=True):
-            raise assignments.PlaceTaken("annotation.place_taken")
-        _lock_conversation(assignment)
-        annotation = _store(
-            annotation,
-            stored,
-            kind=Kind.SUBMITTED,
-            status=Status.SUBMITTED,
-            skip_reason="",
-            submitted_at=timezone.now(),
-        )
-        _record("annotation.submitted", annotation)
-        _finish(annotation)
-        return annotation
-
-    return _write(assignment, write, as_opened=as_opened)
-
-
-_Read = Callable[[Assignment], Annotation]
-
-
-def _write(
-    assignment: Assignment, write: Callable[[_Read], Annotation], *, as_opened: bool
-) -> Annotation:
-    """Decide and store in one short transaction.
-
-    ``write`` gets what reads the answer: it does so once it holds what others lock before it.
-
-    ``as_opened``: the assignment was read for this very request, with its answer. Then the answer
-    is taken as it was read, and the conditions of what is stored see to it that it still is so.
-    Where it is not, or where it would be refused, the answer is locked and read again.
-    """
-    if as_opened:
-        with suppress(_Changed, RuleError):
-            return _carried_out(write, _as_read)
-    with suppress(_Changed):
-        return _carried_out(write, _lock_after_place)
-    # The first answer has just been stored by another request.
-    return _carried_out(write, _lock_after_place)
+    return _save_draft(assignment, save)
 
 
 @transactions.atomic
-def _carried_out(write: Callable[[_Read], Annotation], read: _Read) -> Annotation:
-    return write(read)
+def _save_draft(assignment: Assignment, save: Save) -> Annotation:
+    is_open = assignments.is_open(assignment)
+    assignments.hold(assignment)  # a draft is kept even when the place is gone
+    annotation = _lock_after_place(assignment)
+    if _is_repeated(annotation, save):
+        return annotation
+    _refuse_if_final(annotation, is_open=is_open)
+    _refuse_if_stale(annotation, save)
+    stored = _with_origins(annotation, save)
+    return _store(annotation, stored, kind=Kind.SAVED, status=Status.DRAFT, skip_reason="")
+
+
+def submit(assignment: Assignment, save: Save) -> Annotation:
+    """Store the final answer. It must be complete; submitting it again changes nothing."""
+    save = _by_layer(assignment, save)
+    _check(assignment, save, complete=True)
+    return _submit(assignment, save)
+
+
+@transactions.atomic
+def _submit(assignment: Assignment, save: Save) -> Annotation:
+    is_open = assignments.keep_open(assignment)
+    annotation = _lock_after_place(assignment)
+    if annotation.status == Status.SUBMITTED and _is_repeated(annotation, save):
+        return annotation
+    _refuse_if_final(annotation, is_open=is_open)
+    _refuse_if_stale(annotation, save)
+    save = _with_origins(annotation, save)
+    if not assignments.hold(assignment, for_good=True):
+        raise assignments.PlaceTaken("annotation.place_taken")
+    _lock_conversation(assignment)
+    annotation = _store(
+        annotation,
+        save,
+        kind=Kind.SUBMITTED,
+        status=Status.SUBMITTED,
+        skip_reason="",
+        submitted_at=timezone.now(),
+    )
+    _record("annotation.submitted", annotation)
+    _finish(annotation)
+    return annotation
 
 
 @transactions.atomic
@@ -324,14 +291,6 @@ def _check(assignment: Assignment, save: Save, *, complete: bool) -> None:
         )
 
 
-def _as_read(assignment: Assignment) -> Annotation:
-    """A copy: what is refused in the end must leave no trace on what was read."""
-    try:
-        return copy(assignment.annotation)
-    except Annotation.DoesNotExist:
-        return _begun(assignment)
-
-
 def _lock(assignment: Assignment) -> Annotation:
     """The answer as it is now; on PostgreSQL its row is locked until the end."""
     stored = Annotation.of(assignment).select_for_update()
@@ -394,28 +353,21 @@ def _stale(annotation: Annotation, save: Save) -> StaleVersion:
 def _store(
     annotation: Annotation, save: Save, *, kind: Kind, by: User | None = None, **changes: Any
 ) -> Annotation:
-    """Write the new version and its revision. The version in the condition is the guard.
-
-    ``_Changed`` where it is another one by now, which cannot be once the row is locked.
-    """
-    seen = annotation.version
+    """Write the new version and its revision; the caller has locked the place."""
     values = {
         "payload": save.payload,
         "empty": save.empty,
         "unanswered": save.unanswered,
-        "version": seen + 1,
+        "version": annotation.version + 1,
         "last_client": save.client,
         "last_seq": save.seq,
         "active_seconds": max(annotation.active_seconds, save.active_seconds),
         "updated_at": timezone.now(),
         **changes,
     }
-    if annotation.pk is None:
-        _insert(annotation, values)
-    elif not Annotation.of(annotation.assignment).filter(version=seen).update(**values):
-        raise _Changed
     for name, value in values.items():
         setattr(annotation, name, value)
+    annotation.save(update_fields=list(values) if annotation.pk else None)
     AnnotationRevision.objects.create(
         annotation=annotation,
         version=annotation.version,
@@ -428,16 +380,6 @@ def _store(
         author=by or annotation.assignment.annotator,
     )
     return annotation
-
-
-def _insert(annotation: Annotation, values: Mapping[str, Any]) -> None:
-    """The first save. Two at once: the database lets one of them in."""
-    for name, value in values.items():
-        setattr(annotation, name, value)
-    try:
-        annotation.save(force_insert=True)
-    except IntegrityError:
-        raise _Changed from None
 
 
 def _record(verb: str, annotation: Annotation, *, by: User | None = None, **data: Any) -> None:

@@ -96,8 +96,8 @@ def test_a_save_let_in_before_a_removal_is_a_draft_without_a_place(project, rita
     save = factories.save_of(factories.labels([0]))
 
     with pytest.raises(assignments.PlaceTaken):
-        annotations.submit(let_in, save, as_opened=True)
-    stored = annotations.save_draft(let_in, save, as_opened=True)
+        annotations.submit(let_in, save)
+    stored = annotations.save_draft(let_in, save)
 
     assert (stored.status, of(ana, round_)[0].slot) == ("draft", None)
     with pytest.raises(ownership.NotAnAnnotator):
