@@ -50,20 +50,20 @@ def sent(seq: int) -> dict[str, Any]:
 
 
 def test_the_label_path_keeps_to_its_statements(project, ana, ben, statements):
-    """Who is signed in costs two of them; PostgreSQL locks a place, and asks which are free."""
+    """Who is signed in costs two of them; PostgreSQL locks a place and a round, too."""
     factories.open_full(project, 3, pool=True, overlap=2)
     locks = 0 if connection.vendor == "sqlite" else 1
 
     assert statements("post", "/api/queue/next/") <= 11
     mine = Assignment.objects.get()
     url = f"/api/annotations/{mine.pk}/"
-    assert statements("put", url, sent(1)) <= 9
-    assert statements("put", url, sent(2)) <= 8
-    assert statements("post", f"{url}submit/", sent(3)) <= 11 + locks
+    assert statements("put", url, sent(1)) <= 10 + locks
+    assert statements("put", url, sent(2)) <= 9 + locks
+    assert statements("post", f"{url}submit/", sent(3)) <= 12 + 2 * locks
 
     assert statements("post", "/api/queue/next/") <= 11
     mine = Assignment.objects.exclude(pk=mine.pk).get()
-    assert statements("post", f"/api/annotations/{mine.pk}/submit/", sent(1)) <= 12 + locks
+    assert statements("post", f"/api/annotations/{mine.pk}/submit/", sent(1)) <= 13 + 2 * locks
 
 
 def test_nothing_is_checked_while_others_wait(project, ana, monkeypatch, transactional_db):

@@ -17,6 +17,7 @@ _PACKED = {
     b"Rar!": "rar",
 }
 IS_XML = msgid("it is XML: save subtitles as SRT or WebVTT, and chats as JSON or as plain text")
+IS_MAIL = msgid("it is mail: save as plain text what people wrote, each with “Ana:” before it")
 _PACKED_ENDINGS = (".gz", ".tgz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar")
 _INSIDE = {
     b"xl/": "file.is_workbook",
@@ -48,6 +49,8 @@ _ENDINGS = {
     ".xml": IS_XML,
     ".ttml": IS_XML,
     ".dfxp": IS_XML,
+    ".eml": IS_MAIL,
+    ".mbox": IS_MAIL,
 }
 
 
