@@ -11,7 +11,6 @@ Further errors derive from :class:`RuleError`, next to the rule they belong to.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 

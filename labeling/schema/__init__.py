@@ -20,27 +20,3 @@ from labeling.schema.forms import (
 from labeling.schema.labels import PRIORITIES, REQUIREMENT_FIELDS, TYPES, Requirement
 from labeling.schema.layers import DEFAULT_LAYER, LAYERS, Layer
 from labeling.schema.links import Problem
-
-__all__ = [
-    "DEFAULT_LAYER",
-    "LAYERS",
-    "PRIORITIES",
-    "REQUIREMENT_FIELDS",
-    "SCHEMA_VERSION",
-    "TYPES",
-    "EventSchema",
-    "Layer",
-    "OpenFields",
-    "Problem",
-    "Requirement",
-    "check_payload",
-    "compared_fields",
-    "compared_names",
-    "form_fields",
-    "form_layers",
-    "json_schema",
-    "quotes_messages",
-    "reference_fields",
-    "span_fields",
-    "yaml_schema",
-]
