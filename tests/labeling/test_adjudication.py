@@ -77,8 +77,10 @@ def test_what_is_agreed_stands_merged_and_what_is_not_stands_disputed(disputed, 
     assert (sides["ben"], sides["cleo"]) == (None, None)
 
 
-def test_a_decision_names_whose_label_it_took(disputed, lead):
+def test_a_decision_says_why_they_differed_and_names_whose_label_it_took(disputed, lead):
     clusters = shown(lead, disputed)["clusters"]
+    silent = decide(lead, disputed, [clusters[0]["label"], None, None], kind="")
+    assert (silent.json()["code"], Adjudication.objects.count()) == ("reason_missing", 0)
 
     response = decide(
         lead,
@@ -116,15 +118,6 @@ def test_what_overrules_everybody_needs_a_note(disputed, case, lead):
     assert (refused.status_code, refused.json()["code"]) == (400, "reason_missing")
     assert accepted.status_code == 201
     assert Adjudication.objects.get().reason == "Message 3 says so"
-
-
-def test_why_they_differed_must_be_said(disputed, lead):
-    agreed = shown(lead, disputed)["clusters"][0]["label"]
-
-    response = decide(lead, disputed, [agreed, None, None], kind="")
-
-    assert response.json()["code"] == "reason_missing"
-    assert not Adjudication.objects.exists()
 
 
 def test_a_decision_about_other_answers_is_refused(disputed, rita, lead):

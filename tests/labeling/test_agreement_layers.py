@@ -69,11 +69,6 @@ def test_a_complete_calibration_round_is_measured_and_closed_by_the_worker(layer
     assert layered.agreement["layers"]["inference"]["value"] == -1.0
     assert layered.agreement["layers"]["extraction"]["value"] == 1.0
     assert layered.agreement["layers"]["qa"]["passed"]
-
-
-def test_every_layer_has_its_page_and_the_gate_names_each(layered, worker, lead):
-    worker(layered.pk)
-
     shown = page(lead, URL)
     assert "Requirements : reached κ 1.00 (lowest pair ana–ben), more than 0.75" in shown
     assert "Inferred requirements : reached κ −1.00" in shown

@@ -114,18 +114,12 @@ def test_nothing_here_is_an_explicit_answer(assignment, payload, empty, status, 
     assert response.status_code == status
 
 
-def test_submitting_twice_changes_nothing(assignment, annotator):
-    for _ in range(2):
+def test_a_submitted_answer_is_final(assignment, annotator):
+    for _ in range(2):  # sent twice, it changes nothing
         response = send(annotator, assignment, titled("final"), verb="submit/")
-
-    assert response.status_code == 200
+        assert response.status_code == 200
     assert Annotation.objects.get().version == 1
     assert Event.objects.filter(verb="annotation.submitted").count() == 1
-
-
-def test_a_submitted_answer_is_final(assignment, annotator):
-    send(annotator, assignment, titled("final"), verb="submit/")
-
     for verb in ("", "submit/"):
         response = send(annotator, assignment, titled("later"), verb=verb, base_version=1, seq=2)
         assert response.status_code == 409
@@ -134,7 +128,6 @@ def test_a_submitted_answer_is_final(assignment, annotator):
 
 
 def test_a_skip_needs_a_reason_keeps_the_work_and_can_be_taken_up_again(assignment, annotator):
-
     for nothing in (" ", "\u200b"):
         refused = send(annotator, assignment, titled("draft"), verb="skip/", reason=nothing)
         assert refused.status_code == 400

@@ -163,9 +163,13 @@ def test_a_lead_who_labels_in_a_blind_round_reads_no_comment_of_others(
     assert "Is this one?" not in lead.get(address).content.decode()
 
 
-@pytest.mark.parametrize("model", [m for m, a in admin.site._registry.items()])
-def test_the_admin_takes_only_the_lookups_of_its_filters(model, people, signed_in):
+def test_the_admin_takes_only_the_lookups_of_its_filters(people, signed_in):
     client = signed_in(people["admin"])
+    for model, of_model in admin.site._registry.items():
+        look_up(client, model, of_model.get_list_filter(_request(client)))
+
+
+def look_up(client: Any, model: Any, filters: Any) -> None:
     address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
     text = next(
         (f.name for f in model._meta.fields if f.get_internal_type() in ("CharField", "TextField")),
@@ -179,8 +183,8 @@ def test_the_admin_takes_only_the_lookups_of_its_filters(model, people, signed_i
         {"pk": "x"},
         {"nothing__at__all": "1"},
     ):
-        assert client.get(address, asked).status_code == 400, asked
-    for name in admin.site._registry[model].get_list_filter(_request(client)):
+        assert client.get(address, asked).status_code == 400, (model, asked)
+    for name in filters:
         path = (
             name
             if isinstance(name, str)

@@ -38,7 +38,6 @@ def test_a_lead_begins_a_thread_on_a_message(people, mine, lead):
 
 @pytest.mark.parametrize("about", ["99", "x", "1:", "0:uid", "²"])
 def test_a_thread_on_nothing_is_refused_in_words(mine, about, lead):
-
     lead.post(conversation_url(mine.conversation, "comments/"), {"body": "Hm.", "about": about})
 
     assert not Comment.objects.exists()

@@ -17,7 +17,6 @@ def send(client, assignment, body="Is this one?", **fields):
 
 
 def test_a_comment_is_pinned_to_a_message_and_read_again(ana, mine, annotator):
-
     shown = send(annotator, mine, "Who is meant here?", about=2).content.decode()
 
     assert 'data-about="2"' in shown
@@ -54,7 +53,6 @@ def test_a_comment_says_something_about_what_there_is(mine, fields, annotator):
 
 
 def test_a_comment_sent_twice_is_one(mine, annotator):
-
     for fields in ({}, {}, {"about": 0}):
         send(annotator, mine, **fields)
 

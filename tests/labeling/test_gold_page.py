@@ -24,8 +24,7 @@ def ask(client, **fields):
     return client.post(f"{URL}freeze/", {"layer": "extraction", "name": "orders", **fields})
 
 
-def test_a_lead_asks_for_a_release_and_sees_that_it_is_on_its_way(rita, project, lead):
-
+def test_a_lead_asks_for_a_release_and_sees_that_it_is_on_its_way_or_why_not(rita, project, lead):
     assert ask(lead, message="First").url == URL
 
     asked = Event.objects.get()
@@ -33,19 +32,13 @@ def test_a_lead_asks_for_a_release_and_sees_that_it_is_on_its_way(rita, project,
     shown = lead.get(URL)
     assert "A release of requirements is being frozen" in text_of(shown)
     assert 'hx-trigger="every 3s"' in shown.content.decode()  # until it is there
-
-
-def test_a_refused_freeze_says_why(rita, project, lead):
-    ask(lead)
     events.record(
         "gold.freeze_refused", project, project=project, actor=rita, message="Nothing is settled."
     )
-
-    shown = page(lead, URL)
-
-    assert "The last freeze was refused: Nothing is settled." in shown
+    refused = page(lead, URL)
+    assert "The last freeze was refused: Nothing is settled." in refused
+    assert "is being frozen" not in refused
     assert "every 3s" not in lead.get(URL).content.decode()
-    assert "is being frozen" not in shown
 
 
 def test_a_release_shows_what_proves_it(release, researcher):
@@ -199,7 +192,6 @@ def test_items_that_only_one_release_holds_can_be_opened_there(release, lead):
 
 
 def test_a_release_without_another_says_what_to_do(release, lead):
-
     assert "Nothing to compare with" in page(lead, COMPARED.replace("/2/", "/1/"))
     assert "Compare with…" not in page(lead, NEWER.replace("/2/", "/1/"))
 

@@ -63,7 +63,6 @@ def test_drafts_and_blind_answers_are_not_listed(project, ana, lead):
 def test_what_still_stands_leaves_the_list_until_a_newer_version_and_never_changes(
     older, project, lead
 ):
-
     check(lead, older[0], 1)
 
     made = GuidelineCheck.objects.get()
@@ -78,9 +77,10 @@ def test_what_still_stands_leaves_the_list_until_a_newer_version_and_never_chang
 
 
 def test_what_does_not_stand_goes_back_to_be_made_under_the_newest_version(signed_in, older, lead):
-
+    without_a_note = lead.get(check(lead, older[0], 0, "  ").url)
+    assert "Say what has to change." in without_a_note.content.decode()
+    assert not GuidelineCheck.objects.exists()
     check(lead, older[0], 0, "Message 2 is a recap.")
-
     returned = Annotation.objects.select_related("assignment").get(pk=older[0].pk)
     assert returned.status == "draft"
     assert returned.payload == older[0].payload
@@ -103,14 +103,6 @@ def test_a_locked_answer_stays_and_is_noted_as_to_be_labeled_anew(project, lead)
     assert (annotation.status, annotation.guideline.version) == ("submitted", 1)
     assert listed(lead, state="anew") == [annotation.pk]
     assert "Message 2 is a recap." in text_of(lead.get(URL, {"state": "anew"}))
-
-
-def test_returning_needs_a_note(older, lead):
-
-    response = lead.get(check(lead, older[0], 0, "  ").url)
-
-    assert "Say what has to change." in response.content.decode()
-    assert not GuidelineCheck.objects.exists()
 
 
 def test_nothing_is_checked_twice_against_one_version(rita, older, project):

@@ -35,7 +35,6 @@ def address(invited):
 
 
 def test_a_link_is_shown_once_and_only_its_digest_stored(project, lead):
-
     response = lead.post(URL, {"role": "annotator", "people": "Zoé"}, follow=True)
 
     shown = response.content.decode()
@@ -142,11 +141,8 @@ def test_what_is_over_opens_nothing_and_says_so(client, project, rita, over):
 
     assert (shown.status_code, sent.status_code) == (410, 410)
     assert "This invitation is over" in text_of(shown)
-    assert not User.objects.filter(username="dora").exists()
-
-
-def test_a_wrong_link_is_not_found(client, project):
     assert client.get("/join/nothing/").status_code == 404
+    assert not User.objects.filter(username="dora").exists()
 
 
 def test_a_lead_revokes_a_link(project, rita, lead):

@@ -28,16 +28,6 @@ def say(client: Client, annotation: Annotation, verdict: str, **fields: Any) -> 
     return client.post(f"/api/reviews/{annotation.pk}/", body, "application/json")
 
 
-def test_an_accepted_answer_stays_as_it_is(answers, rita, lead):
-    response = say(lead, answers[0], "accepted")
-
-    assert response.status_code == 201
-    stored = Review.objects.get()
-    assert (stored.verdict, stored.reviewer, stored.version) == ("accepted", rita, 1)
-    answers[0].refresh_from_db()
-    assert answers[0].status == "submitted"
-
-
 def test_the_page_says_beforehand_that_what_gold_holds_cannot_be_returned(answers, project, lead):
     dora = User.objects.create_user("dora")
     Membership.objects.create(project=project, user=dora, role="annotator")
@@ -109,9 +99,14 @@ def test_a_calibration_answer_is_not_reviewed(project, lead):
     assert lead.get(f"/review/{annotation.pk}/").status_code == 404
 
 
-def test_researchers_read_verdicts_and_leads_give_them(answers, signed_in, ben, lead, researcher):
-    say(lead, answers[0], "accepted", comment="Well done")
-
+def test_leads_give_verdicts_researchers_read_them_and_an_accepted_answer_stays_as_it_is(
+    answers, signed_in, rita, ben, lead, researcher
+):
+    assert say(lead, answers[0], "accepted", comment="Well done").status_code == 201
+    stored = Review.objects.get()
+    assert (stored.verdict, stored.reviewer, stored.version) == ("accepted", rita, 1)
+    answers[0].refresh_from_db()
+    assert answers[0].status == "submitted"
     assert say(researcher, answers[0], "accepted").status_code == 403
     assert say(signed_in(ben), answers[0], "accepted").status_code == 404
     assert "Well done" in page(researcher, f"/review/{answers[0].pk}/")
