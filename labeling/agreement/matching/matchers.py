@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
+from operator import eq
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,7 +124,7 @@ def match_parts(kind: str, left: Sequence[Any], right: Sequence[Any], rules: Rul
     if kind == "lines":
         similarities = _alike(left, right, rules)
         return assign_unordered(left, right, similarities, similarities > SAME_CRITERION)
-    likeness = _LIKENESS.get(kind, _is_equal)
+    likeness = _LIKENESS.get(kind, eq)
     table = np.array([[likeness(a, b) for b in right] for a in left], dtype=np.float64)
     similarities = table.reshape(len(left), len(right)).round(6)
     return assign_unordered(left, right, similarities, similarities > 0)
@@ -179,10 +180,6 @@ def _other_numbers(a: str | None, b: str | None) -> bool:
 
 
 _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
-
-
-def _is_equal(a: Any, b: Any) -> float:
-    return float(a == b)
 
 
 def _by_text(

@@ -139,13 +139,9 @@ def disagreement_names(request: HttpRequest, slug: str, number: int) -> HttpResp
     return redirect("disagreements", slug, number)
 
 
-def _blind_again(round_: Round, user: Any) -> Round | None:
-    """A blind round says itself that it is."""
-    return None if round_.is_blind else blindness.round_again(user, round_.conversations.all())
-
-
 def _frame(user: Any, project: Project, round_: Round) -> dict[str, Any]:
     leads = access.leads(user, project)
+    again = blindness.round_again(user, round_.conversations.all())
     return {
         "project": project,
         "round": round_,
@@ -154,7 +150,7 @@ def _frame(user: Any, project: Project, round_: Round) -> dict[str, Any]:
         "reads": access.reads(user, project),
         "may_write": leads,
         "may_comment": leads or labeled(round_, user),
-        "blind_again": _blind_again(round_, user),
+        "blind_again": None if round_.is_blind else again,  # that says itself that it is
         "outcomes": list(enumerate(Disagreement.Outcome.choices, start=1)),
     }
 

@@ -127,7 +127,8 @@ class _Regions:
         if value is None or value == []:
             return
         if control := _CONTROLS.get(asked["widget"]):
-            yield self._control(uid, name, control, _control_value(asked["widget"], value), place)
+            said = value if asked["widget"] in ("lines", "confidence") else [str(value)]
+            yield self._control(uid, name, control, said, place)
         match asked["widget"]:
             case "messages":
                 yield from self._messages(uid, asked["name"], value)
@@ -226,10 +227,6 @@ class _Regions:
             "startOffset": to_utf16(text, place.start),
             "endOffset": to_utf16(text, place.end),
         }
-
-
-def _control_value(widget: str, value: Any) -> Any:
-    return value if widget in ("lines", "confidence") else [str(value)]
 
 
 def _region(uid: str, name: str, label: str, value: Written) -> Written:

@@ -78,6 +78,7 @@ def _answer(answer: FileAnswer) -> Written:
 
 
 def _decision(decided: FileDecision) -> Written:
+    code = {"reason_code": decided.reason_code} if decided.reason_code else {}
     return {
         "layer": decided.layer,
         "decided_by": decided.decided_by,
@@ -85,14 +86,10 @@ def _decision(decided: FileDecision) -> Written:
         "guideline_version": decided.guideline_version,
         "kind": decided.kind,
         "reason": decided.reason,
-        **_reason_code(decided),
+        **code,
         "guideline_flag": decided.guideline_flag,
         "labels": decided.labels,
     }
-
-
-def _reason_code(decided: FileDecision) -> Written:
-    return {"reason_code": decided.reason_code} if decided.reason_code else {}
 
 
 def read(stream: BinaryIO) -> Iterator[ReadLine]:
