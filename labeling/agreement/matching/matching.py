@@ -356,8 +356,8 @@ def _solve(
 
 def _same_type(left: Sequence[Record], right: Sequence[Record]) -> Mask:
     """Without one, a record is like no other."""
-    types = ([record.get("type") for record in side] for side in (left, right))
-    return _table(*types, lambda a, b: bool(a) and a == b)
+    first, second = ([record.get("type") for record in side] for side in (left, right))
+    return _table(first, second, lambda a, b: bool(a) and a == b)
 
 
 def _table(left: list[Any], right: list[Any], same: Callable[[Any, Any], bool]) -> Mask:
