@@ -75,9 +75,7 @@ class ComparisonOut(serializers.Serializer[Any]):
     exposure = serializers.DictField(help_text="By run: cases seen, left_out, unseen, unknown")
 
 
-class ComparisonView(ApiView):
-    scopes = READING
-
+class ComparisonView(ApiView, scopes=READING):
     @extend_schema(
         parameters=[
             OpenApiParameter("baseline", OpenApiTypes.INT, required=True),

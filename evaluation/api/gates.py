@@ -32,9 +32,7 @@ class LastGateOut(serializers.Serializer[Any]):
     last = GateOut(allow_null=True, help_text="null: nobody has asked about these figures")
 
 
-class RunGateView(ApiView):
-    scopes = RUNNING
-
+class RunGateView(ApiView, scopes=RUNNING):
     @extend_schema(responses=LastGateOut)
     def get(self, request: Request, pk: int) -> Response:
         """What the gate said last of the run's figures; null also where they have been computed

@@ -25,9 +25,7 @@ class ReportIn(serializers.Serializer[Any]):
     repetition = serializers.IntegerField(default=1)
 
 
-class RunReportView(ApiView):
-    scopes = READING
-
+class RunReportView(ApiView, scopes=READING):
     @extend_schema(
         parameters=[ReportIn],
         responses={

@@ -33,9 +33,7 @@ AgreementOut = serializer_with(
 )
 
 
-class AgreementView(ApiView):
-    scopes = READING
-
+class AgreementView(ApiView, scopes=READING):
     @extend_schema(
         parameters=[LAYER],
         responses=AgreementOut,
@@ -46,9 +44,7 @@ class AgreementView(ApiView):
         return Response(_figures(round_, _layer(request, round_)))
 
 
-class RatingsView(ApiView):
-    scopes = READING
-
+class RatingsView(ApiView, scopes=READING):
     @extend_schema(
         parameters=[LAYER],
         responses={(200, "text/csv"): OpenApiTypes.STR},

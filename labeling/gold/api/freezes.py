@@ -59,9 +59,7 @@ class FreezeOut(serializers.Serializer[Any]):
     )
 
 
-class FreezesView(ApiView):
-    scopes = RELEASING
-
+class FreezesView(ApiView, scopes=RELEASING):
     @extend_schema(parameters=PAGING, responses=page_of(FreezeOut))
     def get(self, request: Request, slug: str) -> Response:
         """Who asked for gold and what came of it, newest first."""
@@ -83,9 +81,7 @@ class FreezesView(ApiView):
         return Response(FreezeOut(state).data, status=status.HTTP_202_ACCEPTED)
 
 
-class FreezeView(ApiView):
-    scopes = RELEASING
-
+class FreezeView(ApiView, scopes=RELEASING):
     @extend_schema(responses=FreezeOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """Whether the release is there, or why not."""

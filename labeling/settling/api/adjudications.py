@@ -93,10 +93,8 @@ class MergeOut(serializers.Serializer[Any]):
     decision = DecisionOut(allow_null=True)
 
 
-class AdjudicationView(ApiView):
+class AdjudicationView(ApiView, scopes=LEADING):
     """What annotators gave for one conversation and layer, and what was decided."""
-
-    scopes = LEADING
 
     @extend_schema(responses=MergeOut)
     def get(self, request: Request, pk: int, layer: str) -> Response:
@@ -202,9 +200,7 @@ class AdjudicationPageOut(PageOut):
     )
 
 
-class CasesView(ApiView):
-    scopes = LEADING
-
+class CasesView(ApiView, scopes=LEADING):
     @extend_schema(parameters=[*PAGING, CasesIn], responses=AdjudicationPageOut)
     def get(self, request: Request, slug: str) -> Response:
         """What is disputed, agreed or decided, lowest agreement first (leads and researchers)."""

@@ -39,10 +39,8 @@ ReviewOut = row_of(
 )
 
 
-class ReviewView(ApiView):
+class ReviewView(ApiView, scopes=LEADING):
     """Verdicts on one submitted answer, addressed by the answer's id."""
-
-    scopes = LEADING
 
     @extend_schema(request=ReviewIn, responses={201: ReviewOut})
     def post(self, request: Request, pk: int) -> Response:

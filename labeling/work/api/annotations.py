@@ -119,10 +119,8 @@ class RestoreIn(OfPageIn):
     )
 
 
-class AnnotationViewSet(ApiViewSet):
+class AnnotationViewSet(ApiViewSet, scopes=OWN_WORK):
     """One's own answer to an assignment, addressed by the assignment's id."""
-
-    scopes = OWN_WORK
 
     @extend_schema(responses=AnnotationOut)
     def retrieve(self, request: Request, pk: int) -> Response:
