@@ -1,7 +1,7 @@
 """Stand-ins for tests: quick, honest about what they are, and without the network."""
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -37,20 +37,6 @@ class WordOverlap:
         """And a row for each word, without its context."""
         split = [tuple(words(text)) or ("",) for text in texts]
         return self.encode(texts), [(pieces, self.encode(pieces)) for pieces in split]
-
-
-class MemoryCache:
-    """A vector cache in a dict."""
-
-    def __init__(self) -> None:
-        self.vectors: dict[tuple[str, str], bytes] = {}
-
-    def get_many(self, encoder_id: str, hashes: Sequence[str]) -> Mapping[str, bytes]:
-        known = ((digest, self.vectors.get((encoder_id, digest))) for digest in hashes)
-        return {digest: raw for digest, raw in known if raw is not None}
-
-    def put_many(self, encoder_id: str, vectors: Mapping[str, bytes]) -> None:
-        self.vectors.update({(encoder_id, digest): raw for digest, raw in vectors.items()})
 
 
 def requirement(title: str, **fields: Any) -> dict[str, Any]:

@@ -7,8 +7,9 @@ import pytest
 from evaluation.layers import gold_layer
 from labeling.agreement import vectors
 from labeling.agreement.matching.similarity import Ruler
+from pipelines.encoder import MemoryCache
 from tests.evaluation.conftest import requirement
-from tests.fakes import MemoryCache, WordOverlap
+from tests.fakes import WordOverlap
 
 
 @pytest.mark.django_db

@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 
 from labeling.domain.encoding import network
+from labeling.domain.encoding.kept import LastUsed
 from pipelines.fingerprint import fingerprint
-from pipelines.memory.conversations import LastUsed
+from pipelines.memory.conversations import SIZE, key_of
 from pipelines.memory.retrieval import adapter
 from pipelines.memory.retrieval.floors import BudgetConfig, answer_of, by_words
 from pipelines.memory.retrieval.index import ConversationIndex
@@ -37,7 +38,7 @@ class Retrieval:
         self.config: Config = config.model_dump(mode="json")
         self._mode, self._budget = config.mode, config.budget
         self._encoder, self._store = encoder, store
-        self._open: LastUsed[ConversationIndex] = LastUsed()
+        self._open: LastUsed[str, ConversationIndex] = LastUsed(SIZE)
 
     @property
     def version(self) -> str:
@@ -65,4 +66,4 @@ class Retrieval:
             encoder = adapter.suited(self._encoder, messages)
             return ConversationIndex(messages, encoder, self._store)
 
-        return self._open.get(messages, build)
+        return self._open.get(key_of(messages), build)

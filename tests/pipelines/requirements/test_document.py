@@ -319,8 +319,9 @@ def test_a_page_fetches_nothing_and_every_link_in_it_leads_somewhere():
     assert not re.search(r"(?:src|url)\s*[=(]", page)
 
 
-def test_what_another_pipeline_wrote_gets_no_links_but_safe_ones():
+def test_what_another_pipeline_wrote_gets_no_tags_of_its_own_and_no_links_but_safe_ones():
     body = "[a](javascript:alert(1)) [b](#no) [c](//evil.example) [d](https://a.example) ![e](x)"
+    body += " <img src=x onerror=alert(1)>\n\n<script>alert(2)</script>"
     document = {"title": "RD", "sections": [{"id": '"><b', "title": "<b>", "body": body}]}
 
     page = html_file.write(document, ())
@@ -330,7 +331,8 @@ def test_what_another_pipeline_wrote_gets_no_links_but_safe_ones():
         "#section-2",
         "https://a.example",
     ]
-    assert "<b>" not in page
+    assert not {"b", "img", "script"} & Page(page).tags
+    assert "&lt;script&gt;alert(2)" in page
 
 
 def test_a_word_file_has_headings_tables_and_a_bookmark_for_every_link():
