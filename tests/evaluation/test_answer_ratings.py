@@ -16,15 +16,13 @@ from evaluation.models import (
     RatingSample,
     Run,
 )
-from evaluation.services.judging import judgings, ratings, samples
+from evaluation.services.judging import ratings, samples
 from evaluation.services.run import execution
 from labeling.models import Project
 from tests.evaluation import answers as asked
 from tests.evaluation import launching
 from tests.llm_server import LanguageServer
 from tests.pages import markup
-
-pytestmark = pytest.mark.django_db
 
 PLACES = 4 * 3 - 1
 """Three answers of four kinds each; one has no reference answer."""
@@ -98,15 +96,6 @@ def test_a_rating_is_stored_changed_taken_back_and_held_to_its_scale(panel, peop
     assert not own.exists()
     beyond = reverse("rating-store", args=[panel.code, PLACES + 1])
     assert noor.post(beyond, {"score": "1"}).status_code == 404
-
-
-def test_the_page_of_a_judge_says_what_comes_next(run, project, signed_in):
-    told, rita = judgings.counting(run).spec["prompts"]["faithfulness"], signed_in("rita")
-    assert "judge not certified" in markup(rita, f"{run.get_absolute_url()}?tab=answers")
-    page = reverse("judge", args=[project.slug, "faithfulness", told["judge_sha256"]])
-    assert "No sample of answers is drawn" in markup(rita, page)
-    unknown = reverse("judge", args=[project.slug, "faithfulness", "0" * 64])
-    assert rita.get(unknown).status_code == 404
 
 
 def test_a_lead_closes_a_sample_on_the_page_when_all_of_it_is_rated(run, people, signed_in):

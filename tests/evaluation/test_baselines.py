@@ -16,8 +16,6 @@ from tests.evaluation.conftest import nothing_in_every, perfect
 from tests.evaluation.screens import text
 from tests.refusals import refused
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def runs(script: Any, finished: Any, make_release: Any) -> list[Run]:
@@ -38,7 +36,6 @@ def test_the_chosen_run_is_what_others_are_measured_against(runs, signed_in, peo
     noor.post(reverse("run-baseline", args=[weak.pk]))
 
     baseline = baseline_of(newest)
-    assert baseline is not None
     assert baseline.run == weak
     assert baseline.said
     verdict = text(noor.get(reverse("run-verdict", args=[newest.pk])))
@@ -52,12 +49,10 @@ def test_the_chosen_run_is_what_others_are_measured_against(runs, signed_in, peo
     own = noor.get(weak.get_absolute_url())
     assert "No longer the baseline" in text(own)
     assert own.context["baseline"] is None  # nothing was before it
-    basis = planning.plan(newest.release).basis  # type: ignore[union-attr]
-    assert basis is not None
+    basis = planning.plan(newest.release).basis
     pair = [basis.why.values[name] for name in ("run", "run2")]
     assert pair == [weak.pk, middle.pk]  # no pair differs by more
     compared = Report(Run.objects.with_progress().get(pk=newest.pk)).compared
-    assert compared is not None
     assert compared.before == weak
 
 
@@ -70,7 +65,6 @@ def test_a_choice_keeps_its_date_and_stays_on_record(runs, people, launch, finis
 
     baselines.choose(second, by=people["rita"])
     now = choice_on(first.release_id, first.split)
-    assert now is not None
     assert (now.run_id, now.by, now.number) == (second.pk, "rita", 2)
     script(perfect)
     later = finished(release=first.release)

@@ -15,7 +15,7 @@ from evaluation.models import CaseRun, Run
 from evaluation.services.language_models import budgets
 from evaluation.services.language_models.usage import Spent, together
 from evaluation.services.launch.launch import LaunchRefused, checked_pipeline
-from evaluation.services.run import execution, results
+from evaluation.services.run import execution
 from evaluation.services.work import leases, steering
 from labeling.domain.facts import Fact
 from labeling.words import in_english
@@ -158,8 +158,6 @@ def test_the_estimate_counts_every_call_and_says_so(make_release, server):
         release, pipeline="requirements-agent", config={"implementation": "model"}
     )
 
-    assert one
-    assert four
     assert four.prompt_tokens == 4 * one.prompt_tokens
     assert four.completion_tokens == 2 * 4 * 700
     assert "the most that a case takes if every reply can be used, 4 calls" in in_english(
@@ -182,18 +180,6 @@ def test_the_estimate_learns_from_a_finished_run(release, launch, server):
 
 
 # --- what people see ----------------------------------------------------------------------------
-
-
-def test_results_hold_the_usage_of_the_run_and_of_each_case(launch, server):
-    run = work(launch(pipeline="asking", budget_tokens=5000))
-
-    document = results.results_document(run)
-
-    assert document["model"]["id"] == "test/small-1"
-    assert document["budget"] == {"cost": None, "tokens": 5000}
-    assert document["usage"]["calls"] == 6
-    assert document["usage"]["cost"] == pytest.approx(6 * ONE_CALL)
-    assert document["cases"][0]["usage"]["completion_tokens"] == 20
 
 
 def test_the_command_estimates_stops_at_the_budget_and_goes_on(release, server):

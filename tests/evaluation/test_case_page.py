@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import html
-
-import pytest
-
 from evaluation.models import Yardstick, YardstickCase
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect, requirement
 from tests.evaluation.screens import queries, text
-
-pytestmark = pytest.mark.django_db
 
 
 def mixed(case: Case) -> Output:
@@ -79,12 +73,3 @@ def test_a_case_leads_to_the_failures_around_it_and_says_what_people_reach(
     assert (context["primary"].value, context["people"]) == (1.0, 0.75)
     larger = finished(release=make_release(40, name="forty"))
     assert queries(noor, larger.cases.order_by("pk")[2].get_absolute_url()) == few
-
-
-def test_the_steps_of_a_pipeline_are_shown_as_json(script, finished, signed_in):
-    script(lambda case: perfect(case) | {"steps": [{"all": True, "kept": None, "node": "Größe"}]})
-    case = finished().cases.first()
-
-    page = html.unescape(text(signed_in("noor").get(case.get_absolute_url())))
-
-    assert '<code>{ "all": true, "kept": null, "node": "Größe" }</code>' in page

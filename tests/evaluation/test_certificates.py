@@ -25,8 +25,6 @@ from tests.evaluation import launching
 from tests.evaluation.judges import CHATS, KIND, agree, decent, judge_of, rate_and_close
 from tests.llm_server import LanguageServer
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def start(server: LanguageServer, project: Project, people: dict[str, User], script: Any) -> Any:

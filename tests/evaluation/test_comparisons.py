@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -12,15 +11,13 @@ from django.utils import timezone
 from scipy.stats import ttest_1samp
 
 from evaluation.models import CaseRun, Run
-from evaluation.services.run import conclusions, experiments, primary_metrics
+from evaluation.services.run import conclusions, primary_metrics
 from evaluation.services.run.baselines import baseline_of
 from evaluation.services.run.comparisons import NotComparable, compare_runs
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import nothing, perfect, requirement
 from tests.evaluation.screens import queries
 from tests.refusals import refused
-
-pytestmark = pytest.mark.django_db
 
 
 def only_the_first(case: Case) -> Output:
@@ -214,72 +211,3 @@ def test_of_ticked_runs_the_chosen_one_is_the_baseline_else_the_oldest(
     listed = noor.get(reverse("runs")).content.decode()
     assert f'name="run" value="{third.pk}"' in listed
     assert f'name="run" value="{waiting.pk}"' not in listed
-
-
-def test_the_command_writes_json(pair: tuple[Run, Run], capsys: Any) -> None:
-    call_command("compare", pair[0].pk, pair[1].pk, "--format", "json")
-
-    written = json.loads(capsys.readouterr().out)
-    [bold] = written["runs"]
-    assert (written["baseline"]["run"], bold["run"]) == (pair[0].pk, pair[1].pk)
-    assert bold["metrics"]["requirement_recall"]["wins"] == 5
-    assert bold["changed"] == {"confidence": [0.5, 0.9]}
-
-
-# --- the log of experiments ---------------------------------------------------------------------
-
-
-def test_a_run_writes_only_the_figures_of_its_split(script, finished, make_release):
-    release = make_release(4, name="split", splits=("train", "test"))
-    script(perfect)
-    finished(release=release, split="train", name="first")
-    finished(release=release, split="test", reason="Final figures")
-
-    train, test = experiments.rows(Run.objects.all())
-
-    assert (train["train_exact_recall"], train["test_exact_recall"]) == (1.0, None)
-    assert (test["train_exact_recall"], test["test_exact_recall"]) == (None, 1.0)
-    assert train["name"] == "first"
-
-
-def test_a_run_on_another_split_is_not_said_to_be_the_same(pair, finished, signed_in):
-    finished(release=pair[0].release, config={"confidence": 0.9}, split="dev")
-
-    page = signed_in("noor").get(reverse("runs")).content.decode()
-
-    assert "measured on the dev split, before on every split" in page
-
-
-def test_the_first_run_on_each_gold_has_nothing_before_it(
-    pair, script, finished, make_release, signed_in
-):
-    script(perfect)
-    finished(release=make_release(2, name="other"))
-    page = signed_in("noor").get(reverse("runs")).content.decode()
-
-    changes = [row["config_changes"] for row in experiments.rows(Run.objects.all())]
-    assert [bool(each) for each in changes] == [False, True, False]
-    assert page.count(">the first on this gold<") == 2
-
-
-def test_a_setting_that_only_one_of_two_pipelines_has_is_a_dash_in_the_other(
-    script, finished, make_release
-):
-    release = make_release(2, name="dashes")
-    finished(release=release, pipeline="everything", config={"confidence": 0.5})
-    finished(release=release, pipeline="nothing")
-
-    changed = experiments.rows(Run.objects.all())[1]["config_changes"]
-
-    assert "confidence: 0.5 → –" in changed
-
-
-def test_page_and_file_show_the_log(pair: tuple[Run, Run], signed_in: Any) -> None:
-    client = signed_in("noor")
-
-    page = client.get(reverse("runs")).content.decode()
-    text = client.get(reverse("experiment-file")).getvalue()
-
-    assert "bold" in page
-    assert "confidence 0.5 → 0.9" in page
-    assert b"bold" in text

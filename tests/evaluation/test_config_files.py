@@ -217,7 +217,6 @@ def test_settings_may_have_their_section_in_their_name(project, config, text):
     evaluate("--gold", "news", "--pipeline", "nothing", "--config", config(text))
 
     run = Run.objects.get()
-    assert run.spec.metrics_config is not None
     assert run.spec.metrics_config["cot"]["enabled"] is True
     assert run.spec.metrics_config["relaxed"]["match_mode"] == "span_iou"
 

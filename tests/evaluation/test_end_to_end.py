@@ -16,8 +16,6 @@ from tests.evaluation.figures import mean
 from tests.evaluation.requirement_releases import make_release
 from tests.evaluation.screens import page
 
-pytestmark = pytest.mark.django_db
-
 
 def document(*, body: str = "Something") -> dict[str, Any]:
     return {"title": "RD", "sections": [{"id": "overview", "title": "Overview", "body": body}]}

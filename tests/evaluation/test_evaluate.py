@@ -14,8 +14,6 @@ from tests.evaluation.chat_gold import content
 from tests.evaluation.conftest import fails, perfect
 from tests.evaluation.releases import freeze
 
-pytestmark = pytest.mark.django_db
-
 
 def evaluate(*arguments: str) -> str:
     out = StringIO()

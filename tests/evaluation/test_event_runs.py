@@ -17,9 +17,6 @@ from tests.evaluation.events import GOLD, TEXTS, event, make_events_release
 from tests.evaluation.screens import printed
 from tests.llm_server import LanguageServer
 
-pytestmark = pytest.mark.django_db
-
-
 COT = ("cot_type_consistency", "cot_argument_consistency", "cot_faithfulness", "cot_coverage_rate")
 
 
@@ -118,14 +115,6 @@ def test_diagnostics_that_are_off_are_in_no_table_of_the_command(measure: Any) -
     assert "cot_" not in table
     assert "Thought: faithfulness" not in said_by("report", run.pk, format="html")
     assert "cot_" not in compared(run, measure(thought=True, enabled=False))
-
-
-def test_diagnostics_of_two_runs_are_compared_in_a_table_of_their_own(measure: Any) -> None:
-    main, _, apart = compared(measure(thought=True), measure(thought=True)).partition("Diagnostics")
-
-    assert "strict_f1" in main
-    assert "cot_" not in main
-    assert "cot_faithfulness" in apart
 
 
 def said_by(command: str, *runs: int, **options: Any) -> str:

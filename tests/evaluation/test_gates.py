@@ -33,7 +33,6 @@ from labeling.domain.facts import Fact
 from labeling.words import in_english
 from tests.evaluation import figures
 from tests.evaluation.conftest import perfect, requirement, work
-from tests.pages import page
 
 RECALL, RATE = METRICS["requirement_recall"], METRICS["false_inference_rate"]
 
@@ -162,17 +161,6 @@ def gate(*arguments: Any, **options: Any) -> tuple[int, str]:
     except CommandError as error:
         return error.returncode, out.getvalue() + str(error)
     return 0, out.getvalue()
-
-
-def test_the_page_says_what_a_gate_without_a_baseline_left_open(good, finished, signed_in):
-    noor = signed_in("noor")
-    address = reverse("run", args=[good.pk])
-    assert "no baseline to choose" in page(noor, address)
-
-    finished(release=good.release)
-    assert "no baseline to choose" not in page(noor, address)
-    noor.post(reverse("run-gate", args=[good.pk]), {"baseline": ""})
-    assert "Only the thresholds were looked at" in page(noor, address)
 
 
 def test_a_bad_run_fails_with_1_and_names_every_failed_metric(good: Run, bad: Run) -> None:

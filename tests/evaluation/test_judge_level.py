@@ -25,8 +25,6 @@ from tests.evaluation.judges import KIND
 from tests.llm_server import Body, LanguageServer
 from tests.pages import markup
 
-pytestmark = pytest.mark.django_db
-
 
 def worth(question: str) -> int:
     """What people say of the answer to a question."""
@@ -41,7 +39,6 @@ def judge_off_by(points: float) -> Any:
         if kind in ("answer", "claims"):
             return asked.speak(body)
         question = re.search(r"\w+\? \(Chat_\d+\)", data_of(body))
-        assert question is not None
         half = hashlib.sha256(question[0].encode()).digest()[1] % 2 - 0.5
         return verdict(worth(question[0]) + half + points)
 

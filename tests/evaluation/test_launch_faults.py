@@ -18,8 +18,6 @@ from evaluation.services.launch.launch import LaunchRefused, LaunchRequest
 from labeling.models import GoldRelease
 from labeling.words import in_english
 
-pytestmark = pytest.mark.django_db
-
 Faults = dict[str, str]
 """The sentence of each faulty field."""
 

@@ -12,7 +12,6 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.test.client import MULTIPART_CONTENT
-from django.urls import reverse
 
 from config import language_models
 from evaluation.models import Run
@@ -56,27 +55,6 @@ def test_a_launch_chooses_a_model_and_the_run_keeps_which(launch, server, other)
     assert run.spec.model_name == "small"
     assert run.spec.model["reasoning_effort"] == "low"
     assert OTHER_KEY not in json.dumps(run.spec.as_json())
-
-
-def test_lists_comparisons_and_reports_name_the_model_of_a_run(launch, server, other, signed_in):
-    run, second = (work(launch(pipeline="asking", model=name)) for name in ("small", "default"))
-    rita, label = signed_in("rita"), f"{run.spec.model_id} (small)"
-
-    for address in (
-        reverse("runs"),
-        f"{reverse('run-compare')}?baseline={run.pk}&run={second.pk}",
-        reverse("run-report", args=[run.pk, "html"]),
-    ):
-        assert label in rita.get(address).content.decode(), address
-    assert second.spec.model_label == second.spec.model_id
-
-
-def test_a_command_names_its_model(release, server, other):
-    given = {"gold": str(release), "pipeline": "asking", "model": "small"}
-
-    call_command("evaluate", stdout=StringIO(), **given)
-
-    assert Run.objects.get().spec.model_name == "small"
 
 
 def test_a_pipeline_on_files_asks_the_named_model(server, other, tmp_path):
@@ -133,15 +111,6 @@ def test_conversations_without_gold_take_no_model_that_would_not_be_asked(
 def test_a_name_that_nothing_declares_is_refused_with_those_there_are(launch, other, server):
     with refused(LaunchRefused, match="named “large”. Declared are: default, small"):
         launch(pipeline="asking", model="large")
-
-
-def test_an_error_names_the_entry_and_the_variable(launch, server, other, settings):
-    other.key = "another"
-
-    run = work(launch(pipeline="asking", model="small"))
-
-    assert run.status == "paused"
-    assert run.pause_reason.values["setting"] == "OTHER_KEY"
 
 
 def test_without_default_a_declared_model_can_be_asked(other, settings):

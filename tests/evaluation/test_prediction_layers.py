@@ -20,8 +20,6 @@ from tests.evaluation.conftest import requirement
 from tests.evaluation.releases import freeze, item, said
 from tests.evaluation.requirement_releases import inferred, issue
 
-pytestmark = pytest.mark.django_db
-
 PHASES = [{"uid": "p1", "title": "Start", "evidence": [0]}]
 SOLD = {"role": "Buyer", "span": {"message": 0, "start": 0, "end": 4, "text": "Acme"}}
 LABELS: dict[str, dict[str, Any]] = {

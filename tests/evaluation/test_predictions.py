@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from evaluation.models import Answer, CaseRun, Run, Score
 from evaluation.services.launch import predictions
 from evaluation.services.run import execution, outputs, results
 from labeling.domain.facts import Fact
 from tests.evaluation.conftest import requirement
-from tests.evaluation.events import RIGHT, SCHEMA, event, make_events_release, prediction
+from tests.evaluation.events import RIGHT, event, make_events_release, prediction
 from tests.evaluation.figures import mean
 from tests.evaluation.test_evaluate import evaluate
-
-pytestmark = pytest.mark.django_db
 
 DEEP = '{"case_id": "doc-1", "output": {"events": ' + "[" * 700 + "]" * 700 + "}}"
 
@@ -86,22 +83,6 @@ def test_what_is_switched_off_has_no_figure_of_a_failed_case_either(news, write)
     row = next(one for one in results.aggregates_of(run) if one.metric == "cot_faithfulness")
     assert (row.mean, row.n, row.n_undefined) == (None, 0, 3)
     assert row.reason == Fact("metric.cot_off")
-
-
-def test_missing_and_extra_ids_are_printed_and_written(news, write, tmp_path):
-    path = write(RIGHT[0], prediction("doc-9"))
-
-    said = evaluate(
-        "--gold", "news", "--predictions", str(path), "--output-dir", str(tmp_path / "out")
-    )
-
-    assert "1 of 3 cases are predicted." in said
-    assert "Missing, counted as failed: doc-2, doc-3." in said
-    assert "Extra, left aside: doc-9." in said
-    document = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert document["predictions"]["missing"] == ["doc-2", "doc-3"]
-    assert document["predictions"]["extra"] == ["doc-9"]
-    assert document["event_schema"] == SCHEMA
 
 
 def test_a_raw_reply_is_parsed_and_its_repair_counted(news, write):
@@ -231,34 +212,6 @@ def test_a_project_without_a_schema_is_measured_by_that_of_its_gold(project, wri
         "Sale": ["Buyer", "Seller"],
         "质押": ["质押方", "质权方"],
     }
-
-
-def test_duee_files_become_gold_that_can_be_measured(write, people):
-    lines = [
-        {
-            "id": "d-1",
-            "text": "张三质押股份。",
-            "event_list": [
-                {
-                    "event_type": "质押",
-                    "trigger": "质押",
-                    "arguments": [
-                        {"role": "质押方", "argument": "张三"},
-                        {"role": "质权方", "argument": "不在文中"},
-                    ],
-                }
-            ],
-        }
-    ]
-    path = write(*lines, name="duee.jsonl")
-    options = {"project": "duee", "layer": "events", "format": "duee", "name": "duee"}
-    call_command("import_gold", str(path), stdout=StringIO(), **options)
-    right = prediction("d-1", event("质押", 质押方="张三", 质权方="不在文中"))
-
-    run = measure(write(right), gold="duee")
-
-    assert mean(run, "strict_f1") == 1.0
-    assert mean(run, "hallucination_entity_rate") == 1 / 2
 
 
 def test_a_case_without_a_prediction_is_no_evidence_of_a_ranking_or_an_answer(chat, write):

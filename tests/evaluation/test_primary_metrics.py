@@ -23,8 +23,6 @@ from labeling.models import Event, Project
 from tests.evaluation.conftest import perfect, requirement, work
 from tests.refusals import refused
 
-pytestmark = pytest.mark.django_db
-
 
 def half(case: Any) -> Any:
     """Each answer holds what is expected, and something else."""

@@ -78,7 +78,6 @@ def _said(text: str, _body: Any) -> str:
     return text
 
 
-@pytest.mark.django_db
 def test_synthetic_questions_are_marked_everywhere(chats, server, signed_in, monkeypatch, tmp_path):
     server.plan(*(asking("Where is the sailing?"), looking()) * 2)
     wish = ("--project", chats.slug, "--count", "2")
@@ -120,7 +119,6 @@ def test_synthetic_questions_are_marked_everywhere(chats, server, signed_in, mon
         gold.check_name(chats, "qa", name)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -137,7 +135,6 @@ def test_what_cannot_be_made_is_refused(chats, server, arguments, sentence):
     assert not GoldRelease.objects.exists()
 
 
-@pytest.mark.django_db
 def test_only_questions_that_a_second_look_confirms_become_gold(chats, server, settings):
     server.plan(
         *(asking("Where?"), looking(), asking("Who?"), looking(answerable=False)),
@@ -171,7 +168,6 @@ def test_only_questions_that_a_second_look_confirms_become_gold(chats, server, s
     assert sum(text[:20] in first for text in TEXTS) > sum(text[:20] in second for text in TEXTS)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("key", "options", "why"),
     [

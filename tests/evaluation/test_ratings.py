@@ -10,14 +10,13 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from evaluation import adapters
-from evaluation.management import summary
 from evaluation.models import RatingPanel, RatingSample, Run
 from evaluation.services.judging import ratings, samples
 from evaluation.services.run import execution, results
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.requirement_releases import inferred, make_release
-from tests.pages import markup, page
+from tests.pages import markup
 from tests.refusals import refused
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
@@ -90,18 +89,6 @@ def test_runs_without_anything_to_rate_are_refused(project, script, finished, pe
     script(lambda case: {"requirements": []})
     with refused(samples.RatingRefused, match="launch a run on such gold"):
         samples.draw(finished(release=release), by=people["rita"])
-
-
-def test_a_run_that_inferred_nothing_says_so_beside_its_figures(
-    project, script, finished, signed_in
-):
-    run = _run(project, script, finished, {"case-1": [], "case-2": ["Lock"], "case-3": []})
-    rita, said = signed_in("rita"), "Nothing was inferred in 2 of 3 cases"
-
-    assert said in page(rita, reverse("run", args=[run.pk]))
-    assert said in " ".join(summary.notes(run))
-    case = run.cases.order_by("pk")[0]
-    assert "nothing was inferred" in page(rita, case.get_absolute_url())
 
 
 # --- the page ---

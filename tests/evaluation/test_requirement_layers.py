@@ -17,11 +17,7 @@ from pipelines.types import Case, Output
 from tests.evaluation.conftest import requirement
 from tests.evaluation.figures import aggregate, mean, value
 from tests.evaluation.requirement_releases import inferred, issue, make_release, pii
-from tests.evaluation.screens import page
 from tests.refusals import refused
-
-pytestmark = pytest.mark.django_db
-
 
 # --- what a pipeline gets ---
 
@@ -137,21 +133,6 @@ def test_a_judge_who_is_not_done_does_not_count_yet(inference_run, people):
     assert value(run, "case-2", "inference_relevance") is None
     result = aggregate(run, "inference_relevance")
     assert (result.mean, result.n, result.n_undefined) == (1.0, 1, 1)
-
-
-def test_the_page_says_who_judges_and_shows_both_sides(inference_run: Run, signed_in: Any) -> None:
-    client = signed_in("noor")
-
-    address = inference_run.get_absolute_url()
-    summary = client.get(address).content.decode()
-    slices = client.get(f"{address}?tab=slices").content.decode()
-    shown = page(client, inference_run)
-
-    assert "Judged by gold" in summary
-    assert "1 matches of 1 gold and 3 predicted" in summary
-    assert "By domain" in slices
-    assert "Necessity" in shown
-    assert "Login 1" in shown  # what it was triggered by, by its title
 
 
 # --- validation ---

@@ -15,8 +15,6 @@ from tests.evaluation.conftest import requirement, work
 from tests.evaluation.requirement_releases import inferred, issue, make_release
 from tests.llm_server import LanguageServer, end_soon_what_hangs
 
-pytestmark = pytest.mark.django_db
-
 CASES = 4
 TEXTS = {key: requirement(1)[key] for key in ("title", "type", "actor", "action", "condition")}
 TEXTS |= {"acceptance_criteria": ["It opens", "It closes"], "priority": "must"}
@@ -130,7 +128,6 @@ def test_so_it_is_at_every_node_of_the_agent(launch, whole, answering, way, node
     # of the same conversation and labels: the others are answered by the cache
     assert len(answering.requests) <= asked + more + 4 * (CASES - 1)
     good = others[0].output
-    assert good is not None
     assert [step["node"] for step in good["steps"]] == list(nodes)
     assert {step["prompt"] for step in good["steps"]} == {
         "extraction.v4" if node == "extraction" else f"{node}.v1" for node in nodes

@@ -79,15 +79,6 @@ def test_cases_csv_cannot_run_a_formula(finished: Any, script: Any, signed_in: A
     assert (rows[0]["expected_ids"], rows[0]["returned_ids"]) == ("0", "")
 
 
-def test_an_undefined_value_is_an_empty_cell(finished: Any, signed_in: Any) -> None:
-    run = finished(pipeline="nothing")
-
-    response = signed_in("noor").get(reverse("run-report", args=[run.pk, "csv"]))
-
-    row = next(csv.DictReader(io.StringIO(response.getvalue().decode())))
-    assert row["type_accuracy"] == ""
-
-
 def test_the_table_goes_on_after_a_chunk(finished: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     run = finished(pipeline="everything")
     whole = list(results.case_table(run))

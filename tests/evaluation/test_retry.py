@@ -146,7 +146,6 @@ def test_judgements_that_failed_are_asked_for_again_and_never_by_what_nobody_can
     assert asked.kinds_asked(server) == ["relevance"] * n_failed
     assert not Answer.objects.filter(case__run=run, state="failed").exists()
     judging = judgings.counting(run)
-    assert judging is not None
     assert judging.judgements.filter(kind="relevance", score__isnull=False).count() == n_failed
 
 
@@ -162,7 +161,6 @@ def test_a_clone_has_everything_of_its_run_but_the_changes(launch, people, make_
     assert (clone.name, clone.spec.size, clone.requested_by) == ("second", 2, people["noor"])
     assert (moved.release_id, moved.cases.count()) == (other.pk, 4)
     launched = Event.objects.filter(verb="run.launched").order_by("pk").last()
-    assert launched is not None
     assert launched.data["cloned_from"] == str(run.pk)
 
 

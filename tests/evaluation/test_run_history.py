@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from django.urls import reverse
 from django.utils import timezone
 
@@ -16,8 +15,6 @@ from labeling.domain.facts import Fact
 from labeling.models import Event
 from tests.evaluation.events import make_events_release
 from tests.evaluation.screens import text
-
-pytestmark = pytest.mark.django_db
 
 
 def test_the_history_can_be_filtered(launch: Any, finished: Any, signed_in: Any) -> None:
@@ -188,19 +185,6 @@ def option(response: Any) -> Any:
     select = response.content.decode().split('name="pipeline"')[1].split("</select>")[0]
     options = [part.split("</option>")[0] for part in select.split("<option ")]
     return lambda name: next(text for text in options if text.startswith(f'value="{name}"'))
-
-
-def test_the_form_says_what_the_run_takes_and_can_show(release: Any, signed_in: Any) -> None:
-    fields = {"release": release.pk, "pipeline": "everything", "split": "", "repetitions": "4"}
-
-    part = text(signed_in("noor").post(reverse("run-planning"), fields))
-    shown = signed_in("noor").get(reverse("run-new"), {"release": "demo@1"})
-
-    assert "<dt>Cases</dt><dd><strong>12</strong>" in part
-    assert "3 conversations, 4 repetitions" in part
-    assert "<dt>Price</dt><dd><strong>nothing</strong>" in part
-    assert "<dt>Cases</dt><dd><strong>3</strong>" in text(shown)  # without a script, too
-    assert not Run.objects.exists()
 
 
 def test_the_form_can_begin_with_everything_as_it_was_in_a_run(launch: Any, signed_in: Any) -> None:

@@ -14,8 +14,6 @@ from evaluation.templatetags.runs import run_needs
 from labeling.domain.facts import Fact
 from tests.evaluation.releases import following
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def run(launch: Callable[..., Run]) -> Run:

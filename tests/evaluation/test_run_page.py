@@ -21,8 +21,6 @@ from pipelines.types import Case, Output
 from tests.evaluation.conftest import fails, perfect, sometimes_right
 from tests.evaluation.screens import queries, text
 
-pytestmark = pytest.mark.django_db
-
 
 def test_the_run_page_shows_figures_floors_plots_and_cases(finished, script, signed_in):
     script(perfect)
@@ -42,19 +40,6 @@ def test_the_run_page_shows_figures_floors_plots_and_cases(finished, script, sig
     for shown in ("Reliability diagram", "Scores over the similarity threshold"):
         assert shown in text(curves)
     assert [bar.n for bar in curves.context["scores_plot"]["bars"]] == [*[0] * 9, 3, 0]
-
-
-def test_a_failed_case_is_red_and_says_why(finished: Any, script: Any, signed_in: Any) -> None:
-    script(one_fails)
-    run = finished()
-    noor = signed_in("noor")
-
-    failed = run.cases.get(state="failed")
-    page = text(noor.get(f"{run.get_absolute_url()}?tab=cases"))
-
-    assert f'<tr id="case-{failed.pk}" class="failed">' in page
-    for url in (failed.get_absolute_url(), run.get_absolute_url()):
-        assert "ValueError: no &lt;b&gt;luck&lt;/b&gt;" in text(noor.get(url))
 
 
 def test_cases_are_sorted_by_a_metric_with_the_undefined_last(finished, script, signed_in):

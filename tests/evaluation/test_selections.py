@@ -17,7 +17,6 @@ from evaluation.services.run import results
 from labeling.words import in_english
 from tests.evaluation import launching
 
-pytestmark = pytest.mark.django_db
 SAID = "2 test items of demo@1 are left out."
 
 

@@ -61,21 +61,6 @@ def test_the_same_seed_says_the_same_whatever_else_is_made() -> None:
     assert one.turns != talks.generate(8, seed=1, **given).turns
 
 
-def test_what_a_criterion_counts_was_said() -> None:
-    """The figure of a requirement stands in a message that it cites."""
-    for number in range(1, 60):
-        sample = talks.generate(number, domain="fintech", difficulty="hard", seed=5)
-        for label in sample.requirements:
-            said = " ".join(sample.turns[index].content for index in label["source_messages"])
-            figures = {
-                word
-                for criterion in label["acceptance_criteria"][1:2]
-                for word in criterion.split()
-            }
-            told = {word for word in figures if word.isdigit() and word != "200"}
-            assert all(figure in said for figure in told), (label, said)
-
-
 # --- the command ----------------------------------------------------------------------------------
 
 

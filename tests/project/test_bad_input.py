@@ -82,9 +82,7 @@ def test_a_release_with_a_version_of_5000_digits_is_unknown(admin: User) -> None
     assert response.json()["code"] == "unknown_release"
 
 
-def test_a_round_for_a_person_whose_number_is_too_large_is_refused(
-    project: Project, rita: User
-) -> None:
+def test_a_round_for_a_person_whose_number_is_too_large_is_refused(project, rita):
     sent = {"kind": "calibration", "batch": 1, "seed": 0, "seen": 0, "annotators": "9" * 25}
 
     response = client_of(rita).post(reverse("round-new", args=[project.slug]), sent)
@@ -108,9 +106,7 @@ def test_a_save_with_a_count_that_no_column_holds_is_refused(project: Project, a
     assert not Annotation.objects.exists()
 
 
-def test_the_list_of_releases_leaves_the_documents_in_the_database(
-    project: Project, noor: User
-) -> None:
+def test_the_list_of_releases_leaves_the_documents_in_the_database(project, noor):
     release = factories.make_release(project, items=1)
 
     [listed] = GoldRelease.objects.visible_to(noor).light()
@@ -121,9 +117,7 @@ def test_the_list_of_releases_leaves_the_documents_in_the_database(
 
 @pytest.mark.parametrize(("method", "page"), [("put", ""), ("post", "submit/")])
 @pytest.mark.parametrize("number", ["9" * 20, "1" * 4000])
-def test_an_answer_whose_number_is_too_large_is_unknown(
-    ana: User, method: str, page: str, number: str
-) -> None:
+def test_an_answer_whose_number_is_too_large_is_unknown(ana, method, page, number):
     save = {"base_version": 0, "client": str(uuid4()), "seq": 1, "payload": {}}
 
     response = getattr(client_of(ana), method)(

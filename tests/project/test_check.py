@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -33,9 +32,7 @@ def test_lease(transactional_db): pass
         ("PostgreSQL", ["lease"]),
     ],
 )
-def test_each_test_runs_where_it_can_say_something(
-    tmp_path: Path, where: str, run: list[str]
-) -> None:
+def test_each_test_runs_where_it_can_say_something(tmp_path, where, run):
     """By the project's own conftest.py and pyproject.toml."""
     (tmp_path / "test_marked.py").write_text(MARKED, encoding="utf-8")
     (tmp_path / "conftest.py").write_bytes((ROOT / "tests/conftest.py").read_bytes())

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from base64 import b64encode
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import get_commands
@@ -28,9 +27,7 @@ OURS = [name for name, app in get_commands().items() if app in ("labeling", "eva
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", [*OURS, "migrate", "check", "web", "worker"])
-def test_a_newer_database_is_refused_by_every_command(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_newer_database_is_refused_by_every_command(name, monkeypatch):
     MigrationRecorder(connection).record_applied("labeling", "9999_of_tomorrow")
     monkeypatch.setattr(command, "become", lambda program: pytest.fail("It started."))
 
@@ -88,9 +85,7 @@ def test_a_gold_key_of_zeros_is_weak(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("mode", "may"), [(0o602, "write to"), (0o644, "read"), (0o640, "")])
-def test_settings_that_everybody_may_open_are_named(
-    mode: int, may: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_that_everybody_may_open_are_named(mode, may, tmp_path, monkeypatch):
     file = tmp_path / "settings"
     file.write_text(f"ASSAY_SECRET_KEY={GOOD}\n")
     file.chmod(mode)
@@ -101,9 +96,7 @@ def test_settings_that_everybody_may_open_are_named(
     assert [f"may {may} " in fault for fault in faults] == ([True] if may else [])
 
 
-def test_settings_without_a_secret_may_be_read_by_everybody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_without_a_secret_may_be_read_by_everybody(tmp_path, monkeypatch):
     file = tmp_path / "settings"
     file.write_text("ASSAY_PORT=8000\n")
     file.chmod(0o644)
@@ -117,7 +110,7 @@ def test_settings_without_a_secret_may_be_read_by_everybody(
 
 def sqlite_error(name: str) -> OperationalError:
     cause = sqlite3.OperationalError("disk I/O error")
-    cause.sqlite_errorname = name  # type: ignore[attr-defined]
+    cause.sqlite_errorname = name
     error = OperationalError("disk I/O error")
     error.__cause__ = cause
     return error
@@ -134,8 +127,8 @@ def sqlite_error(name: str) -> OperationalError:
     ],
 )
 def test_a_full_disk_and_a_closed_folder_end_every_command_in_a_sentence(
-    error: Exception, sentence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    error, sentence, monkeypatch
+):
     def fail(arguments: list[str]) -> None:
         raise error
 
@@ -149,9 +142,7 @@ def test_a_full_disk_and_a_closed_folder_end_every_command_in_a_sentence(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["web", "worker"])
-def test_a_server_says_that_its_folder_is_closed(
-    name: str, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_says_that_its_folder_is_closed(name, tmp_path, settings, monkeypatch):
     settings.DATA_DIR = tmp_path / "file" / "data"
     (tmp_path / "file").write_text("no folder")
 

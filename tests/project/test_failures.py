@@ -45,7 +45,7 @@ def failing(error: BaseException) -> Any:
 def from_sqlite(name: str) -> OperationalError:
     error = OperationalError("no")
     error.__cause__ = sqlite3.OperationalError("no")
-    error.__cause__.sqlite_errorname = name  # type: ignore[attr-defined]
+    error.__cause__.sqlite_errorname = name
     return error
 
 
@@ -60,9 +60,7 @@ def from_sqlite(name: str) -> OperationalError:
         (ValueError("ours"), 500, "server_error"),
     ],
 )
-def test_what_is_missing_is_said_by_pages_and_api(
-    ana: Client, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, code: str
-) -> None:
+def test_what_is_missing_is_said_by_pages_and_api(ana, monkeypatch, error, status, code):
     monkeypatch.setattr("labeling.work.api.queue.QueueView.get", failing(error))
     monkeypatch.setattr(home.tries, "tests_of", failing(error))
     answer = ana.get("/api/queue/")
@@ -88,9 +86,7 @@ def test_what_is_missing_is_said_by_pages_and_api(
         ("post", "/api/looks/", {"data": b"{", "content_type": "text/x"}, 415, None),
     ],
 )
-def test_every_error_of_the_api_has_its_shape(
-    ana: Client, settings: Any, method: str, path: str, sent: Any, status: int, code: str | None
-) -> None:
+def test_every_error_of_the_api_has_its_shape(ana, settings, method, path, sent, status, code):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1024
     answer = getattr(ana, method)(path, **({"content_type": "application/json"} | sent))
     assert answer.status_code == status
@@ -119,8 +115,8 @@ def test_pages_say_it_in_words(ana: Client, settings: Any) -> None:
 
 
 def test_the_web_process_is_well_without_a_database_also_for_who_is_signed_in(
-    ana: Client, django_assert_num_queries: Any
-) -> None:
+    ana, django_assert_num_queries
+):
     with django_assert_num_queries(0):
         assert ana.get("/healthz").content == b"ok\n"
     assert ana.get("/projects/").status_code == 200  # and what is not open to everybody stays so
@@ -135,9 +131,7 @@ def test_health_says_what_is_missing_to_this_machine_alone(db: None) -> None:
     assert Client().get("/readyz?only=disk", **far).content == b"ok\n"
 
 
-def test_health_asks_a_hanging_part_for_a_limited_time_and_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_health_asks_a_hanging_part_for_a_limited_time_and_once(monkeypatch):
     ends, asked = Event(), []
 
     def hang() -> str:
@@ -155,9 +149,7 @@ def test_health_asks_a_hanging_part_for_a_limited_time_and_once(
 
 
 @pytest.mark.no_database
-def test_health_answers_everybody_who_asks_at_the_same_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_health_answers_everybody_who_asks_at_the_same_time(monkeypatch):
     monkeypatch.setattr(health, "_PROBES", {"prompt": lambda: "well"})
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

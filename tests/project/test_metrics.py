@@ -18,9 +18,7 @@ LINE = re.compile(r'[a-z_]+(\{[a-z]+="[^"\n]*"(,[a-z]+="[^"\n]*")*\})? -?[0-9.e+
 
 
 @pytest.mark.django_db
-def test_figures_are_in_the_form_of_prometheus_and_name_nobody(
-    django_assert_max_num_queries: Any,
-) -> None:
+def test_figures_are_in_the_form_of_prometheus_and_name_nobody(django_assert_max_num_queries):
     factories.make_people()
     project = factories.make_project("zinnober")
     health.beat("machine:1")

@@ -198,9 +198,7 @@ LOCALIZED = re.compile(
 )
 
 
-def test_every_page_renders_in_german_and_no_number_of_a_machine_is_localized(
-    project: Project, people: dict[str, User]
-) -> None:
+def test_every_page_renders_in_german_and_no_number_of_a_machine_is_localized(project, people):
     project.layers = list(LAYERS)
     project.save()
     about = everything.addresses(project, people)
@@ -231,9 +229,7 @@ def english_of_the_schema(page: str) -> set[str]:
     return words & {html.unescape(text).strip() for text in re.split(r"<[^>]*>", page)}
 
 
-def test_files_for_machines_are_the_same_in_every_language(
-    project: Project, people: dict[str, User]
-) -> None:
+def test_files_for_machines_are_the_same_in_every_language(project, people):
     about = everything.addresses(project, people)
     for name in ("table", "agreement-csv", "gold-export"):
         client = Client()
@@ -245,9 +241,7 @@ def test_files_for_machines_are_the_same_in_every_language(
         assert said[0] == said[1], name
 
 
-def test_states_are_chosen_and_changed_lines_read_out_in_german(
-    project: Project, rita: User
-) -> None:
+def test_states_are_chosen_and_changed_lines_read_out_in_german(project, rita):
     client = Client(headers={"accept-language": "de"})
     client.force_login(rita)
     newest = guidelines.add_version(

@@ -18,8 +18,6 @@ from tests.evaluation.answers import kind_of
 from tests.evaluation.conftest import work
 from tests.llm_server import LanguageServer
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.mark.postgres
 def test_the_page_of_a_run_names_its_judge_and_calls_it_uncalibrated(server, start, signed_in):
