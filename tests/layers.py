@@ -73,12 +73,7 @@ def question(text: str, *, evidence: Sequence[int] = (0,), **fields: Any) -> dic
 
 
 def phase(title: str, evidence: Sequence[int]) -> dict[str, Any]:
-    return {
-        "uid": uuid4().hex,
-        "title": title,
-        "time_range": None,
-        "evidence": list(evidence),
-    }
+    return {"uid": uuid4().hex, "title": title, "time_range": None, "evidence": list(evidence)}
 
 
 def arc(text: str, *phases: dict[str, Any], **fields: Any) -> dict[str, Any]:

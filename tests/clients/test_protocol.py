@@ -15,10 +15,7 @@ from assay_client.models import Cluster
 from tests.clients.conftest import ClientOf
 from tests.layers import REQUIREMENT
 
-pytestmark = [
-    pytest.mark.django_db,
-    pytest.mark.usefixtures("word_overlap"),
-]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_overlap")]
 ANNOTATORS = ("ana", "ben", "cleo")
 SAMPLES = 20
 MESSAGES = 8

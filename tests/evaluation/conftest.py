@@ -25,13 +25,7 @@ from labeling.agreement.matching.similarity import Ruler
 from labeling.conversations.rules.transcripts import Message
 from labeling.domain.canonical import canonical_json
 from labeling.gold.rules.release import item_sha256, text_sha256
-from labeling.models import (
-    GoldItem,
-    GoldRelease,
-    Guideline,
-    Membership,
-    Project,
-)
+from labeling.models import GoldItem, GoldRelease, Guideline, Membership, Project
 from pipelines import registry
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint

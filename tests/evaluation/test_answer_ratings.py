@@ -10,12 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from evaluation.models import (
-    Rating,
-    RatingPanel,
-    RatingSample,
-    Run,
-)
+from evaluation.models import Rating, RatingPanel, RatingSample, Run
 from evaluation.services.judging import ratings, samples
 from evaluation.services.run import execution
 from labeling.models import Project

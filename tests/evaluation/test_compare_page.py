@@ -210,19 +210,19 @@ def test_the_plot_has_better_on_the_right_whichever_way_a_metric_goes(name, chan
 # --- the cases ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("asked", "cases"),
-    [
-        ({"outcome": "regression"}, ["case-000", "case-002"]),
-        ({"outcome": "improvement"}, ["case-001"]),
-        ({"outcome": "tie"}, ["case-003", "case-004"]),
-        ({"outcome": "undefined"}, []),
-        ({"outcome": "failed"}, ["case-002"]),
-        ({"outcome": "nonsense"}, ["case-000", "case-002", "case-001", "case-003", "case-004"]),
-    ],
-)
-def test_cases_are_filtered_by_what_changed(pair, asked, cases, signed_in):
-    assert shown_cases(signed_in("noor"), address(*pair, **asked)) == cases
+FILTERED = [
+    ({"outcome": "regression"}, ["case-000", "case-002"]),
+    ({"outcome": "improvement"}, ["case-001"]),
+    ({"outcome": "tie"}, ["case-003", "case-004"]),
+    ({"outcome": "undefined"}, []),
+    ({"outcome": "failed"}, ["case-002"]),
+    ({"outcome": "nonsense"}, ["case-000", "case-002", "case-001", "case-003", "case-004"]),
+]
+
+
+def test_cases_are_filtered_by_what_changed(pair, signed_in):
+    for asked, cases in FILTERED:
+        assert shown_cases(signed_in("noor"), address(*pair, **asked)) == cases
 
 
 def test_what_is_undefined_is_last_and_has_no_change(pair: tuple[Run, Run]) -> None:

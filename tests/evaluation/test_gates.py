@@ -222,10 +222,7 @@ def test_a_judged_metric_decides_nothing_without_a_certificate(good: Run) -> Non
 def test_a_project_has_its_own_limits_and_runs_keep_those_of_their_launch(
     good, bad, project, people, launch
 ):
-    assert good.spec.gate.thresholds == {
-        "requirement_precision": 0.85,
-        "requirement_recall": 0.8,
-    }
+    assert good.spec.gate.thresholds == {"requirement_precision": 0.85, "requirement_recall": 0.8}
     own = {"requirement_precision": 0.5, "requirement_recall": None, "requirement_f1": 0.0}
     thresholds.store(project, own, 0.6, by=people["rita"])
 
@@ -243,13 +240,10 @@ def test_a_result_about_earlier_figures_is_not_how_the_run_stands(bad, script, s
     gates.ask(bad)
     steering.rescore(bad, by=None)
     run = work(bad)
-    noor, page = signed_in("noor"), reverse("run", args=[run.pk])
 
-    for language, said in (("en", "was about earlier figures"), ("de", "betraf frühere Zahlen")):
-        text = noor.get(page, headers={"accept-language": language}).content.decode()
-        assert said in text
-        assert "checks failed" not in text
-        assert "Prüfungen nicht bestanden" not in text
+    text = signed_in("noor").get(run.get_absolute_url()).content.decode()
+    assert "was about earlier figures" in text
+    assert "checks failed" not in text
     assert gates.last_of(run) is None
     assert gates.ask(run) == gates.last_of(run)
 

@@ -14,20 +14,20 @@ from tests.refusals import refused
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"pipeline": "evrything"}, "Did you mean “everything”"),
-        ({"config": {"confidense": 1}}, "Did you mean “confidence”"),
-        ({"split": "dve"}, "There is no split “dve”. Known are: train, dev, test."),
-        ({"split": "test", "reason": "\u200b \ufeff"}, "Say why you look at test items"),
-    ],
-)
-def test_a_launch_that_makes_no_sense_is_refused_in_a_sentence(launch, options, sentence):
-    with refused(LaunchRefused, match=sentence):
-        launch(**options)
+SENSELESS = [
+    ({"pipeline": "evrything"}, "Did you mean “everything”"),
+    ({"config": {"confidense": 1}}, "Did you mean “confidence”"),
+    ({"split": "dve"}, "There is no split “dve”. Known are: train, dev, test."),
+    ({"split": "test", "reason": "\u200b \ufeff"}, "Say why you look at test items"),
+]
 
-    assert not Run.objects.exists()
+
+def test_a_launch_that_makes_no_sense_is_refused_in_a_sentence(launch):
+    for options, sentence in SENSELESS:
+        with refused(LaunchRefused, match=sentence):
+            launch(**options)
+
+        assert not Run.objects.exists()
 
 
 def test_a_worker_is_told_when_the_launch_is_stored(

@@ -237,10 +237,7 @@ def test_the_staff_read_answers_to_test_items_for_a_reason(release, signed_in, p
     staff.save()
     staff.user_permissions.add(Permission.objects.get(codename="view_annotation"))
     page, admin = reverse("admin:labeling_annotation_changelist"), signed_in("noor")
-    answered = {
-        "project": release.project_id,
-        "q": tested.external_id,
-    }
+    answered = {"project": release.project_id, "q": tested.external_id}
     assert admin.get(page, answered).context["cl"].result_count == 0
 
     say_why(release, staff, purposes=("labels",))

@@ -33,11 +33,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asking")]
 
 @pytest.mark.parametrize(
     ("given", "missing"),
-    [
-        ({}, "LLM_MODEL"),
-        ({"LLM_API_KEY": "k"}, "LLM_MODEL"),
-        ({"LLM_MODEL": "m"}, "LLM_API_KEY"),
-    ],
+    [({}, "LLM_MODEL"), ({"LLM_API_KEY": "k"}, "LLM_MODEL"), ({"LLM_MODEL": "m"}, "LLM_API_KEY")],
 )
 def test_a_pipeline_that_needs_a_model_is_refused_before_anything_runs(
     launch, settings, given, missing
@@ -125,7 +121,7 @@ def test_every_bad_answer_ends_its_own_case_and_the_run_is_finished(
     cases = CaseRun.objects.filter(run=run).order_by("pk")
     assert run.status == "finished"
     assert [case.error_class for case in cases] == [
-        *("", "permanent", "parse", "transient", "", "", "transient", "rate", "permanent", ""),
+        *("", "permanent", "parse", "transient", "", "", "transient", "rate", "permanent", "")
     ]
     assert {case.attempts for case in cases} == {1}  # tried again in one place only
     parse = cases[2]

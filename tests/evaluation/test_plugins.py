@@ -322,10 +322,7 @@ def test_its_pages_stay_when_the_package_is_gone_and_its_threshold_fails(
     look_again()
 
     assert "Evidence overlap" not in noor.get(run.get_absolute_url()).content.decode()
-    for address in (
-        reverse("runs"),
-        reverse("run-case", args=[run.pk, run.cases.first().pk]),
-    ):
+    for address in (reverse("runs"), reverse("run-case", args=[run.pk, run.cases.first().pk])):
         assert noor.get(address).status_code == 200, address
     (check,) = [each for each in gates.ask(run).checks if each["metric"] == "evidence_jaccard"]
     assert (check["passed"], check["reason"]["values"]["reason"]["code"]) == (

@@ -117,24 +117,21 @@ def test_what_no_database_can_store_in_a_reply_costs_nobody_the_run(news, write,
     assert {"violation": violation.as_json()} in details
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("metrics:\n  relaxed:\n    match_mod: x\n", "Did you mean “metrics.relaxed.match_mode”"),
-        (
-            "metrics:\n  schema:\n    mode: loose\n",
-            "“metrics.schema.mode” must be one of syntax_only",
-        ),
-        ("metrics:\n  cot:\n    enabled: 1\n", "“metrics.cot.enabled” must be true or false"),
-        ("metrics: 3\n", "must hold its own settings"),
-        ("confidence: 1\n", "no pipeline is run"),
-    ],
-)
-def test_a_wrong_setting_is_refused_with_what_is_right(news, write, tmp_path, text, sentence):
-    settings = tmp_path / "settings.yaml"
-    settings.write_text(text)
+WRONG_SETTINGS = [
+    ("metrics:\n  relaxed:\n    match_mod: x\n", "Did you mean “metrics.relaxed.match_mode”"),
+    ("metrics:\n  schema:\n    mode: loose\n", "“metrics.schema.mode” must be one of syntax_only"),
+    ("metrics:\n  cot:\n    enabled: 1\n", "“metrics.cot.enabled” must be true or false"),
+    ("metrics: 3\n", "must hold its own settings"),
+    ("confidence: 1\n", "no pipeline is run"),
+]
 
-    assert sentence in str(refused(write(*RIGHT), "--config", str(settings)))
+
+def test_a_wrong_setting_is_refused_with_what_is_right(news, write, tmp_path):
+    for text, sentence in WRONG_SETTINGS:
+        settings = tmp_path / "settings.yaml"
+        settings.write_text(text)
+
+        assert sentence in str(refused(write(*RIGHT), "--config", str(settings)))
 
 
 # --- other layers -------------------------------------------------------------------------------
@@ -160,23 +157,23 @@ def test_what_stands_beside_the_labels_breaks_no_page(release, write, signed_in,
 # --- what is refused ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("lines", "sentence"),
-    [
-        (["{"], "line 1: not valid JSON"),
-        ([], "the file is empty"),
-        ([RIGHT[0], []], "line 2: A prediction is an object"),
-        ([{"output": {}}], "line 1: “case_id” is missing"),
-        ([RIGHT[0], RIGHT[1], RIGHT[0]], "line 3: doc-1 was predicted before, in line 1"),
-        ([{"case_id": "doc-1"}], "line 1: doc-1 has no “output” object"),
-        ([{"case_id": "doc-1", "output": {"events": 3}}], "line 1: The output has no list"),
-        ([{"case_id": "doc-1", "output": {"raw": 3}}], "line 1: raw is not text"),
-        ([DEEP], "line 1: The output is nested too deeply"),
-        ([prediction("doc-9")], "No case_id of the file is in news@1; one that is: doc-1."),
-    ],
-)
-def test_one_bad_line_refuses_the_whole_file(news, write, lines, sentence):
-    assert sentence in str(refused(write(*lines)))
+BAD_LINES = [
+    (["{"], "line 1: not valid JSON"),
+    ([], "the file is empty"),
+    ([RIGHT[0], []], "line 2: A prediction is an object"),
+    ([{"output": {}}], "line 1: “case_id” is missing"),
+    ([RIGHT[0], RIGHT[1], RIGHT[0]], "line 3: doc-1 was predicted before, in line 1"),
+    ([{"case_id": "doc-1"}], "line 1: doc-1 has no “output” object"),
+    ([{"case_id": "doc-1", "output": {"events": 3}}], "line 1: The output has no list"),
+    ([{"case_id": "doc-1", "output": {"raw": 3}}], "line 1: raw is not text"),
+    ([DEEP], "line 1: The output is nested too deeply"),
+    ([prediction("doc-9")], "No case_id of the file is in news@1; one that is: doc-1."),
+]
+
+
+def test_one_bad_line_refuses_the_whole_file(news, write):
+    for lines, sentence in BAD_LINES:
+        assert sentence in str(refused(write(*lines)))
 
 
 def test_a_file_of_other_gold_is_not_written_down(news, write, monkeypatch):
@@ -208,10 +205,7 @@ def test_a_project_without_a_schema_is_measured_by_that_of_its_gold(project, wri
 
     run = measure(write(*RIGHT))
 
-    assert run.spec.event_schema == {
-        "Sale": ["Buyer", "Seller"],
-        "质押": ["质押方", "质权方"],
-    }
+    assert run.spec.event_schema == {"Sale": ["Buyer", "Seller"], "质押": ["质押方", "质权方"]}
 
 
 def test_a_case_without_a_prediction_is_no_evidence_of_a_ranking_or_an_answer(chat, write):

@@ -119,20 +119,20 @@ def test_synthetic_questions_are_marked_everywhere(chats, server, signed_in, mon
         gold.check_name(chats, "qa", name)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--count", "0"], "Between 1 and 10,000"),
-        (["--count", "1", "--difficulty", "easy"], "does not go with questions"),
-        (["--count", "1", "--split", "test"], "No conversation in the split “test”"),
-        (["--count", "1", "--project", "none"], "There is no project “none”"),
-        (["--count", "1", "--model", "other"], "No language model is named “other”"),
-    ],
-)
-def test_what_cannot_be_made_is_refused(chats, server, arguments, sentence):
-    with pytest.raises(CommandError, match=sentence):
-        command("--project", chats.slug, *arguments)
-    assert not GoldRelease.objects.exists()
+REFUSED = [
+    (["--count", "0"], "Between 1 and 10,000"),
+    (["--count", "1", "--difficulty", "easy"], "does not go with questions"),
+    (["--count", "1", "--split", "test"], "No conversation in the split “test”"),
+    (["--count", "1", "--project", "none"], "There is no project “none”"),
+    (["--count", "1", "--model", "other"], "No language model is named “other”"),
+]
+
+
+def test_what_cannot_be_made_is_refused(chats, server):
+    for arguments, sentence in REFUSED:
+        with pytest.raises(CommandError, match=sentence):
+            command("--project", chats.slug, *arguments)
+        assert not GoldRelease.objects.exists()
 
 
 def test_only_questions_that_a_second_look_confirms_become_gold(chats, server, settings):

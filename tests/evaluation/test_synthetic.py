@@ -101,16 +101,16 @@ def test_conversations_alone_can_be_made_for_people_to_label() -> None:
     assert not GoldRelease.objects.exists()
 
 
+REFUSED = [
+    (["--count", "0"], "Between 1 and 100,000"),
+    (["--count", "1", "--budget-tokens", "5"], "does not go with conversations"),
+    (["--count", "1", "--gold", "a b"], "cannot name a release"),
+]
+
+
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--count", "0"], "Between 1 and 100,000"),
-        (["--count", "1", "--budget-tokens", "5"], "does not go with conversations"),
-        (["--count", "1", "--gold", "a b"], "cannot name a release"),
-    ],
-)
-def test_what_cannot_be_made_is_refused_and_nothing_stored(arguments, sentence):
-    with pytest.raises(CommandError, match=sentence):
-        command("--project", "load", *arguments)
-    assert not Conversation.objects.exists()
+def test_what_cannot_be_made_is_refused_and_nothing_stored():
+    for arguments, sentence in REFUSED:
+        with pytest.raises(CommandError, match=sentence):
+            command("--project", "load", *arguments)
+        assert not Conversation.objects.exists()

@@ -27,10 +27,7 @@ def test_lease(transactional_db): pass
 
 @pytest.mark.parametrize(
     ("where", "run"),
-    [
-        ("SQLite", ["lease", "page", "pure", "rows", "rows_by_a_fixture"]),
-        ("PostgreSQL", ["lease"]),
-    ],
+    [("SQLite", ["lease", "page", "pure", "rows", "rows_by_a_fixture"]), ("PostgreSQL", ["lease"])],
 )
 def test_each_test_runs_where_it_can_say_something(tmp_path, where, run):
     """By the project's own conftest.py and pyproject.toml."""

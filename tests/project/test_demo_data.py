@@ -1,7 +1,6 @@
 """The demo data keep the rules that the product teaches: completeness, agreement, decisions."""
 
 import json
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ Row = dict[str, Any]
 
 DEMO = Path(__file__).resolve().parents[2] / "fixtures" / "demo"
 ANNOTATORS = ("ana", "ben", "cleo")
-PAIRS = list(combinations(ANNOTATORS, 2))
 
 
 def lines(name: str) -> list[Row]:
@@ -36,15 +34,6 @@ def problems(row: Row, requirements: list[Row]) -> list[Any]:
     )
 
 
-def shared(pair: tuple[str, str], number: int) -> list[str]:
-    one, other = (
-        {row["id"] for row in LABELS[name].values() if row["round"] == number}
-        - {row["id"] for row in LABELS[name].values() if "skipped" in row}
-        for name in pair
-    )
-    return sorted(one & other)
-
-
 def test_the_rounds_hand_out_each_conversation_once_and_labels_belong_to_their_round() -> None:
     rounds = {row["number"]: row["conversations"] for row in PROJECT["rounds"]}
 
@@ -62,21 +51,6 @@ def test_an_answer_is_complete_under_the_schema(name: str) -> None:
         assert problems(row, row["requirements"]) == [], row["id"]
         assert row["empty"] == (not row["requirements"])
         assert row["active_seconds"] > 0
-
-
-@pytest.mark.parametrize("number", [2, 3])
-def test_most_labels_of_two_people_match_once_the_wording_is_agreed(number: int) -> None:
-    from labeling.agreement.matching.matching import match_requirements
-    from labeling.agreement.matching.similarity import Ruler, load_minilm
-
-    ruler = Ruler(load_minilm())
-    for pair in PAIRS:
-        matches = labels = 0
-        for name in shared(pair, number):
-            left, right = (LABELS[person][name]["requirements"] for person in pair)
-            matches += len(match_requirements(left, right, ruler=ruler))
-            labels += len(left) + len(right)
-        assert 0.55 <= 2 * matches / labels <= 0.80, pair
 
 
 def test_a_decision_is_complete_gives_its_reason_and_names_whose_label_it_adopts() -> None:

@@ -23,10 +23,7 @@ DEPLOY = ROOT / "deploy"
 DOCS = ROOT / "templates/docs"
 FILES = sorted(path for path in DEPLOY.rglob("*") if path.is_file())
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
-KEYS = [
-    reverse("invitation", args=["secret"]),
-    reverse("password-set", args=["MQ", "token"]),
-]
+KEYS = [reverse("invitation", args=["secret"]), reverse("password-set", args=["MQ", "token"])]
 """Addresses that are keys: no log may have them."""
 
 PAGES = [reverse("home"), reverse("password-change"), "/healthz"]

@@ -46,8 +46,7 @@ def test_what_is_quoted_begins_no_line_and_shows_no_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "is_brief"),
-    [(OperationalError("refused"), True), (ValueError("of ours"), False)],
+    ("error", "is_brief"), [(OperationalError("refused"), True), (ValueError("of ours"), False)]
 )
 def test_an_outage_is_one_line_and_a_fault_of_ours_has_its_traceback(error, is_brief):
     out = io.StringIO()

@@ -70,7 +70,7 @@ NEWEST_MIGRATIONS = {
     "0.6.0": {
         "labeling": "0006_membership_as_it_counts",
         "evaluation": "0041_plain_words_and_views",
-    },
+    }
 }
 """Of each version before this one whose databases it takes over."""
 

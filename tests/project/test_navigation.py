@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -12,7 +10,6 @@ from evaluation.urls import urlpatterns
 from labeling.templatetags.navigation import GROUPS, Bar
 from labeling.urls import of_a_project
 from tests import everything
-from tests.pages import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -57,13 +54,3 @@ def test_the_bar_offers_each_what_they_may_open(project, people, signed_in):
     assert offered["rita"] == {entry.title for entry in PAGES}
     assert offered["rita"] - offered["noor"] == {"Project settings", "Webhooks"}
     assert bar(signed_in(people["ana"]), reverse("guidelines", args=[project.slug])) is None
-
-
-def test_the_open_page_is_marked_and_its_group_is_a_disclosure(project, rita, signed_in):
-    text = markup(signed_in(rita), reverse("gate-thresholds", args=[project.slug]))
-    nav = text.split('<nav class="project-nav"')[1].split("</nav>")[0]
-
-    assert re.findall(r'aria-current="page">([^<]+)', nav) == ["Run thresholds"]
-    assert re.findall(r"<summary>(\w+)<span[^>]*> \(you are here\)", nav) == ["Settings"]
-    assert 'aria-expanded="false" aria-controls="project-pages"' in nav
-    assert ">Gate<" not in text

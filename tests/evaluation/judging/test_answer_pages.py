@@ -46,18 +46,6 @@ def test_a_case_shows_answer_messages_scores_reasons_and_failures(server, start,
     assert "&lt;b&gt;no verdict" in text
 
 
-@pytest.mark.postgres
-def test_history_shows_figures_of_retrieval_and_answers_together(server, start, signed_in):
-    work(start(evaluate_answers=False))
-    work(start())
-    rita = signed_in("rita")
-
-    listed = rita.get(reverse("runs")).content.decode()
-
-    assert "8.000 / 10" in listed
-    assert "Reciprocal rank" in listed
-
-
 def test_the_run_form_offers_answers_where_a_model_can_write_and_judge_them(
     project, signed_in, settings
 ):
