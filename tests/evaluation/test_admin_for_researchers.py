@@ -141,12 +141,3 @@ def test_selected_runs_are_compared_on_the_page(noor: Client, launch: Any) -> No
         reverse(RUNS), {"action": "compare", "_selected_action": [first.pk]}, follow=True
     )
     assert "Select two to 6 runs" in alone.content.decode()
-
-
-def test_figures_leave_as_files(noor: Client, finished: Any, script: Any) -> None:
-    script(perfect)
-    run = finished(name="=1+1")
-
-    (row,) = csv.DictReader(io.StringIO(act(noor, "export_csv", run).getvalue().decode()))
-
-    assert (row["name"], row["cases"], row["gold"]) == ("'=1+1", "3", "demo@1")

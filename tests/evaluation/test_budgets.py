@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
@@ -25,6 +24,7 @@ from pipelines.registry import Calls
 from pipelines.types import Case, Output
 from tests.evaluation import launching
 from tests.evaluation.asking import ONE_CALL, Asking, states
+from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import work
 from tests.llm_server import LanguageServer
 from tests.refusals import refused
@@ -183,10 +183,6 @@ def test_the_estimate_learns_from_a_finished_run(release, launch, server):
 
 
 def test_the_command_estimates_stops_at_the_budget_and_goes_on(release, server):
-    def evaluate(*arguments: str) -> str:
-        out = io.StringIO()
-        call_command("evaluate", *arguments, stdout=out)
-        return out.getvalue()
 
     launch = ("--gold", "demo", "--pipeline", "asking")
     said = evaluate(*launch, "--estimate")

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from django.conf import settings as django_settings
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from evaluation.metrics.event_options import SPECIFICATION
 from evaluation.metrics.registry import PROTOCOL_VERSION
 from evaluation.models import Aggregate, GateResult, Run
 from evaluation.services.launch import config_files
 from labeling.models import Look
+from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import perfect
 from tests.evaluation.events import make_events_release
 from tests.evaluation.requirement_releases import inferred, make_release
@@ -35,12 +35,6 @@ def config(tmp_path: Path) -> Any:
         return str(path)
 
     return write
-
-
-def evaluate(*arguments: str) -> str:
-    out = StringIO()
-    call_command("evaluate", *arguments, stdout=out)
-    return out.getvalue()
 
 
 def refused(*arguments: str) -> str:

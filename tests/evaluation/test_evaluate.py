@@ -6,19 +6,14 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from evaluation.management import foreground
 from evaluation.models import CaseRun, Run
 from tests.evaluation.chat_gold import content
+from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import fails, perfect
 from tests.evaluation.releases import freeze
-
-
-def evaluate(*arguments: str) -> str:
-    out = StringIO()
-    call_command("evaluate", *arguments, stdout=out)
-    return out.getvalue()
 
 
 def refused(*arguments: str) -> CommandError:

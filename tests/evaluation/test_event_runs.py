@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from evaluation.management import summary
 from evaluation.models import Run
 from evaluation.services.run import results
 from labeling.models import Project
+from tests.evaluation.commands import said_by
 from tests.evaluation.events import GOLD, TEXTS, event, make_events_release
 from tests.evaluation.screens import printed
 from tests.llm_server import LanguageServer
@@ -115,12 +114,6 @@ def test_diagnostics_that_are_off_are_in_no_table_of_the_command(measure: Any) -
     assert "cot_" not in table
     assert "Thought: faithfulness" not in said_by("report", run.pk, format="html")
     assert "cot_" not in compared(run, measure(thought=True, enabled=False))
-
-
-def said_by(command: str, *runs: int, **options: Any) -> str:
-    out = StringIO()
-    call_command(command, *runs, stdout=out, **options)
-    return out.getvalue()
 
 
 def compared(before: Run, after: Run) -> str:

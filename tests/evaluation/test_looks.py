@@ -13,10 +13,14 @@ from django.urls import reverse
 
 from evaluation.management import summary
 from evaluation.models import CaseRun, Run
-from evaluation.services.run import experiments
+from evaluation.services import looks
+from evaluation.services.launch import cloning
+from evaluation.services.run import experiments, results
 from labeling.models import Look
+from labeling.words import in_english
 from tests import factories
 from tests.evaluation import launching
+from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import perfect
 from tests.looks import WHY, say_why
 
@@ -243,3 +247,60 @@ def test_the_staff_read_answers_to_test_items_for_a_reason(release, signed_in, p
     say_why(release, staff, purposes=("labels",))
 
     assert admin.get(page, answered).context["cl"].result_count > 0
+
+
+SAID = "2 test items of demo@1 are left out."
+
+
+def measured() -> tuple[str, set[str]]:
+    run = Run.objects.latest("pk")
+    return run.split, set(run.cases.values_list("item__split", flat=True))
+
+
+def test_a_file_of_predictions_is_measured_without_its_test_items(release, tmp_path):
+    path = tmp_path / "p.jsonl"
+    rows = [{"case_id": f"case-00{n}", "output": {"requirements": []}} for n in range(4)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+
+    said = evaluate("--gold", "demo", "--predictions", str(path))
+
+    assert SAID in said
+    assert "2 of 2 cases are predicted." in said
+    assert measured() == ("open", {"dev"})
+
+
+def test_the_api_and_the_page_measure_all_but_test_items(release: Any, signed_in: Any) -> None:
+    fields = {"gold": "demo", "pipeline": "nothing"}
+    sent = signed_in("noor").post(reverse("api-runs"), fields, content_type="application/json")
+    assert (sent.status_code, measured()) == (201, ("open", {"dev"}))
+
+    form = {"release": release.pk, "pipeline": "nothing", "split": ""}
+    launched = signed_in("noor").post(reverse("run-new"), form)
+    assert measured() == ("open", {"dev"})
+    assert SAID in signed_in("noor").get(launched["Location"]).content.decode()
+
+
+def test_gold_of_test_items_alone_is_refused_and_says_how_to_ask(make_release: Any) -> None:
+    make_release(2, splits=("test",))
+
+    with pytest.raises(CommandError, match=r"every item of demo@1 is one.*--test-only"):
+        evaluate("--gold", "demo", "--pipeline", "nothing")
+    assert not Run.objects.exists()
+
+
+def test_a_run_launched_again_measures_what_it_did(release: Any, people: Any) -> None:
+    for split, again in (("all", "all"), ("open", "open"), ("test", "test")):
+        run = launching.launch(release, pipeline="nothing", split=split, reason="Final figures")
+        request = cloning.request(run, by=people["noor"])
+        assert request.split == again
+        assert request.selection == run.split
+
+
+def test_older_runs_on_every_split_stay_as_they_are(release: Any) -> None:
+    run = launching.launch(release, pipeline="nothing", split="all", reason="Final figures")
+
+    assert run.split == ""
+    assert looks.left_out(release, run.split) is None
+    document = results.run_document(Run.objects.with_progress().get(pk=run.pk))
+    assert (document["split"], document["test_items_left_out"]) == (None, 0)
+    assert in_english(looks.left_out(release, "open")) == SAID

@@ -19,6 +19,7 @@ from django.core import checks
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from config.env import ROOT
 from evaluation.metrics.installed import values_of
 from evaluation.metrics.metric import MeasuredCase, Metric, Share, Undefined
 from evaluation.metrics.registry import METRICS
@@ -34,7 +35,6 @@ from tests.evaluation import launching
 from tests.evaluation.chat_gold import content
 from tests.evaluation.releases import freeze
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "fixtures" / "plugin"
 Look = Callable[[], None]
 

@@ -14,10 +14,10 @@ from evaluation.models import Answer, CaseRun, Run, Score
 from evaluation.services.launch import predictions
 from evaluation.services.run import execution, outputs, results
 from labeling.domain.facts import Fact
+from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import requirement
 from tests.evaluation.events import RIGHT, event, make_events_release, prediction
 from tests.evaluation.figures import mean
-from tests.evaluation.test_evaluate import evaluate
 
 DEEP = '{"case_id": "doc-1", "output": {"events": ' + "[" * 700 + "]" * 700 + "}}"
 

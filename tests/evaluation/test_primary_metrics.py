@@ -16,9 +16,8 @@ from django.utils import timezone
 from evaluation.models import PrimaryMetric, Run
 from evaluation.services.run import primary_metrics
 from evaluation.services.run.comparisons import Compared, compare_runs, compare_with
-from evaluation.services.work import steering
 from labeling.models import Event, Project
-from tests.evaluation.conftest import perfect, requirement, work
+from tests.evaluation.conftest import perfect, requirement
 from tests.refusals import refused
 
 
@@ -46,20 +45,6 @@ def verdicts(compared: Compared) -> dict[str, str]:
     return {row.metric.id: row.verdict for row in compared.rows if row.role != "exploratory"}
 
 
-def test_without_a_declaration_the_first_main_metric_decides(pair: tuple[Run, Run]) -> None:
-    compared = compare_runs(*pair)
-
-    assert compared.primary_json() == {
-        "metric": "requirement_f1",
-        "margin": 0.03,
-        "margin_share": 0.03,
-        "declared_at": None,
-        "declared_by": None,
-        "declared_after_runs": [],
-    }
-    assert [row.metric.id for row in compared.rows if row.role == "primary"] == ["requirement_f1"]
-
-
 def test_what_a_project_declares_leads_and_hides_no_other_main_metric(project, people, pair):
     by_default = verdicts(compare_runs(*pair))
     assert by_default["requirement_precision"] == "better"
@@ -82,19 +67,6 @@ def test_a_choice_after_a_run_was_scored_is_named(project, people, pair, finishe
     assert compare_runs(pair[0], later).declared_after == [pair[0].pk]
     last = finished(release=pair[0].release)
     assert [compared.declared_after for compared in compare_with(later, [last])] == [[]]
-
-
-def test_scoring_again_does_not_make_figures_unseen(project, people, pair):
-    declare(project, people, "requirement_recall")
-    first = pair[0].first_scored_at
-    steering.rescore(pair[0], by=people["rita"])
-    again = work(pair[0])
-
-    assert again.scored_at is not None
-    assert first is not None
-    assert again.scored_at > first
-    assert again.first_scored_at == first
-    assert compare_runs(again, pair[1]).declared_after == [run.pk for run in pair]
 
 
 def test_only_main_metrics_and_shares_of_a_range_can_be_declared(project, people):

@@ -22,9 +22,12 @@ from labeling.gold.gold import NameTaken
 from labeling.gold.verification import verify
 from labeling.models import GoldRelease, Project
 from pipelines.chat.endpoint import Endpoint
+from tests.evaluation.commands import said_by
 from tests.fakes import WordOverlap
 from tests.llm_server import MODEL
 from tests.refusals import refused
+
+command = partial(said_by, "generate", "questions")
 
 TEXTS = [
     "Morning! The cooking course at Brunello starts tomorrow evening.",
@@ -34,12 +37,6 @@ TEXTS = [
     "Do you still paint watercolours of lighthouses?",
     "Rarely. The gallery in Bologna returned seven pictures.",
 ]
-
-
-def command(*arguments: str) -> str:
-    out = StringIO()
-    call_command("generate", "questions", *arguments, stdout=out)
-    return out.getvalue()
 
 
 @pytest.fixture

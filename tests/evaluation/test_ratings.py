@@ -13,8 +13,9 @@ from evaluation import adapters
 from evaluation.models import RatingPanel, RatingSample, Run
 from evaluation.services.judging import ratings, samples
 from evaluation.services.run import execution, results
-from labeling.models import Project
+from labeling.models import Event, Project
 from pipelines.types import Case, Output
+from tests.concurrency import Pause, both
 from tests.evaluation.requirement_releases import inferred, make_release
 from tests.pages import markup
 from tests.refusals import refused
@@ -133,3 +134,20 @@ def test_annotators_rate_when_they_are_invited_and_still_members(panel, people, 
     assert signed_in("olga").get(address).status_code == 404
     project.memberships.filter(user=people["ana"]).delete()
     assert ana.get(address).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_draw_a_sample_of_a_run_one_has_it(run, people, monkeypatch):
+    pause = Pause(monkeypatch, samples, "_record")
+
+    one, other = both(
+        lambda: samples.draw(run, by=people["rita"]),
+        pause,
+        lambda: samples.draw(run, by=people["admin"]),
+    )
+
+    assert [sample.kind for sample in one.result()] == ["need"]
+    with pytest.raises(samples.RatingRefused, match="nothing_left"):
+        other.result()
+    assert RatingSample.objects.count() == 1
+    assert Event.objects.filter(verb="answers.sample_drawn").count() == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from io import StringIO
 from typing import Any
 
@@ -18,13 +19,10 @@ from evaluation.synthetic.talks import DIFFICULTIES
 from labeling.gold.verification import verify
 from labeling.models import Conversation, GoldRelease
 from labeling.schema import DEFAULT_LAYER, check_payload
+from tests.evaluation.commands import said_by
 from tests.pages import page
 
-
-def command(*arguments: str) -> str:
-    out = StringIO()
-    call_command("generate", "conversations", *arguments, stdout=out)
-    return out.getvalue()
+command = partial(said_by, "generate", "conversations")
 
 
 # --- templates ------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from django.urls import get_resolver, resolve
 from django.urls.resolvers import URLPattern, URLResolver
 
 from config.command import run as run_assay
+from config.env import ROOT
 from evaluation.metrics.registry import METRICS, METRICS_VERSION, PROTOCOL_VERSION
 from labeling.agreement.rules.agreement import Agreement, PairAgreement
 from labeling.core.api.errors import STATUS
@@ -34,7 +35,6 @@ from labeling.work.rules.keys import CASE_KEYS, KEYS
 from pipelines.registry import PIPELINES
 from tests.factories import make_release
 
-ROOT = Path(__file__).resolve().parents[2]
 APPS = ("labeling", "evaluation")
 
 
