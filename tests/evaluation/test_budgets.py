@@ -14,7 +14,7 @@ from evaluation.models import CaseRun, Run
 from evaluation.services.language_models import budgets
 from evaluation.services.language_models.usage import Spent, together
 from evaluation.services.launch.launch import LaunchRefused, checked_pipeline
-from evaluation.services.run import execution
+from evaluation.services.run import execution, results
 from evaluation.services.work import leases, steering
 from labeling.domain.facts import Fact
 from labeling.words import in_english
@@ -64,6 +64,11 @@ def test_a_used_up_budget_pauses_and_a_larger_one_goes_on_without_paying_twice(
     total = budgets.spent(run.pk)
     assert total.tokens == 660
     assert total.cached == 1
+    document = results.results_document(run)
+    given = {name.removeprefix("budget_"): most for name, most in second.items()}
+    assert document["budget"] == {"cost": None, "tokens": None} | given
+    assert (document["usage"]["calls"], document["model"]["id"]) == (total.calls, "test/small-1")
+    assert document["cases"][0]["usage"]["completion_tokens"] == 20
 
 
 def test_what_a_killed_worker_spent_is_spent(launch, server, monkeypatch):

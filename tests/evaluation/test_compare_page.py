@@ -152,6 +152,7 @@ def test_several_runs_are_corrected_together_and_the_sentence_says_so(
     assert (together[0].primary.conversations_needed or 0) > (single.conversations_needed or 0)
     assert "primary metric, 2 runs corrected together, 5 conversations." in text
     assert [each["run"] for each in api.json()["runs"]] == [run.pk, third.pk]
+    assert api.json()["runs"][0]["changed"] == {"confidence": [0.5, 0.9]}
     figures = api.json()["runs"][0]["metrics"]["requirement_f1"]
     assert (figures["direction"], figures["n"], figures["n_undefined"]) == ("higher", 5, 0)
     assert (figures["conversations"], figures["verdict"]) == (5, "undecided")
@@ -221,6 +222,7 @@ FILTERED = [
 
 
 def test_cases_are_filtered_by_what_changed(pair, signed_in):
+    assert [row.change for row in compared_cases(*pair, F1)] == [-1.0, -1.0, 1.0, 0.0, 0.0]
     for asked, cases in FILTERED:
         assert shown_cases(signed_in("noor"), address(*pair, **asked)) == cases
 

@@ -32,6 +32,7 @@ from pipelines.llm import ChatMessage, ModelError
 from pipelines.types import Case, Output
 from tests import llm_server
 from tests.evaluation.asking import ONE_CALL, Asking, states
+from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import work
 from tests.factories import make_talk
 from tests.llm_server import SERVED, LanguageServer, end_soon_what_hangs
@@ -66,6 +67,11 @@ def test_a_launch_chooses_a_model_and_the_run_keeps_which(launch, server, other)
     assert run.spec.model_name == "small"
     assert run.spec.model["reasoning_effort"] == "low"
     assert OTHER_KEY not in json.dumps(run.spec.as_json())
+
+
+def test_a_command_names_its_model(release, server, other):
+    evaluate("--gold", str(release), "--pipeline", "asking", "--model", "small")
+    assert Run.objects.get().spec.model_name == "small"
 
 
 def test_a_pipeline_on_files_asks_the_named_model(server, other, tmp_path):

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 
-from evaluation.models import Rating, Run
+from evaluation.models import Rating, Run, Yardstick
 from evaluation.services.run import execution, results
 from evaluation.services.run.comparisons import NotComparable, compare_runs
 from evaluation.services.work import steering
@@ -69,6 +69,7 @@ def test_the_agent_runs_on_every_requirement_layer(project, finished, layer, no_
     run = finished(release=make_release(project, layer, gold), pipeline="requirements-agent")
 
     assert (run.status, run.n_failed) == ("finished", 0)
+    assert not Yardstick.objects.exclude(failure=None).exists()  # nor does a floor fail
     assert all(row.mean is not None or row.reason for row in results.aggregates_of(run))
 
 

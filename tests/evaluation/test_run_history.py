@@ -14,7 +14,7 @@ from django.utils import timezone
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
-from evaluation.services.run import lists, notes
+from evaluation.services.run import experiments, lists, notes
 from evaluation.templatetags.runs import run_needs
 from labeling.domain.facts import Fact
 from labeling.models import Event
@@ -109,6 +109,14 @@ def test_what_was_changed_is_said_in_words(launch: Any, signed_in: Any) -> None:
         ["requirements-local in place of everything"],
         None,
     ]
+
+
+def test_the_log_says_what_a_run_changed_and_nothing_of_the_first(launch):
+    for pipeline, config in (("everything", {"confidence": 0.5}), ("nothing", {})):
+        measured(launch(pipeline=pipeline, config=config), 0.1)
+    first, second = experiments.rows(Run.objects.all())
+    assert first["config_changes"] == ""
+    assert "confidence: 0.5 → –" in second["config_changes"]
 
 
 def test_the_primary_metric_of_a_gold_is_drawn_over_time_by_lineage(
