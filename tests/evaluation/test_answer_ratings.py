@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Any
 from uuid import uuid4
 
@@ -45,14 +44,6 @@ def test_raters_see_neither_pipeline_nor_model_nor_the_judge(panel, signed_in):
     assert f"You have rated 0 of {PLACES}" in text
     for hidden in ("lexical", "small-1", "As the messages say.", "8.0", f"/runs/{panel.run_id}"):
         assert hidden not in text, hidden
-
-
-def test_the_order_is_the_same_for_everybody_and_correctness_needs_a_reference(panel):
-    places = list(ratings.places(panel).select_related("sample"))
-    assert [place.number for place in places] == list(range(1, PLACES + 1))
-    assert sum(place.sample.kind == "correctness" for place in places) == 2
-    # all that is asked of one answer at once
-    assert len(list(groupby(places, key=lambda one: one.case_id))) == 3
 
 
 def test_only_what_was_drawn_is_offered_and_a_closed_sample_takes_no_rating(run, people, signed_in):

@@ -62,16 +62,6 @@ def test_the_document_is_shown_beside_the_talk_and_nothing_in_it_runs(written, s
     assert reverse("run-case-document", args=[run.pk, run.cases.get().pk]) in page(client, run)
 
 
-def test_a_case_without_a_document_says_so(written: Callable[..., Run], signed_in: Any) -> None:
-    run = written({"requirements": [requirement(1)]})
-    client = signed_in("noor")
-
-    assert "No document was written" in page(client, run, "run-case-document")
-    assert "Requirements document</a>" not in page(client, run)
-    address = reverse("run-case-document-file", args=[run.pk, run.cases.get().pk, "docx"])
-    assert client.get(address).status_code == 404
-
-
 def test_a_number_leads_to_the_heading_of_its_requirement_and_no_other_heading_has_an_address(
     written, signed_in
 ):

@@ -296,13 +296,12 @@ MANGLED = [f"?tab=cases&page={10**30}", "?page=x", "?sort=x", "?page=-1&sort=mrr
 
 
 def test_a_mangled_address_of_a_run_shows_something(launch, signed_in):
+    run, noor = launch(), signed_in("noor")
     for query in MANGLED:
-        run = launch()
-
-        assert signed_in("noor").get(run.get_absolute_url() + query).status_code == 200
-        assert signed_in("noor").get(reverse("run", args=[10**30])).status_code == 404
-        case = run.cases.first()
-        assert signed_in("noor").get(reverse("run-case", args=[10**30, case.pk])).status_code == 404
+        assert noor.get(run.get_absolute_url() + query).status_code == 200
+    assert noor.get(reverse("run", args=[10**30])).status_code == 404
+    case = run.cases.first()
+    assert noor.get(reverse("run-case", args=[10**30, case.pk])).status_code == 404
 
 
 def test_charts_are_drawn_in_german_too(make_release, script, finished, signed_in):

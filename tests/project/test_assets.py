@@ -150,8 +150,3 @@ def test_a_server_starts_with_static_files_of_its_own_version_only(built, tmp_pa
         assets.require_current()
     with override_settings(DEBUG=True):
         assets.require_current()
-
-
-def test_with_debug_pages_name_the_sources(built: Path):
-    with override_settings(DEBUG=True):
-        assert staticfiles_storage.url("labeling/workspace.js") == "/static/labeling/workspace.js"

@@ -114,9 +114,8 @@ NO_PAGES = ["nothing", "settings.md", "..%2fsettings", "%2e%2e/settings", "INDEX
 
 
 def test_what_is_no_page_is_not_found(client, django_user_model, db):
+    client.force_login(django_user_model.objects.create_user("ana"))
     for path in NO_PAGES:
-        client.force_login(django_user_model.objects.create_user("ana"))
-
         expected = 200 if path == "index" else 404
         assert client.get(f"/docs/{path}/").status_code == expected
 
