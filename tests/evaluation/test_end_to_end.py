@@ -74,28 +74,3 @@ def test_a_number_leads_to_the_heading_of_its_requirement_and_no_other_heading_h
     assert '<a href="#req-001">REQ-001</a>' in shown
     assert "<h3>main</h3>" in shown
     assert "<h3>Req 2</h3>" in shown
-
-
-@pytest.mark.parametrize("layer", ["end_to_end", "extraction"])
-def test_the_document_of_the_agent_leads_to_its_messages(
-    project, finished, signed_in, no_encoder, layer
-):
-    run = finished(
-        release=make_release(project, layer, {"requirements": [requirement(1)]}),
-        pipeline="requirements-agent",
-        config={"whole_way": True},
-    )
-
-    shown = page(signed_in("noor"), run, "run-case-document")
-
-    assert ("Document score" in shown) == (layer == "end_to_end")
-
-    cited = {
-        index
-        for requirement in run.cases.get().output["requirements"]
-        for index in requirement["source_messages"]
-    }
-    assert cited
-    for index in cited:
-        assert f'href="#message-{index}"' in shown
-        assert f'id="message-{index}"' in shown

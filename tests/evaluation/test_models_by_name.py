@@ -31,7 +31,7 @@ from labeling.words import in_english
 from pipelines.llm import ChatMessage, ModelError
 from pipelines.types import Case, Output
 from tests import llm_server
-from tests.evaluation.asking import ONE_CALL, Asking, states
+from tests.evaluation.asking import Asking, states
 from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import work
 from tests.factories import make_talk
@@ -191,23 +191,6 @@ def test_a_server_of_ones_own_needs_no_key(settings: Any) -> None:
 
 
 # --- a run --------------------------------------------------------------------------------------
-
-
-@pytest.mark.postgres
-def test_a_run_counts_calls_tokens_cost_and_the_models_own_name(launch, server):
-    run = work(launch(pipeline="asking"))
-
-    assert run.status == "finished"
-    assert run.spec.model["id"] == "test/small-1"
-    case = CaseRun.objects.filter(run=run).first()
-    assert case.usage["cost"] == pytest.approx(2 * ONE_CALL)
-    assert case.usage["models"] == [SERVED]
-    assert (case.usage["calls"], case.usage["cached"]) == (2, 0)
-    assert (case.usage["prompt_tokens"], case.usage["completion_tokens"]) == (200, 20)
-    assert case.usage["seconds"] > 0
-    total = budgets.spent(run.pk)
-    assert (total.calls, total.tokens) == (6, 660)
-    assert total.cost == pytest.approx(6 * ONE_CALL)
 
 
 def test_a_second_run_is_answered_by_the_cache_and_costs_nothing(launch, server, signed_in):

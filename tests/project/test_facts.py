@@ -299,22 +299,6 @@ def test_a_name_read_from_the_right_turns_no_sentence_on_pages_and_is_plain_in_f
     assert words(Fact("handover.not_an_annotator", to="ana")).startswith("ana is")
 
 
-def test_a_reason_within_a_reason_is_said_too() -> None:
-    disputed = Fact("gold.disputed_and_more", titles=[Fact("text.quoted", text="Log in")], number=2)
-    base = Fact(
-        "gold.base_not_settled",
-        layer=Fact("layer_within.extraction"),
-        why=Fact("gold.nobody_submitted"),
-    )
-
-    with override("de"):
-        assert words(Fact("gold.nothing_settled", total=3, reasons=[disputed, base])) == (
-            "Keines von 3 gelabelten Gesprächen ist entschieden: strittig: „Log in“ und 2 "
-            "weitere; in der Schlichtung entscheiden; nicht entschieden: Anforderungen "
-            "(niemand hat Labels abgegeben)."
-        )
-
-
 @pytest.mark.parametrize("said", ["a; " * 600, "{braces} %(and) {others", "Round 3 is open."])
 def test_a_text_from_outside_is_never_looked_into(said: str) -> None:
     failed = Fact("model.server_failed", status=500, said=said)
