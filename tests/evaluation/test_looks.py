@@ -125,6 +125,8 @@ def test_who_launched_it_reads_what_came_out(run: Run, signed_in: Any) -> None:
     assert summary.notes(run) == [
         "Look 1 of 1 at the test items of demo@1; items seen: 2. Why: Final figures"
     ]
+    look = results.run_document(run)["test_look"]
+    assert look == {"number": 1, "n_items": 2, "looks": 1}
 
 
 def _case(run: Run, split: str) -> CaseRun:
