@@ -40,7 +40,7 @@ from tests.refusals import refused
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asking")]
 
-OTHER_KEY = "sk-other-0123456789"
+OTHER_KEY = "of-another-form-0123456789"
 
 
 @pytest.fixture
