@@ -84,7 +84,8 @@ def test_the_command_and_the_page_measure_them_alike_and_report_the_ids(
 
     assert figures(by_command)[FIGURES[gold.layer]] == 0.5  # right and missing
     assert figures(by_page) == figures(by_command)
-    report = results.results_document(by_page)["predictions"]
+    counted = Run.objects.with_progress().get(pk=by_page.pk)
+    report = results.results_document(counted)["predictions"]
     assert (report["missing"], report["extra"]) == ([f"two{suffix}"], [f"elsewhere{suffix}"])
     assert "1 of 2 cases are predicted." in out.getvalue()
     assert f"Missing, counted as failed: two{suffix}." in out.getvalue()
