@@ -28,8 +28,6 @@ from labeling.conversations.formats.talks import (
     unless_utf8,
     with_roles,
 )
-from labeling.conversations.published.chats import FORMATS as CHAT_FORMATS
-from labeling.conversations.published.chats import format_of as chat_format_of
 from labeling.conversations.rules.importing import (
     CONVERSATION_KEYS,
     MESSAGE_KEYS,
@@ -152,7 +150,7 @@ def read(stream: BinaryIO, *, format: str, name: str = "", how: HowToRead | None
         yield Problem(None, foreign, name)
         return
     stream, format = opened(stream, format=format, name=name, how=how)
-    if format in CHAT_FORMATS:
+    if format not in READERS:
         yield Problem(
             None,
             Fact(
@@ -228,7 +226,7 @@ def _guess_json(first: object, text: bytes) -> str:
         return "doccano"
     if chatlogs.is_tree(first):
         return "chatgpt"
-    if published := chat_format_of(first):
+    if published := foreign_files.published_format(first):
         return published
     if not chatlogs.is_document(first):
         is_ours = first.keys() & {"messages", "id"} and not chatlogs.is_message(first)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
+from typing import Any
 
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
@@ -79,3 +81,12 @@ def named(name: str, head: bytes) -> Fact | None:
     if packed or ending in _PACKED_ENDINGS:
         return Fact("file.is_packed", kind=packed or ending[1:])
     return None
+
+
+def published_format(document: Any) -> str:
+    """The data set (``published.chats``) whose chat a document is; empty: something else."""
+    if not isinstance(document, dict):
+        return ""
+    if isinstance(document.get("conversation"), dict):
+        return "locomo"
+    return "realtalk" if any(re.fullmatch(r"session_\d+", key) for key in document) else ""
