@@ -76,7 +76,7 @@ def _pieces(value: Any, path: Sequence[str], who: str) -> Iterator[_Piece]:
 
 
 def _text(piece: Mapping[str, Any]) -> str:
-    best = next((piece[key][:1] for key in BEST if isinstance(piece.get(key), list)), [])
+    best: list[Any] = next((piece[key][:1] for key in BEST if isinstance(piece.get(key), list)), [])
     places = [piece, *(each for each in best if isinstance(each, dict))]
     texts = (place[key] for place in places for key in WHAT if isinstance(place.get(key), str))
     return next(filter(None, texts), "")
