@@ -29,8 +29,8 @@ from evaluation.services.launch.launch import (
     LaunchRefused,
     LaunchRequest,
 )
-from evaluation.services.run import foreseeing
-from evaluation.services.run.foreseeing import Foreseen
+from evaluation.services.run import planning
+from evaluation.services.run.planning import Foreseen
 from evaluation.services.unmeasured import launching, predicting
 from evaluation.services.unmeasured.predicting import Task, TrialRefused
 from evaluation.services.work.steering import MOST_CONCURRENCY
@@ -323,7 +323,7 @@ class MeasuringForm(StartingForm):
             form = type(self)(start | {"split": self["split"].value()}, reader=self.reader)
         form.is_valid()
         release = form.cleaned_data.get("release")
-        return foreseeing.foresee(form.request(release), by=self.reader) if release else None
+        return planning.foresee(form.request(release), by=self.reader) if release else None
 
     def _begin(self, reader: Any) -> Run:
         return launch.launch(self.request(self.cleaned_data["release"], by=reader))

@@ -11,7 +11,7 @@ from evaluation.models.gates import (
     GateThresholds,
     PrimaryMetric,
 )
-from evaluation.models.memory_builds import BuiltLayer
+from evaluation.models.kept import BuiltLayer, CachedReply
 from evaluation.models.ratings import (
     RatedPlace,
     Rating,
@@ -19,7 +19,6 @@ from evaluation.models.ratings import (
     RatingPanel,
     RatingSample,
 )
-from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
 from evaluation.models.runs import (
     EVERY,

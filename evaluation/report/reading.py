@@ -7,13 +7,21 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from django.conf import settings
-from django.http import HttpResponse, StreamingHttpResponse
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_GET
 
 from evaluation.models import Run
 from evaluation.report import html, junit, markdown
-from evaluation.report.content import Report
-from evaluation.services.run import outputs, results
+from evaluation.report.content import CASES, Report
+from evaluation.services.run import results
+from evaluation.views.opening import opened_run
+from labeling.domain.errors import RuleError
+from labeling.domain.numbers import whole_number
+from labeling.gold.looks import ReasonNeeded
+from labeling.words import words
 
 
 class Form(NamedTuple):
@@ -58,7 +66,7 @@ def _table(report: Report, address: str) -> Iterable[str]:
 
 
 def _predictions(report: Report, address: str) -> Iterable[str]:
-    return outputs.prediction_lines(report.run, repetition=report.repetition)
+    return results.prediction_lines(report.run, repetition=report.repetition)
 
 
 FORMS = {
@@ -78,3 +86,39 @@ BY_ENDING = {form.ending: form for form in FORMS.values()}
 def public_address(run: Run) -> str:
     """Of the run's page, for files that are written without a request."""
     return f"{settings.PUBLIC_URL}{run.get_absolute_url()}"
+
+
+# --- at their addresses ---------------------------------------------------------------------------
+
+
+@require_GET
+def run_report(request: HttpRequest, pk: int, ending: str) -> HttpResponseBase:
+    """The HTML form is opened in the browser, under its own policy; the others are files."""
+    run = opened_run(request, pk)
+    form = BY_ENDING.get(ending)
+    if form is None:
+        raise Http404
+    numbers = _number(request, "cases", CASES), _number(request, "repetition", 1)
+    report = Report(run, request.user, _baseline(request), *numbers)
+    shown = ending == "html" and "download" not in request.GET
+    address = request.build_absolute_uri(run.get_absolute_url())
+    try:
+        return form.response(report, address, is_shown=shown)
+    except ReasonNeeded:
+        raise  # the page that asks for it
+    except RuleError as error:
+        messages.error(request, words(error.fact))
+        return redirect(run)
+
+
+def _baseline(request: HttpRequest) -> Run | None:
+    text = request.GET.get("baseline", "")
+    if not text:
+        return None
+    visible = Run.objects.visible_to(request.user).select_related("release__project")
+    return get_object_or_404(visible, pk=whole_number(text) or 0)
+
+
+def _number(request: HttpRequest, name: str, default: int) -> int:
+    number = whole_number(request.GET.get(name, ""))
+    return default if number is None else number

@@ -18,8 +18,7 @@ from evaluation.services.language_models import bills
 from evaluation.services.language_models.budgets import Estimate
 from evaluation.services.launch import cloning
 from evaluation.services.run import planning
-from evaluation.services.run.foreseeing import Foreseen
-from evaluation.services.run.planning import Plan
+from evaluation.services.run.planning import Foreseen, Plan
 from labeling.core.views.errors import expects_files
 from labeling.domain.errors import FileFault, RuleError
 from labeling.gold.views.gold import release_of

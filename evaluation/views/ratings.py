@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -15,14 +17,25 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evaluation import adapters
 from evaluation.layers import gold_layer
-from evaluation.models import CaseRun, RatedPlace, Rating, RatingKind, RatingPanel
+from evaluation.models import (
+    CaseRun,
+    JudgeCertificate,
+    RatedPlace,
+    Rating,
+    RatingKind,
+    RatingPanel,
+    Run,
+)
 from evaluation.services import looks
-from evaluation.services.judging import ratings as service
+from evaluation.services.judging import certificates, ratings, samples
 from evaluation.services.judging.answers import shown
 from evaluation.services.judging.samples import NEED
-from labeling.core.views.access import refused
+from evaluation.views.opening import get_run, opened_run
+from labeling.core import access
+from labeling.core.views.access import refusals_told, refused
 from labeling.core.views.paging import page_of
 from labeling.domain.errors import RuleError
+from labeling.domain.msgids import msgid
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation, GoldRelease
 from labeling.translation import lazy as _
@@ -90,9 +103,9 @@ def rating_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 def rating(request: HttpRequest, code: UUID) -> HttpResponse:
     panel = _panel(request, code)
-    n = service.places(panel).count()
+    n = ratings.places(panel).count()
     after = _after(panel, request, n)
-    rows = list(service.places(panel).filter(number__gt=after).select_related("sample")[:PAGE])
+    rows = list(ratings.places(panel).filter(number__gt=after).select_related("sample")[:PAGE])
     closed = panel.samples.filter(kind=NEED, closed_at__isnull=False).first()
     context = {
         **_progress(panel, request.user),
@@ -102,7 +115,7 @@ def rating(request: HttpRequest, code: UUID) -> HttpResponse:
         "entries": _entries(panel, rows, request.user),
         "keys": translated_keys(RATING_KEYS),
         "of_answers": not gold_layer(panel.run.release.layer).rated,
-        "pairs": service.agreement(closed) if closed else [],
+        "pairs": ratings.agreement(closed) if closed else [],
     }
     return render(request, "evaluation/rating.html", context)
 
@@ -111,9 +124,9 @@ def rating(request: HttpRequest, code: UUID) -> HttpResponse:
 def rating_store(request: HttpRequest, code: UUID, number: int) -> HttpResponse:
     """One rating; an empty score takes it back."""
     panel = _panel(request, code)
-    place = get_object_or_404(service.places(panel).select_related("sample"), number=number)
+    place = get_object_or_404(ratings.places(panel).select_related("sample"), number=number)
     try:
-        service.rate(place, rater=request.user, **_posted(request))
+        ratings.rate(place, rater=request.user, **_posted(request))
     except RuleError as error:
         return refused(request, error, panel.get_absolute_url())
     if not request.htmx:  # type: ignore[attr-defined]
@@ -146,7 +159,7 @@ def _after(panel: RatingPanel, request: HttpRequest, n: int) -> int:
     asked = request.GET.get("after")
     if asked is not None:
         return min(whole_number(asked) or 0, n)
-    left = service.places(panel).filter(sample__closed_at=None).not_rated_by(request.user)
+    left = ratings.places(panel).filter(sample__closed_at=None).not_rated_by(request.user)
     first = left.values_list("number", flat=True).first()
     return (first - 1) // PAGE * PAGE if first else 0
 
@@ -160,7 +173,7 @@ def _posted(request: HttpRequest) -> dict[str, Any]:
 
 
 def _progress(panel: RatingPanel, user: Any) -> dict[str, Any]:
-    places = service.places(panel)
+    places = ratings.places(panel)
     return {
         "panel": panel,
         "mine": places.rated_by(user).count(),
@@ -253,3 +266,102 @@ def _answer(case: CaseRun) -> dict[str, Any]:
         "reference": example.gold[0].get("answer"),
         "messages": shown(case.answer.message_ids, example.messages),
     }
+
+
+# --- for those who run it: samples, who rates, how they agree -------------------------------------
+
+
+@require_GET
+def run_ratings(request: HttpRequest, pk: int) -> HttpResponse:
+    run = opened_run(request, pk)
+    panel = RatingPanel.objects.filter(run=run).select_related("run__release").first()
+    problem = samples.why_not_ratable(run)
+    context = {
+        "run": run,
+        "panel": panel,
+        "problem": problem,
+        "may_write": access.leads(request.user, run.release.project),
+        "of_answers": NEED not in samples.kinds_of(run),
+        "required": certificates.requirements(),
+        "drawable": [] if problem else _drawable(run),
+        "size": samples.DEFAULT_SIZE,
+        **(_of_panel(panel) if panel else {}),
+    }
+    return render(request, "evaluation/run_ratings.html", context)
+
+
+@require_POST
+def run_ratings_change(request: HttpRequest, pk: int) -> HttpResponse:
+    run = get_run(request, pk)
+    if not access.leads(request.user, run.release.project):
+        raise PermissionDenied(gettext("Only a lead of the project may change its ratings."))
+    panel = RatingPanel.objects.filter(run=run).select_related("run__release__project").first()
+    with refusals_told(request):
+        messages.success(request, _act(run, panel, request))
+    return redirect("run-ratings", run.pk)
+
+
+def _of_panel(panel: RatingPanel) -> dict[str, Any]:
+    drawn = list(panel.samples.select_related("panel", "drawn_by", "closed_by"))
+    rows = [
+        {"progress": done, "kind": str(RatingKind(done.sample.kind).label)}
+        for done in samples.progress(drawn)
+    ]
+    closed = [sample for sample in drawn if sample.kind == NEED and sample.closed_at]
+    invited = set(panel.invited.values_list("pk", flat=True))
+    return {
+        "samples": rows[::-1],
+        "raters": ratings.raters(panel),
+        "pairs": ratings.agreement(closed[0]) if closed else [],
+        "people": [
+            {"user": person, "invited": person.pk in invited} for person in ratings.invitable(panel)
+        ],
+    }
+
+
+def _drawable(run: Run) -> list[dict[str, Any]]:
+    """Kinds with something to draw; ``blocked_by`` is the run whose sample is still open."""
+    opened = samples.of_project(run.release.project_id).filter(closed_at=None).exclude(kind=NEED)
+    blocking = dict(opened.order_by().values_list("kind", "panel__run"))
+    return [
+        {
+            "kind": kind,
+            "title": str(RatingKind(kind).label),
+            "left": number,
+            "blocked_by": blocking.get(kind),
+        }
+        for kind, number in samples.available(run).items()
+        if number
+    ]
+
+
+def _act(run: Run, panel: RatingPanel | None, request: HttpRequest) -> str:
+    posted = request.POST
+    action = posted.get("action", "")
+    if action == "draw":
+        size = whole_number(posted.get("size", "")) or 0
+        samples.draw(run, size=size, kinds=posted.getlist("kind"), by=request.user)
+        return gettext("The sample is drawn: pass the link on to the raters.")
+    if panel is None or action not in ("invite", "close", "give_up"):
+        raise samples.RatingRefused(msgid("There is no such action."))
+    if action == "invite":
+        ratings.invite(panel, posted.getlist("judge"), by=request.user)
+        return gettext("The invitations are stored.")
+    sample = get_object_or_404(panel.samples, pk=whole_number(posted.get("sample", "")) or 0)
+    reason = posted.get("reason", "")
+    if action == "give_up":
+        samples.give_up(sample, by=request.user, reason=reason)
+        return gettext("The sample is given up. It stays listed with its reason.")
+    samples.close(sample, by=request.user, reason=reason)
+    if sample.kind == NEED:
+        return gettext("The sample is closed; the figures are computed with its ratings.")
+    return _compared(certificates.attempt_all(sample, by=request.user))
+
+
+def _compared(issued: list[JudgeCertificate]) -> str:
+    if not issued:
+        return gettext("The sample is closed. No judge has judged all of it yet.")
+    certified = sum(certificate.passed for certificate in issued)
+    return gettext("The sample is closed. Judges compared: {all}; certified: {certified}.").format(
+        all=len(issued), certified=certified
+    )

@@ -17,7 +17,7 @@ from evaluation.services.run.primary_metrics import primary_of
 from evaluation.templatetags import present
 from evaluation.views import plots
 from evaluation.views.answers import answers_context
-from evaluation.views.evidence import FATES
+from evaluation.views.compared_case import FATES
 from evaluation.views.run_cases import ADDRESSED, table_of
 from evaluation.views.unmeasured import adopting_project
 from labeling.domain.facts import Fact

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from evaluation.layers.values import FAILED
+from evaluation.layers.base import FAILED
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import memory_builds
 from evaluation.services.run import execution

@@ -12,7 +12,7 @@ from django.core.management import CommandError
 
 from evaluation.models import Answer, CaseRun, Run, Score
 from evaluation.services.launch import predictions
-from evaluation.services.run import execution, outputs, results
+from evaluation.services.run import execution, results
 from labeling.domain.facts import Fact
 from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import requirement
@@ -242,5 +242,5 @@ def test_answers_that_were_written_elsewhere_are_measured(chat, write):
     assert values == {"QA-001": pytest.approx(2 / 3), "QA-002": 0, "QA-003": 0}
     judged = {metric: mean(run, metric) for metric in ("faithfulness", "relevance", "correctness")}
     assert set(judged.values()) == {None}
-    (line, *_rest) = (json.loads(line) for line in outputs.prediction_lines(run))
+    (line, *_rest) = (json.loads(line) for line in results.prediction_lines(run))
     assert line["output"]["answer"] == "In Rome"

@@ -16,8 +16,7 @@ from django.db import transaction
 
 from evaluation import adapters
 from evaluation.layers import Context, Example, Scored, gold_layer
-from evaluation.layers.base import chance_level
-from evaluation.layers.values import FAILED, values_of
+from evaluation.layers.base import FAILED, chance_level, values_of
 from evaluation.metrics.calibration import NO_PREDICTION
 from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import Metric, Value

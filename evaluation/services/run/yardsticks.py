@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from evaluation import adapters
 from evaluation.layers import GOLD_LAYERS, Context, Example, GoldLayer, Part, gold_layer
-from evaluation.layers.values import values_of
+from evaluation.layers.base import values_of
 from evaluation.metrics.metric import Metric, Share
 from evaluation.metrics.registry import metrics_for
 from evaluation.metrics.summary import contribution, figure

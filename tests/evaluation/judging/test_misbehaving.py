@@ -19,7 +19,7 @@ from evaluation.models import Answer, Judging, Run
 from evaluation.report import junit
 from evaluation.report.content import Report
 from evaluation.services.judging import judgings
-from evaluation.services.run import outputs, results
+from evaluation.services.run import results
 from evaluation.services.work import steering
 from labeling.domain.facts import Fact
 from labeling.words import in_english
@@ -197,7 +197,7 @@ def test_a_pipelines_own_answer_is_judged_as_it_is_and_only_a_missing_one_is_wri
     assert asked.kinds_asked(server).count("answer") == 1
     judged = [asked.data_of(body) for body in server.requests if kind_of(body) == "relevance"]
     assert ['"Rome"' in judged[0], '"In June"' in judged[1]] == [True, True]
-    lines = [json.loads(line)["output"]["answer"] for line in outputs.prediction_lines(run)]
+    lines = [json.loads(line)["output"]["answer"] for line in results.prediction_lines(run)]
     assert lines == ["Rome", " In June ", "It was Rome, and it rained."]
     assert aggregate(run, "relevance").detail["answers"] == {"own": 2, "written": 1}
     remarks = [in_english(fact) for fact in results.remarks(run, results.aggregates_of(run))]
