@@ -78,13 +78,8 @@ class Unit(NamedTuple):
     sides: list[Side]
 
 
-class _Returned(NamedTuple):
-    """A unit of one run: ``key`` is that of gold, ``None`` for what gold does not have."""
-
-    key: str | None
-    gold: Text | None
-    text: Text | None
-    why: str = ""
+Keyed = tuple[str | None, Side]
+"""With the key of the unit of gold; None for what gold does not have."""
 
 
 def units_of(*cases: CaseRun) -> list[Unit]:
@@ -92,18 +87,18 @@ def units_of(*cases: CaseRun) -> list[Unit]:
     where they return the same."""
     layer = gold_layer(cases[-1].run.release.layer)
     returned = [_returned(case, layer) for case in cases]
-    expected = {row.key: row.gold for rows in returned[::-1] for row in rows if row.key is not None}
-    found = [{row.key: row for row in rows if row.key is not None} for rows in returned]
-    beyond = [{row.text: row for row in rows if row.key is None} for rows in returned]
+    every = [each for rows in returned for each in rows]
+    expected = {key: side.gold for rows in returned[::-1] for key, side in rows if key is not None}
+    found = [{key: side for key, side in rows if key is not None} for rows in returned]
+    beyond = [{side.text: side for key, side in rows if key is None} for rows in returned]
     runs = [case.run_id for case in cases]
-    nothing = _Returned(None, None, None)
     units = []
     for key, gold in expected.items():
-        own = zip(runs, (rows.get(key, nothing) for rows in found), strict=True)
-        units.append(Unit(gold, [Side(run, gold, row.text, row.why) for run, row in own]))
-    for text in dict.fromkeys(row.text for rows in returned for row in rows if row.key is None):
-        own = zip(runs, (rows.get(text, nothing) for rows in beyond), strict=True)
-        units.append(Unit(None, [Side(run, None, row.text, row.why) for run, row in own]))
+        own = zip(runs, found, strict=True)
+        units.append(Unit(gold, [rows.get(key, Side(run, gold, None)) for run, rows in own]))
+    for text in dict.fromkeys(side.text for key, side in every if key is None):
+        others = zip(runs, beyond, strict=True)
+        units.append(Unit(None, [rows.get(text, Side(run, None, None)) for run, rows in others]))
     return units
 
 
@@ -124,22 +119,19 @@ def _parts(gold: Text, text: Text) -> list[Part]:
     return parts
 
 
-def _returned(case: CaseRun, layer: GoldLayer) -> list[_Returned]:
+def _returned(case: CaseRun, layer: GoldLayer) -> list[Keyed]:
     scores = current_scores(case)
     if isinstance(layer, Memory):
         return _of_memory(case, layer)
     if isinstance(layer, Events):
         return _of_events(case, layer, scores)
-    return [_of_pair(row) for row in rows_of(case, scores)]
+    return [_of_pair(case, row) for row in rows_of(case, scores)]
 
 
-def _of_pair(row: PairRow) -> _Returned:
-    return _Returned(
-        key=str(row.gold["uid"]) if row.gold else None,
-        gold=_text(row, "gold") if row.gold else None,
-        text=_text(row, "predicted") if row.predicted else None,
-        why=row.why_not,
-    )
+def _of_pair(case: CaseRun, row: PairRow) -> Keyed:
+    gold = _text(row, "gold") if row.gold else None
+    text = _text(row, "predicted") if row.predicted else None
+    return row.uid if row.gold else None, Side(case.run_id, gold, text, row.why_not)
 
 
 def _text(row: PairRow, side: str) -> Text:
@@ -153,7 +145,7 @@ def _written(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _of_events(case: CaseRun, layer: Events, scores: Sequence[Score]) -> list[_Returned]:
+def _of_events(case: CaseRun, layer: Events, scores: Sequence[Score]) -> list[Keyed]:
     """Pairs as they were scored; ``why`` says that the text does not hold what was predicted."""
     example = adapters.to_example(case, layer)
     gold = read_events(example.gold).arguments
@@ -164,10 +156,11 @@ def _of_events(case: CaseRun, layer: Events, scores: Sequence[Score]) -> list[_R
     paired = {pair[1] for pair in pairs}
     absent = set(details.get("hallucination_rate", {}).get("absent", []))
 
-    def row(label: Argument | None, other: Argument | None) -> _Returned:
+    def row(label: Argument | None, other: Argument | None) -> Keyed:
         why = str(_("not in the text")) if other and other.text in absent else ""
         said = label if label and other and label.key == other.key else other
-        return _Returned("/".join(label) if label else None, _argument(label), _argument(said), why)
+        side = Side(case.run_id, _argument(label), _argument(said), why)
+        return "/".join(label) if label else None, side
 
     rows = [row(label, partner.get(at)) for at, label in enumerate(gold)]
     return rows + [row(None, each) for at, each in enumerate(predicted) if at not in paired]
@@ -177,28 +170,29 @@ def _argument(said: Argument | None) -> Text | None:
     return _line(f"{said.type}, {said.role}", said.text) if said else None
 
 
-def _of_memory(case: CaseRun, layer: Memory) -> list[_Returned]:
-    example = adapters.to_example(case, layer)
+def _of_memory(case: CaseRun, layer: Memory) -> list[Keyed]:
+    example, run = adapters.to_example(case, layer), case.run_id
     expected, returned = layer.expected_ids(example), layer.returned_ids(example)
     lost = why_lost(layer, example)
-    rows = [
-        _Returned(str(id), text, text if id in returned else None, lost.get(id, ""))
+    rows: list[Keyed] = [
+        (str(id), Side(run, text, text if id in returned else None, lost.get(id, "")))
         for id in expected
         for text in [_message(id, example)]
     ]
     beyond = [local_id for local_id in dict.fromkeys(returned) if local_id not in set(expected)]
-    rows += [_Returned(None, None, _message(local_id, example)) for local_id in beyond]
+    rows += [(None, Side(run, None, _message(local_id, example))) for local_id in beyond]
     return [*rows, *_written_answer(case, example)]
 
 
-def _written_answer(case: CaseRun, example: Example) -> list[_Returned]:
+def _written_answer(case: CaseRun, example: Example) -> list[Keyed]:
     """The answer in words, where gold has one and the run wrote one."""
     answer = Answer.objects.filter(case=case).first()
     text = answer.text if answer else (example.output or {}).get("answer")
     reference = example.gold[0].get("answer")
     if not reference or not text:
         return []
-    return [_Returned("answer", _line("", str(reference)), _line("", str(text)))]
+    said = Side(case.run_id, _line("", str(reference)), _line("", str(text)))
+    return [("answer", said)]
 
 
 def _message(local_id: int, example: Example) -> Text:

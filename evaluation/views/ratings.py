@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -67,25 +67,6 @@ SCALES = {
 }
 
 
-class Entry(NamedTuple):
-    """One thing to rate with what the reader says of it.
-
-    ``answer`` and ``case`` are shown above the first entry about them on a page.
-    """
-
-    number: int
-    address: str
-    kind: str
-    title: str
-    scale: str
-    choices: Sequence[tuple[int, str]]
-    rating: Rating | None
-    closed: bool
-    label: dict[str, Any] | None
-    answer: dict[str, Any] | None
-    case: dict[str, Any] | None
-
-
 @require_GET
 def rating_list(request: HttpRequest) -> HttpResponse:
     panels = RatingPanel.objects.to_rate_by(request.user)
@@ -132,11 +113,7 @@ def rating_store(request: HttpRequest, code: UUID, number: int) -> HttpResponse:
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(f"{panel.get_absolute_url()}?after={(number - 1) // PAGE * PAGE}")
     (entry,) = _entries(panel, [place], request.user)
-    context = {
-        **_progress(panel, request.user),
-        "entry": entry,
-        "swapped": True,
-    }
+    context = {**_progress(panel, request.user), "entry": entry, "swapped": True}
     return render(request, "evaluation/_rated.html", context)
 
 
@@ -167,9 +144,9 @@ def _after(panel: RatingPanel, request: HttpRequest, n: int) -> int:
 def _posted(request: HttpRequest) -> dict[str, Any]:
     """The score, ``None`` to take it back, and the note; anything but a number is refused."""
     score = request.POST.get("score", "")
-    number = whole_number(score)
-    value = NO_SCORE if number is None else number
-    return {"score": value if score else None, "note": request.POST.get("note", "")}
+    number = whole_number(score) if score else None
+    value = NO_SCORE if score and number is None else number
+    return {"score": value, "note": request.POST.get("note", "")}
 
 
 def _progress(panel: RatingPanel, user: Any) -> dict[str, Any]:
@@ -182,59 +159,41 @@ def _progress(panel: RatingPanel, user: Any) -> dict[str, Any]:
     }
 
 
-def _key(place: RatedPlace) -> tuple[int, str, int]:
-    return place.case_id, place.sample.kind, place.position
-
-
-def _own(places: Sequence[RatedPlace], user: Any) -> dict[tuple[int, str, int], Rating]:
-    mine = Rating.objects.filter(case__in={place.case_id for place in places}, rater=user)
-    return {(rating.case_id, rating.kind, rating.position): rating for rating in mine}
-
-
-def _entries(panel: RatingPanel, places: Sequence[RatedPlace], user: Any) -> list[Entry]:
-    rows = CaseRun.objects.filter(pk__in={place.case_id for place in places})
+def _entries(panel: RatingPanel, places: Sequence[RatedPlace], user: Any) -> list[dict[str, Any]]:
+    """Each thing to rate with what the reader says of it; an answer above the first of the page
+    that is about it."""
     documents = [f"run__release__{name}" for name in GoldRelease.DOCUMENTS]
-    related = rows.select_related("item", "answer", "run__release")
-    cases = {row.pk: row for row in related.defer("item__canonical", *documents)}
-    own, seen = _own(places, user), set[int]()
-    entries = []
+    related = CaseRun.objects.select_related("item", "answer", "run__release")
+    cases = related.defer("item__canonical", *documents).in_bulk([at.case_id for at in places])
+    mine = Rating.objects.filter(case__in=cases, rater=user)
+    own = {(rating.case_id, rating.kind, rating.position): rating for rating in mine}
+    entries, seen = [], set[int]()
     for place in places:
         case, kind = cases[place.case_id], place.sample.kind
-        label = _label(case, place.position) if kind == NEED else None
-        entries.append(
-            Entry(
-                number=place.number,
-                address=reverse("rating-store", args=[panel.code, place.number]),
-                kind=kind,
-                title=_title(label, kind),
-                scale=SCALES.get(kind, ""),
-                choices=CHOICES if label else [(at, "") for at in range(11)],
-                rating=own.get(_key(place)),
-                closed=place.sample.closed_at is not None,
-                label=label,
-                answer=None if label or case.pk in seen else _answer(case),
-                case=_case(case) if label else None,
-            )
-        )
+        entry = {
+            "number": place.number,
+            "address": reverse("rating-store", args=[panel.code, place.number]),
+            "kind": kind,
+            "rating": own.get((case.pk, kind, place.position)),
+            "closed": place.sample.closed_at is not None,
+        }
+        if kind == NEED:
+            label = _label(case, place.position)
+            title = str(label["title"] or gettext("Untitled"))
+            entry |= {"title": title, "choices": CHOICES, "label": label, "case": _case(case)}
+        else:
+            title, points = str(RatingKind(kind).label), [(at, "") for at in range(11)]
+            entry |= {"title": title, "choices": points, "scale": SCALES[kind]}
+            entry["answer"] = None if case.pk in seen else _answer(case)
+        entries.append(entry)
         seen.add(case.pk)
     return entries
-
-
-def _title(label: dict[str, Any] | None, kind: str) -> str:
-    if label is None:
-        return str(RatingKind(kind).label)
-    return str(label["title"] or gettext("Untitled"))
 
 
 def _label(case: CaseRun, position: int) -> dict[str, Any]:
     predicted = gold_layer(case.run.release.layer).predicted(case.output)[position]
     shown_fields = {name: predicted.get(name) for name in ("title", *SHOWN)}
-    return {**shown_fields, "triggers": _triggers(predicted, _stated(case))}
-
-
-def _stated(case: CaseRun) -> list[Any]:
-    content = adapters.content_of(case)
-    return list(gold_layer(case.run.release.layer).requirements(content) or [])
+    return {**shown_fields, "triggers": _triggers(predicted, _case(case)["requirements"])}
 
 
 def _case(case: CaseRun) -> dict[str, Any]:
@@ -242,11 +201,11 @@ def _case(case: CaseRun) -> dict[str, Any]:
     return {
         "name": case.item.item_id,
         "messages": content["conversation"],
-        "requirements": _stated(case),
+        "requirements": gold_layer(case.run.release.layer).requirements(content) or [],
     }
 
 
-def _triggers(predicted: dict[str, Any], stated: Sequence[Any]) -> list[str]:
+def _triggers(predicted: Mapping[str, Any], stated: Sequence[Any]) -> list[str]:
     """What it follows from, by title; a reference to nothing is left out."""
     titles = {
         str(requirement[name]): str(requirement.get("title") or requirement["uid"])

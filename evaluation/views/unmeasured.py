@@ -67,14 +67,14 @@ def _tell(request: HttpRequest, adopted: Adopted) -> None:
 @require_GET
 def run_outputs(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = opened_unmeasured(request, pk)
-    lines = map(files.prediction_line, launching.predictions_of(run))
+    lines = map(files.prediction_line, launching.done_cases(run).iterator(chunk_size=20))
     return _attached(lines, "application/x-ndjson; charset=utf-8", f"run-{pk}.jsonl")
 
 
 @require_GET
 def run_labels(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = opened_unmeasured(request, pk)
-    lines = files.label_table(launching.predictions_of(run), run.spec.layer)
+    lines = files.label_table(launching.done_cases(run).iterator(chunk_size=20), run.spec.layer)
     return _attached(lines, "text/csv; charset=utf-8", f"run-{pk}.csv")
 
 
