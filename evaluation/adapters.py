@@ -45,7 +45,9 @@ def to_case(case: CaseRun, layer: GoldLayer) -> Case:
     """What a pipeline may see: the conversation and what is asked, never the labels."""
     if case.talk is not None:
         return _case_of_talk(case, case.talk, layer)
-    schema = _event_schema(case.run_id) if layer.project_types else None
+    # as written down when the run was launched: a project may change its own later
+    written = Run.objects.filter(pk=case.run_id).values_list("spec__event_schema", flat=True)
+    schema: EventSchema | None = written.get() if layer.project_types else None
     shown = case_of(case.item, Part(case.part, case.part_id), layer, schema)
     examples: tuple[Shown, ...] = ()
     if layer.exemplified and case.run.spec.model:
@@ -190,11 +192,6 @@ def fact_of(error: PipelineError) -> Fact:
     return Fact.from_json(storable(error.as_json()))
 
 
-def details_of(error: PipelineError) -> dict[str, Any]:
-    """What the API tells a program of it."""
-    return {name: value for name, value in error.values.items() if not isinstance(value, dict)}
-
-
 def storable(value: Any) -> Any:
     """A copy that both databases can store as JSON.
 
@@ -220,12 +217,6 @@ def _guideline(sha256: str, item_id: int) -> str:
     """Of its release, which never changes; empty where gold came without one."""
     rows = GoldItem.objects.filter(pk=item_id, sha256=sha256)
     return rows.values_list("release__guideline__body", flat=True).first() or ""
-
-
-def _event_schema(run_id: int) -> EventSchema:
-    """As written down when the run was launched: a project may change its own later."""
-    schema: EventSchema = Run.objects.values_list("spec__event_schema", flat=True).get(pk=run_id)
-    return schema
 
 
 @lru_cache(maxsize=KEPT_ITEMS)

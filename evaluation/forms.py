@@ -473,7 +473,9 @@ def setting_field(setting: Setting) -> forms.Field:
     limits = setting["minimum"], setting["maximum"]
     if setting["choices"]:
         return forms.ChoiceField(
-            choices=[_choice(choice) for choice in setting["choices"]], **common
+            # a phrase in the language of the reader; a single word is a name, as files write it
+            choices=[(each, lazy(each) if " " in each else each) for each in setting["choices"]],
+            **common,
         )
     if setting["type"] == "boolean":
         return forms.BooleanField(**common)
@@ -484,11 +486,6 @@ def setting_field(setting: Setting) -> forms.Field:
     if setting["type"] == "string":
         return forms.CharField(**common)
     return forms.JSONField(**common)
-
-
-def _choice(value: str) -> tuple[str, str]:
-    """A phrase in the language of the reader; a single word is a name, as files write it."""
-    return value, lazy(value) if " " in value else value
 
 
 # --- files of predictions -------------------------------------------------------------------------

@@ -220,7 +220,8 @@ class RunListView(ApiView, scopes=RUNNING):
     def post(self, request: Request) -> Response:
         """Launch a run, of a pipeline or on predictions, on gold or on conversations without it;
         a worker carries it out."""
-        fields = _fields(request)
+        require_reader(request.user)
+        fields = sent(request, RunIn)
         if fields["conversations"]:
             run = _launch_unmeasured(request, fields)
         else:
@@ -305,11 +306,6 @@ class RunControlView(ApiView, scopes=RUNNING):
         action = values.pop("action")
         steering.control(run, action, by=request.user, **values)
         return Response(_detail(request, pk))
-
-
-def _fields(request: Request) -> dict[str, Any]:
-    require_reader(request.user)
-    return sent(request, RunIn)
 
 
 def _launch_unmeasured(request: Request, fields: Mapping[str, Any]) -> Run:

@@ -253,10 +253,6 @@ def chance_level(metric: Metric, scored: Sequence[Scored]) -> float | None:
     return fsum(known) / len(known) if known and len(known) == len(levels) else None
 
 
-def undefined_values(metrics: Iterable[Metric], why: Fact) -> dict[str, Value]:
-    return {metric.id: Value(None, why) for metric in metrics if metric.per_case}
-
-
 FAILED = Fact("metric.pipeline_failed")
 
 
@@ -266,7 +262,8 @@ def values_of(
     """By metric. What cannot be scored at all is nobody's failure, so it is looked at first."""
     unscorable = layer.unscorable(example)
     if unscorable:
-        return undefined_values(metrics_for(layer.name), unscorable)
+        per_case = (metric for metric in metrics_for(layer.name) if metric.per_case)
+        return {metric.id: Value(None, unscorable) for metric in per_case}
     if failed:
         return _failure_values(example, layer, context)
     return _scored(example, layer, context)

@@ -17,7 +17,7 @@ from evaluation.layers.base import (
     Scored,
 )
 from evaluation.layers.breakdown import mean
-from evaluation.metrics.event_options import EventOptions, read_options
+from evaluation.metrics.event_options import read_options
 from evaluation.metrics.events import (
     COT_OFF,
     NO_SCHEMA,
@@ -130,7 +130,7 @@ class Events(GoldLayer):
             reply=reply,
             schema=context.spec.event_schema or {},
         )
-        return score_events(sample, options_of(context))
+        return score_events(sample, read_options(context.spec.metrics_config or {}))
 
     def returned_ids(self, example: Example) -> list[int]:
         return _cited(self.predicted(example.output))
@@ -150,10 +150,6 @@ class Events(GoldLayer):
             "hallucination_entity_rate": _checked(ran),
             "cot_coverage_rate": _coverage(ran),
         }
-
-
-def options_of(context: Context) -> EventOptions:
-    return read_options(context.spec.metrics_config or {})
 
 
 def reply_of(output: Mapping[str, Any]) -> ParsedReply | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from django.utils.translation import override
 
@@ -95,7 +95,7 @@ def _figures(report: Report) -> Iterator[str]:
         if name in by_metric:
             row = by_metric[name]
             change = compared[name].comparison.difference if name in compared else None
-            yield _table_row([*_cells(row), present.signed(change)])
+            yield f"| {' | '.join([*_cells(row), present.signed(change)])} |"
 
 
 def _cells(row: Aggregate) -> list[str]:
@@ -110,10 +110,6 @@ def _cells(row: Aggregate) -> list[str]:
         f"{present.figure(floor['mean'])} {plain(name)}".strip(),
         present.figure(people),
     ]
-
-
-def _table_row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _regressions(report: Report) -> Iterator[str]:

@@ -61,14 +61,6 @@ def _json(report: Report, address: str) -> Iterable[str]:
     return [json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False), "\n"]
 
 
-def _table(report: Report, address: str) -> Iterable[str]:
-    return results.case_table(report.run)
-
-
-def _predictions(report: Report, address: str) -> Iterable[str]:
-    return results.prediction_lines(report.run, repetition=report.repetition)
-
-
 FORMS = {
     form.name: form
     for form in (
@@ -76,8 +68,18 @@ FORMS = {
         Form("markdown", "md", "text/markdown", markdown.written),
         Form("junit", "xml", "application/xml", junit.written),
         Form("json", "json", "application/json", _json, "results"),
-        Form("csv", "csv", "text/csv", _table, is_streamed=True),
-        Form("predictions", "jsonl", "application/x-ndjson", _predictions, "predictions", True),
+        Form(
+            *("csv", "csv", "text/csv"),
+            lambda report, _: results.case_table(report.run),
+            "report",
+            True,
+        ),
+        Form(
+            *("predictions", "jsonl", "application/x-ndjson"),
+            lambda report, _: results.prediction_lines(report.run, repetition=report.repetition),
+            "predictions",
+            True,
+        ),
     )
 }
 BY_ENDING = {form.ending: form for form in FORMS.values()}

@@ -112,16 +112,11 @@ def primary_metric(run: Run) -> Metric | None:
     return primary_of(run.release.project, run.release.layer).metric if run.is_measured else None
 
 
-def half_of(metric: Metric) -> float:
-    """The middle of its scale: a case on the wrong side of it counts as a failure on pages."""
-    return (metric.lower + metric.upper) / 2
-
-
 def failures(cases: Any, primary: Metric | None) -> Any:
     """Cases of which the pipeline failed, or whose primary figure is in the lower half."""
     if primary is None:
         return cases.filter(state=STATES.FAILED)
-    middle = half_of(primary)
+    middle = (primary.lower + primary.upper) / 2
     low = Q(by_primary__lt=middle) if primary.direction == "higher" else Q(by_primary__gt=middle)
     return _with_value(cases, primary, "by_primary").filter(Q(state=STATES.FAILED) | low)
 

@@ -79,12 +79,17 @@ class Command(RunCommand):
                 return
             started = [launch.launch(each.request, queue=False) for each in asked]
             started = started or self._started(options)
-            resumed = started if options["resume"] else []
-            others = [run for run in resumed if not _is_own(run) or run.scored_at]
+            # runs of this command line were asked for the reason when it launched them
+            others = [
+                run
+                for run in (started if options["resume"] else [])
+                if run.scored_at or (run.requested_by and not acting.is_console(run.requested_by))
+            ]
             self.state_results(others, options["reason"])
             self.work([run.pk for run in started])
         except LaunchRefused as error:
-            raise self.problem(_all_faults(error)) from error
+            faults = (f"{_option(each.field)}: {in_english(each.fact)}" for each in error.faults)
+            raise self.problem(" ".join(faults)) from error
         done = [foreground.reload(run.pk) for run in started]
         self._report(done, asked, folder, file.content.reporting.formats if file else [*FORMATS])
         self._judge(done)
@@ -320,11 +325,6 @@ def _changes(options: dict[str, Any]) -> dict[str, Any]:
     return {name: each for name, each in asked.items() if each and each != DEFAULTS.get(name)}
 
 
-def _all_faults(error: LaunchRefused) -> str:
-    """Every fault, with the option that it is about."""
-    return " ".join(f"{_option(fault.field)}: {in_english(fault.fact)}" for fault in error.faults)
-
-
 def _option(field: str) -> str:
     name = field.partition(".")[0]
     return "--*-only" if name == "split" else f"--{OPTIONS.get(name, name).replace('_', '-')}"
@@ -356,8 +356,3 @@ def _release(options: dict[str, Any]) -> GoldRelease:
         if names
         else f"{named.project} has no gold of arcs: freeze or import some."
     )
-
-
-def _is_own(run: Run) -> bool:
-    """Of this command line, which was asked for the reason when it launched it."""
-    return run.requested_by is None or acting.is_console(run.requested_by)

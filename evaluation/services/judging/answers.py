@@ -51,7 +51,8 @@ def describe(judge_prompts: Mapping[str, str]) -> AnswersSpec:
     The texts of the judge's prompts are with its first judging, which ``prepare`` makes.
     """
     prompt = judge.shipped(judge.ANSWER)
-    own = _own(judge.prompts(judge_prompts))
+    prompts = judge.prompts(judge_prompts).items()
+    own = {kind: prompt for kind, prompt in prompts if prompt.name == judge.OWN}
     return AnswersSpec(
         prompt=prompt.name,
         text=prompt.text,
@@ -59,10 +60,6 @@ def describe(judge_prompts: Mapping[str, str]) -> AnswersSpec:
         judge=endpoints.describe(JUDGE),
         judge_prompts={kind: prompt.sha256 for kind, prompt in own.items()},
     )
-
-
-def _own(prompts: Mapping[str, judge.Prompt]) -> dict[str, judge.Prompt]:
-    return {kind: prompt for kind, prompt in prompts.items() if prompt.name == judge.OWN}
 
 
 def judge_prompts_of(run: Run) -> dict[str, str]:
@@ -119,7 +116,13 @@ def prepare(judging: Judging, cases: Iterable[CaseRun]) -> None:
 def prepare_judging(run: Run, prompts: Mapping[str, judge.Prompt], *, by: Any) -> Judging:
     model = endpoints.describe(JUDGE)
     assert model is not None  # the caller has asked for it
-    described = {kind: _told(prompt, model) for kind, prompt in prompts.items()}
+    described = {
+        kind: {
+            **{name: getattr(prompt, name) for name in ("name", "text", "sha256")},
+            "judge_sha256": judge.judge_sha256(model, prompt.sha256),
+        }
+        for kind, prompt in prompts.items()
+    }
     return Judging.objects.create(
         run=run,
         model=model["id"],
@@ -140,15 +143,6 @@ def prepare_judgements(judging: Judging, answers: Iterable[Answer]) -> None:
         for kind in judging.spec["prompts"]
     ]
     Judgement.objects.bulk_create(rows, batch_size=500)
-
-
-def _told(prompt: judge.Prompt, model: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        "name": prompt.name,
-        "text": prompt.text,
-        "sha256": prompt.sha256,
-        "judge_sha256": judge.judge_sha256(model, prompt.sha256),
-    }
 
 
 def ready(run_id: int) -> WorkQuerySet:

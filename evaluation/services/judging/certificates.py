@@ -150,10 +150,10 @@ def _certificate(
         ci_low=agreement.kappa_low,
         ci_high=agreement.kappa_high,
         comparison={
-            **agreement.as_json(),
+            **asdict(agreement),
             "samples": [sample.pk for sample in judged],
             "raters": raters,
-            "people": of_people.as_json(),
+            "people": asdict(of_people),
             "judge_failures": failed,
             "required": asdict(asked),
         },
@@ -224,18 +224,6 @@ def _judged_samples(judge: Judge) -> list[RatingSample]:
         .values_list("sample", flat=True)
     )
     return [sample for sample in closed if sample.pk not in missing]
-
-
-def _open_sample(judge: Judge) -> RatingSample | None:
-    opened = samples.of_project(judge.project).filter(kind=judge.kind, closed_at=None)
-    return opened.select_related("panel").first()
-
-
-def _rated_so_far(sample: RatingSample) -> Fact:
-    (done,) = samples.progress([sample])
-    return Fact(
-        "certificate.sample_open", rated=done.rated, size=done.size, run=sample.panel.run_id
-    )
 
 
 def _attempt_number(judge: Judge) -> int:
@@ -386,14 +374,16 @@ def systems_of(rows: Iterable[JudgeCertificate]) -> dict[int, set[System]]:
 
 def missing(judge: Judge) -> Fact:
     """What has to be done before this judge can be compared with people on a new sample."""
-    judged, opened = _judged_samples(judge), _open_sample(judge)
+    judged = _judged_samples(judge)
     if judged and not of_judge(judge).filter(sample=judged[-1]).exists():
         return DUE
     newest = samples.complete(judge.project, judge.kind).select_related("panel").last()
     if newest and not judged:
         return Fact("certificate.sample_not_judged", run=newest.panel.run_id)
-    if opened:
-        return _rated_so_far(opened)
+    of_kind = samples.of_project(judge.project).filter(kind=judge.kind, closed_at=None)
+    for done in samples.progress(of_kind.select_related("panel")[:1]):
+        rated = {"rated": done.rated, "size": done.size, "run": done.sample.panel.run_id}
+        return Fact("certificate.sample_open", **rated)
     return UP_TO_DATE if judged else NO_SAMPLE
 
 

@@ -42,7 +42,7 @@ def usage(spent: Spent, *, with_models: bool = False) -> list[tuple[str, str]]:
     waited = number_format(spent.seconds, 1, force_grouping=True)
     tokens = f"{intcomma(spent.prompt_tokens)} + {intcomma(spent.completion_tokens)}"
     mark = gettext("{figure} (partly estimated)") if spent.estimated else "{figure}"
-    cost = _money(spent.cost)
+    cost = gettext("unknown") if spent.cost is None else _of_money(spent.cost)
     rows: list[tuple[str, str]] = [
         (gettext("Calls"), calls),
         (gettext("Tokens"), mark.format(figure=tokens)),
@@ -75,10 +75,6 @@ def budget(of: Run) -> str:
     if of.budget_cost is None:
         return gettext("{n} tokens").format(n=tokens)
     return gettext("{money} and {n} tokens").format(money=_of_money(of.budget_cost), n=tokens)
-
-
-def _money(amount: float | None) -> str:
-    return gettext("unknown") if amount is None else _of_money(amount)
 
 
 def _of_money(amount: float) -> str:

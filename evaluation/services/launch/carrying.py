@@ -52,14 +52,27 @@ def carry(run: Run, release: GoldRelease, *, reason: str = "", by: Any = None) -
     they are carried, and measured on the new gold.
     """
     _check(run, release)
-    carried = _of(run, release, reason_in(reason), by)
+    carried = Run(
+        **{name: getattr(run, name) for name in OF_RUN},
+        release=release,
+        reason=reason_in(reason),
+        requested_by=by or acting.person(),
+        carried_from=run,
+    )
     fit = _fit(run, release)
     if not fit.taken:
         raise RunRefused("carry.nothing_fits", pk=run.pk, release=str(release))
     carried.reason = looks.check_launch(carried, fit.items.values())
     carried.spec = _spec(run, release, fit)
     carried.save()
-    rows = [_case(carried, case, fit.items[case.gold_item_id]) for case in fit.taken]
+    rows = [
+        CaseRun(
+            **{name: getattr(case, name) for name in OF_CASE},
+            run=carried,
+            item=fit.items[case.gold_item_id],
+        )
+        for case in fit.taken
+    ]
     CaseRun.objects.bulk_create(rows, batch_size=500)
     if carried.spec.has_answers:
         answers.take_over(carried, carried.cases.select_related("item").order_by("pk"))
@@ -86,12 +99,6 @@ def _check(run: Run, release: GoldRelease) -> None:
         raise RunRefused("carry.same_gold", pk=run.pk, release=str(release))
     if run.scored_at is None:
         raise RunRefused("run.unfinished", pk=run.pk, details={"run": run.pk})
-
-
-def _of(run: Run, release: GoldRelease, reason: str, by: Any) -> Run:
-    same = {name: getattr(run, name) for name in OF_RUN}
-    person = by or acting.person()
-    return Run(release=release, reason=reason, requested_by=person, carried_from=run, **same)
 
 
 def _fit(run: Run, release: GoldRelease) -> _Fit:
@@ -150,7 +157,3 @@ def _spec(run: Run, release: GoldRelease, fit: _Fit) -> RunSpec:
     kept = {name: value for name, value in run.spec.as_json().items() if name not in stays}
     values = {"gold": gold.model_dump(mode="json"), "carried": carried.model_dump(mode="json")}
     return RunSpec.model_validate({**kept, **values})
-
-
-def _case(carried: Run, case: CaseRun, item: GoldItem) -> CaseRun:
-    return CaseRun(run=carried, item=item, **{name: getattr(case, name) for name in OF_CASE})

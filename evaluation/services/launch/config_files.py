@@ -286,7 +286,8 @@ def _line(lines: Mapping[Place, int], place: Place) -> int:
 def _fault(error: Any, place: Place) -> Fact:
     where = ".".join(str(part) for part in place if part != "[key]")
     if error["type"] == "extra_forbidden":
-        known = list(_part_at(place[:-1]).model_fields)
+        part = _PARTS[str(place[0])] if place[1:] else Configuration
+        known = list(part.model_fields)
         return Fact("config.unknown_key", key=where, hint=nearest(str(place[-1]), known))
     if error["type"] == "missing":
         return Fact("config.missing", key=where)
@@ -294,7 +295,3 @@ def _fault(error: Any, place: Place) -> Fact:
         return Fact("config.not_a_mapping")
     own = Fact(error["type"]) if error["type"].startswith("config.") else None
     return Fact("config.invalid", key=where, said=own or error["msg"])
-
-
-def _part_at(place: Place) -> type[BaseModel]:
-    return _PARTS[str(place[0])] if place else Configuration

@@ -219,7 +219,7 @@ def checked_pipeline(name: str, config: Mapping[str, Any], layer: str) -> tuple[
         entry = entry_for(name)
         full = check_config(entry, dict(config)).model_dump(mode="json")
     except PipelineError as error:
-        details = adapters.details_of(error)
+        details = {name: each for name, each in error.values.items() if not isinstance(each, dict)}
         raise PipelineRefused(adapters.fact_of(error), details=details) from error
     if layer not in entry.layers:
         able = sorted(entry.name for entry in PIPELINES.values() if layer in entry.layers)

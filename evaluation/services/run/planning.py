@@ -32,6 +32,7 @@ from labeling.translation import translated
 from labeling.words import words
 from pipelines.registry import FLOORS
 
+CHANGED = ("pipeline", "pipeline_version", "config_sha256")
 LATEST = 4
 """How many runs are looked through for two that can be compared."""
 
@@ -202,7 +203,8 @@ def _widest(pairs: Iterable[Basis]) -> Basis | None:
 
 def _of_pairs(pairs: Iterable[tuple[Run, Run]], split: str, primary: Primary) -> Iterator[Basis]:
     for after, before in pairs:
-        if not _differ(before, after) or comparisons.why_not(before, after):
+        same = (getattr(before, name) == getattr(after, name) for name in CHANGED)
+        if all(same) or comparisons.why_not(before, after):  # the same run twice tells too little
             continue
         paired = comparisons.compare_metric(before, after, primary.metric, split=split)
         differs = paired.comparison.wins + paired.comparison.losses > 0
@@ -247,15 +249,6 @@ def _of_floors(
 def _width(basis: Basis) -> float:
     """The widest floor: one that always scores the same says least of real runs."""
     return basis.spread.std_error
-
-
-def _differ(before: Run, after: Run) -> bool:
-    """Whether anything was changed between them: the same run twice tells too little."""
-    return (before.pipeline, before.pipeline_version, before.config_sha256) != (
-        after.pipeline,
-        after.pipeline_version,
-        after.config_sha256,
-    )
 
 
 # --- what a run would take ------------------------------------------------------------------------

@@ -8,7 +8,7 @@ without the texts, so that neither memory nor the lock on the database grows wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, cast
 from uuid import UUID
 
@@ -148,7 +148,7 @@ class _Scorer:
                     reason=None if summary.n else _why_undefined(metric, scored),
                     detail=details.get(metric.id, {}),
                     yardsticks=beside.get(metric.id, {}),
-                    **summary.as_json(),
+                    **asdict(summary),
                 )
             )
         return rows

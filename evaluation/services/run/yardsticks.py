@@ -105,16 +105,12 @@ def _settings_sha256(measured: RunSpec, ruler: str, metrics: Sequence[Metric]) -
     )
 
 
-def frame_of(run: Run, ruler: Ruler) -> Frame:
-    return Frame(run.release, Context(ruler, run.spec))
-
-
 def ensure(run: Run, ruler: Ruler) -> None:
     """Compute the floors and what people reach for this run's figures, unless they are stored.
 
     A run is worth its scores without them, so a failure is logged and shown as missing.
     """
-    _ensure(frame_of(run, ruler), budget_of(run))
+    _ensure(Frame(run.release, Context(ruler, run.spec)), budget_of(run))
 
 
 def measure_release(release_id: int, *, progress: Callable[[], None] | None = None) -> None:
@@ -147,7 +143,8 @@ def _unmeasured() -> QuerySet[GoldRelease]:
 
 def budget_of(run: Run) -> int:
     """How many messages the run returns on average: as many are drawn by lot."""
-    if not _takes_budget(gold_layer(run.release.layer)):
+    configs = configs_of(gold_layer(run.release.layer), BUDGET).values()
+    if not any("budget" in config for config in configs):
         return BUDGET
     outputs = run.cases.filter(state=CaseRun.State.DONE).values_list("output", flat=True)
     in_chunks = outputs.order_by().iterator(chunk_size=BATCH)
@@ -165,10 +162,6 @@ def configs_of(layer: GoldLayer, budget: int) -> dict[str, dict[str, Any]]:
         asked = {"budget": budget} if "budget" in entry.config.model_fields else {}
         configs[name] = check_config(entry, asked).model_dump(mode="json")
     return configs
-
-
-def _takes_budget(layer: GoldLayer) -> bool:
-    return any("budget" in config for config in configs_of(layer, BUDGET).values())
 
 
 # --- computing them -------------------------------------------------------------------------------

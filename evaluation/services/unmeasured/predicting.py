@@ -55,11 +55,6 @@ def offered() -> list[Entry]:
     return [entry for entry in PIPELINES.values() if not entry.floor]
 
 
-def layer_of(entry: Entry) -> str:
-    """The layer that shows most of a pipeline."""
-    return WHOLE if WHOLE in entry.layers else entry.layers[0]
-
-
 def checked_task(
     pipeline: str,
     config: Mapping[str, Any],
@@ -71,7 +66,8 @@ def checked_task(
 ) -> Task:
     """What shall be done, or why it cannot be: nothing is computed for a wrong setting."""
     known = PIPELINES.get(pipeline)
-    layer = layer or (layer_of(known) if known else WHOLE)
+    able = known.layers if known else (WHOLE,)
+    layer = layer or (WHOLE if WHOLE in able else able[0])  # what shows most of a pipeline
     entry, full = launch.checked_pipeline(pipeline, config, layer)
     asks_model = entry.asks_model(full)
     launch.check_model(entry, model, asks_model=asks_model)
