@@ -106,8 +106,11 @@ def rating_store(request: HttpRequest, code: UUID, number: int) -> HttpResponse:
     """One rating; an empty score takes it back."""
     panel = _panel(request, code)
     place = get_object_or_404(ratings.places(panel).select_related("sample"), number=number)
+    said = request.POST.get("score", "")
+    number_said = whole_number(said)
+    score = NO_SCORE if said and number_said is None else number_said  # anything else is refused
     try:
-        ratings.rate(place, rater=request.user, **_posted(request))
+        ratings.rate(place, rater=request.user, score=score, note=request.POST.get("note", ""))
     except RuleError as error:
         return refused(request, error, panel.get_absolute_url())
     if not request.htmx:  # type: ignore[attr-defined]
@@ -139,14 +142,6 @@ def _after(panel: RatingPanel, request: HttpRequest, n: int) -> int:
     left = ratings.places(panel).filter(sample__closed_at=None).not_rated_by(request.user)
     first = left.values_list("number", flat=True).first()
     return (first - 1) // PAGE * PAGE if first else 0
-
-
-def _posted(request: HttpRequest) -> dict[str, Any]:
-    """The score, ``None`` to take it back, and the note; anything but a number is refused."""
-    score = request.POST.get("score", "")
-    number = whole_number(score) if score else None
-    value = NO_SCORE if score and number is None else number
-    return {"score": value, "note": request.POST.get("note", "")}
 
 
 def _progress(panel: RatingPanel, user: Any) -> dict[str, Any]:

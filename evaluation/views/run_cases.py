@@ -91,7 +91,15 @@ def table_of(request: HttpRequest, run: Run, *, total: int) -> dict[str, Any]:
         name = Coalesce("item__item_id", "talk__external_id")
         shown = cases.annotate(shown_id=Concat(name, Value(":"), "part_id"))
         cases = shown.filter(containing("shown_id", asked.text) | containing("part", asked.text))
-    cases = _ordered(_that_fit(cases, asked, primary), asked.order)
+    if asked.split:
+        cases = cases.filter(item__split=asked.split)
+    if asked.outcome == FAILED:
+        cases = cases.filter(state=STATES.FAILED)
+    elif asked.outcome == "waiting":
+        cases = cases.filter(state__in=[STATES.QUEUED, STATES.RUNNING])
+    elif asked.outcome == FAILURE:
+        cases = failures(cases, primary)
+    cases = _ordered(cases, asked.order)
     page = Paginator(cases, PAGE_SIZE).get_page(asked.page)
     outcomes = OUTCOMES.items()
     return {
@@ -119,20 +127,6 @@ def failures(cases: Any, primary: Metric | None) -> Any:
     middle = (primary.lower + primary.upper) / 2
     low = Q(by_primary__lt=middle) if primary.direction == "higher" else Q(by_primary__gt=middle)
     return _with_value(cases, primary, "by_primary").filter(Q(state=STATES.FAILED) | low)
-
-
-def _that_fit(cases: Any, asked: Asked, primary: Metric | None) -> Any:
-    if asked.split:
-        cases = cases.filter(item__split=asked.split)
-    return _with_outcome(cases, asked.outcome, primary)
-
-
-def _with_outcome(cases: Any, outcome: str, primary: Metric | None) -> Any:
-    if outcome == FAILED:
-        return cases.filter(state=STATES.FAILED)
-    if outcome == "waiting":
-        return cases.filter(state__in=[STATES.QUEUED, STATES.RUNNING])
-    return failures(cases, primary) if outcome == FAILURE and primary else cases
 
 
 def _with_value(cases: Any, metric: Metric, name: str) -> Any:
