@@ -146,15 +146,7 @@ def test_a_second_freeze_without_change_is_refused_and_a_change_is_a_new_version
     assert gold.find("orders@1") == first
 
 
-def test_a_name_belongs_to_one_project(project):
-    factories.make_release(project, items=1)
-    other = factories.make_project("other")
-
-    with pytest.raises(gold.NameTaken, match="name_taken"):
-        factories.freeze(other, name="orders")
-
-
-def test_an_unknown_release_is_named_with_what_there_is(project):
+def test_a_name_belongs_to_one_project_and_an_unknown_one_is_named_with_what_there_is(project):
     factories.make_release(project, items=1)
 
     with pytest.raises(CommandError, match=r"no gold release ordres\. Newest releases: orders@1"):
@@ -163,6 +155,8 @@ def test_an_unknown_release_is_named_with_what_there_is(project):
         call_command("verify", release="orders@x")
     with pytest.raises(CommandError, match=r"no gold release orders@9\.0\.0"):
         call_command("verify", release="orders@9.0.0")
+    with pytest.raises(gold.NameTaken, match="name_taken"):
+        factories.freeze(factories.make_project("other"), name="orders")
 
 
 def test_gold_names_who_labeled_under_which_guideline(project):

@@ -97,6 +97,8 @@ def test_a_locked_answer_stays_and_is_noted_as_to_be_labeled_anew(project, lead)
     newer(project)
     annotation = Annotation.objects.order_by("pk")[0]
 
+    check(lead, annotation, 0, " ")
+    assert not GuidelineCheck.objects.exists()  # a note is needed here, too
     check(lead, annotation, 0, "Message 2 is a recap.")
 
     annotation.refresh_from_db()

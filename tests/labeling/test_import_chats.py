@@ -81,8 +81,12 @@ def test_published_chats_need_no_name_for_their_project(write):
     assert str(GoldRelease.objects.get()) == "realtalk-qa@1"
 
 
-def test_a_second_import_changes_nothing(write):
+def test_a_dry_run_and_a_second_import_change_nothing(write):
     paths = [write("Chat_2_A_B.json", chat()), write("Chat_8_A_C.json", chat())]
+    nothing, tried = stored(), run(*paths, dry_run=True)
+    assert stored() == nothing
+    assert "2 new (6 messages)" in tried
+    assert "A question without any evidence" in tried
     run(*paths)
     before = stored()
 
@@ -189,13 +193,3 @@ def test_an_imported_item_shows_its_file_and_what_is_never_scored(write, researc
     assert "Imported from Chat_2_A_B.json sha256" in text
     assert "Never scored: it was published without evidence" in text
     assert "Not found: D1:2" in text
-
-
-def test_a_dry_run_reports_and_stores_nothing(write):
-    before = stored()
-
-    said = run(write("Chat_1_A_B.json", chat()), dry_run=True)
-
-    assert stored() == before
-    assert "1 new (3 messages)" in said
-    assert "A question without any evidence" in said

@@ -88,6 +88,7 @@ def test_one_question_for_each_person_and_purpose(noor, release, lead, researche
     assert lead.get(f"{GOLD}items/c-002/").status_code == 200  # of dev
     assert researcher.get(f"{GOLD}export/").status_code == 302
     assert lead.get(f"{GOLD}items/c-001/").status_code == 302
+    assert lead.get(f"{GOLD}look/?for=forged").status_code == 404
 
 
 def test_a_reason_is_written_down_once(noor, release):
@@ -107,10 +108,6 @@ def test_who_measures_is_not_asked_again_when_reading_results(noor, release):
     assert not looks.sealed(noor, RESULTS).exists()
     assert looks.sealed(noor, LABELS).get() == release
     assert looks.reason_of(noor, release, RUN) == "Final"
-
-
-def test_a_forged_address_leads_nowhere(release, researcher):
-    assert researcher.get(f"{GOLD}look/?for=forged").status_code == 404
 
 
 def test_a_part_of_a_page_sends_the_whole_page_to_the_question(release, researcher):

@@ -54,14 +54,11 @@ def test_a_test_without_anything_to_compare_has_no_value(project, dan, rita):
     assert (result.state, result.value) == (State.BETWEEN, None)
 
 
-def test_an_answer_of_the_test_stands(project, dan):
+def test_an_answer_of_the_test_stands_and_who_made_the_gold_cannot_be_tested(project, dan, ana):
     do_try(dan, project, tries.TEST)
 
     with pytest.raises(Locked):
         annotations.reopen(tries.parts_of(dan, project, tries.TEST)[0])
-
-
-def test_who_made_the_gold_cannot_be_tested_by_it(project, dan, ana):
     with pytest.raises(tries.TryImpossible, match="nothing_left"):
         tries.begin(project, ana, tries.TEST)
     assert not Qualification.objects.filter(user=ana).exists()

@@ -207,9 +207,13 @@ def test_letters_are_drawn_for_each_judge_and_stay(people, item):
     assert len(seen) == 2
 
 
-def test_a_judges_own_label_keeps_what_no_judge_is_shown(rita, noor, project, item):
+def test_a_judges_own_label_keeps_what_no_judge_is_shown_if_it_is_about_these_answers(
+    rita, noor, project, item
+):
     asked(item, noor)
     desk = reopenings.desk(item.conversation, "extraction", rita)
+    with pytest.raises(adjudications.AnswersChanged):
+        reopenings.decide(item.conversation, "extraction", Decision("0" * 64, [None]), by=rita)
     own = {**desk.clusters[0].label, "id": "REQ-009", "source_messages": [1]}
     decision = Decision(desk.answers_sha256, [own], kind="error", note="Message 1.")
 
@@ -282,13 +286,6 @@ def test_what_waited_for_a_lead_in_0_6_0_is_open(noor, item):
 
     row.refresh_from_db()
     assert row.state == "open"
-
-
-def test_a_decision_about_other_answers_is_refused(rita, noor, item):
-    asked(item, noor)
-
-    with pytest.raises(adjudications.AnswersChanged):
-        reopenings.decide(item.conversation, "extraction", Decision("0" * 64, [None]), by=rita)
 
 
 def test_who_labels_a_conversation_blind_sees_none_of_its_doubts(signed_in, people, project, item):
