@@ -306,7 +306,7 @@ class _Reading:
     def _joined(self, parts: list[Any], path: str) -> str:
         """Links and bold words of a text stand within a line; other parts each begin one."""
         is_inline = any(isinstance(part, str) for part in parts) and any(
-            isinstance(part, dict) and part.get("type") in ENTITIES for part in parts
+            isinstance(part, dict) and str(part.get("type")) in ENTITIES for part in parts
         )
         return ("" if is_inline else "\n").join(filter(None, (self._part(p, path) for p in parts)))
 

@@ -64,7 +64,8 @@ def _pieces(value: Any, path: Sequence[str], who: str) -> Iterator[_Piece]:
         if path and path[0] == "0":
             value, path = value[:1], path[1:]
         for each in value:
-            yield from _pieces(each, path, who)
+            if isinstance(each, dict):
+                yield from _pieces(each, path, who)
     elif isinstance(value, dict):
         named = next((value[key] for key in WHO if isinstance(value.get(key), str | int)), who)
         who = f"Speaker {named}" if str(named).isdecimal() else str(named)

@@ -223,6 +223,15 @@ def test_words_are_messages_of_those_who_say_them_in_a_row():
     assert [turn.time.timestamp() for turn in record.turns if turn.time] == [61.25, 63, 64]
 
 
+def test_a_part_of_no_known_kind_is_read_by_its_text():
+    parts = ["a", {"type": ["b"], "text": "b"}]
+    messages = [{"role": role, "content": parts} for role in ("user", "assistant")]
+
+    [record] = records(json.dumps(messages), "openai")
+
+    assert [turn.content for turn in record.turns] == ["a\nb"] * 2
+
+
 def test_a_note_of_a_team_is_no_message_of_intercom():
     parts = [
         {"part_type": kind, "body": f"<p>a &amp; b</p><p>{kind}</p>", "author": {"type": "admin"}}
