@@ -47,3 +47,6 @@ def test_a_build_that_was_killed_goes_on_and_keeps_what_was_ready(chat, monkeypa
     assert topics.kind == "topics"
     assert set(build(chat)) == {"topics", "signals", "threads"}
     assert BuiltLayer.objects.filter(pk=topics.pk).exists()
+
+    monkeypatch.setattr(memory_builds.StoredRows, "put", None)  # nothing is built again
+    build(chat)
