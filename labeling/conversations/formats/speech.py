@@ -44,7 +44,8 @@ _NUMBER = re.compile(r"\s{0,8}(\d{1,5})[.)]?(?:\s{1,8}|\Z)")
 _BY_PROGRAM = re.compile(
     r"Meeting ended after [\d:]{4,10}.{0,20}|Transcribed by https?://otter\.ai\S{0,40}|"
     r".{1,80} (?:started|stopped) transcription|"
-    r"[\[(]?\d{1,2}:\d{2}(?::\d{2})?[\])]? (?:\*{1,3}|-!-|<?--+>?) \S.*"
+    r"[\[(]?\d{1,2}:\d{2}(?::\d{2})?[\])]? (?:\*{1,3}|-!-|<?--+>?) \S.*|"
+    r"\((?:Read|Delivered|Edited) [^()]{1,60}\)"
 )
 """What recorders say at the end, and what chats of IRC say of people."""
 _DAYS = (
@@ -54,7 +55,7 @@ _DAYS = (
 )
 _DATED = re.compile(
     rf"(?P<time>{_DAYS}(?P<clock>\d{{1,2}}:\d{{2}}(?::\d{{2}})?)(?P<half>\s?[ap]\.?m\.?)?)"
-    r"(?:\s\([^()]{1,60}\))?",
+    r"(?:\s(?P<note>\((?:Read|Delivered|Edited) [^()]{1,60}\)))?",
     re.I,
 )
 _COPIED = re.compile(r"\[([^\[\]]{4,40})\]\s([^:]{1,80})")
@@ -150,19 +151,19 @@ def _with_times_near(lines: list[Line]) -> list[Line]:
     has_days = any(_DATED.fullmatch(match[1]) for match in copied.values())
     joined, found = list(lines), list[int]()
     for at, (line, after) in enumerate(pairwise(lines)):
-        is_time = STAMP.fullmatch(after.text) or _DATED.fullmatch(after.text)
+        is_time, note = STAMP.fullmatch(after.text) or _DATED.fullmatch(after.text), ""
         if has_days and at in copied and certainty(copied[at][2]):
             time, name = copied[at].groups()
         elif line.opens and certainty(line.text) > 1 and is_time:
             name, time = line.text, after.text
-        elif line.opens and certainty(after.text) > 1 and _DATED.fullmatch(line.text):
-            name, time = after.text, line.text
+        elif line.opens and certainty(after.text) > 1 and (dated := _DATED.fullmatch(line.text)):
+            name, time, note = after.text, line.text, dated["note"] or ""
         else:
             continue
         found.append(at)
         joined[at] = line._replace(text=f"{name}  {_moment(time)}")
         if name in (line.text, after.text):
-            joined[at + 1] = after._replace(text="")
+            joined[at + 1] = after._replace(text=note)
     if len(found) < MIN_MESSAGES or any(line.text for line in lines[: found[0]]):
         return lines
     return joined

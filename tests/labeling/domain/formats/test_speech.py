@@ -121,6 +121,7 @@ def test_a_copied_chat_has_its_times(form, time):
 
     assert record.turns[0].time is not None
     assert record.turns[0].time.isoformat().startswith(time)
+    assert [left.text for left in record.left_out] == re.findall(r"\(Read.*?\)", OTHER_FORMS[form])
 
 
 @pytest.mark.parametrize("form", OTHER_FORMS)
