@@ -73,9 +73,10 @@ def _lines(report: Report, address: str) -> Iterator[str]:
 
 
 def _verdict(report: Report) -> Iterator[str]:
-    if report.compared is None or isinstance(report.against, Fact):
+    if isinstance(report.against, Fact):
         yield f"**No verdict.** {_said(report.against)}"
         return
+    assert report.compared is not None
     yield "\n".join(
         f"{MARKS.get(row.verdict, '⚪')} **{_said(badge(row))}.** "
         + " ".join(_said(fact) for fact in conclusion(row, report.compared))

@@ -192,7 +192,8 @@ def _gate(run: Run) -> dict[str, Any]:
     last = newest if newest and gates.is_current(newest, run) else None
     others = Run.objects.beside(run).defer("spec", "config", "release__header")
     choice, newest_runs = baselines.choice_on(run.gold_id, run.split), list(others[:BASELINES])
-    is_older = choice and choice.run_id not in {each.pk for each in newest_runs}
+    is_older = choice is not None and choice.run_id not in {each.pk for each in newest_runs}
+    older = others.filter(pk=choice.run_id) if choice and is_older else ()
     return {
         "limits": [(METRICS[name], limit) for name, limit in limits.items() if name in METRICS],
         "max_drop": max_drop,
@@ -202,7 +203,7 @@ def _gate(run: Run) -> dict[str, Any]:
         "checks": gates.checks_of(last) if last else [],
         "failed": len(gates.failed(last)) if last else 0,
         # the newest runs on the same cases, and the chosen baseline, however old it is
-        "baselines": [*(others.filter(pk=choice.run_id) if is_older else ()), *newest_runs],
+        "baselines": [*older, *newest_runs],
         "baseline": last.baseline_id if last else choice and choice.run_id,
     }
 

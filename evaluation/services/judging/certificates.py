@@ -104,8 +104,8 @@ def attempt(judge: Judge, *, by: Any) -> JudgeCertificate | None:
     judged = _judged_samples(judge)
     if not judged:
         return None
-    served = _served_on(judged[-1], judge)
-    same = {"sample": judged[-1], "judge_sha256": judge.sha256, "served_model": served}
+    same: dict[str, Any] = {"sample": judged[-1], "judge_sha256": judge.sha256}
+    same["served_model"] = _served_on(judged[-1], judge)
     known = JudgeCertificate.objects.filter(**same).first()
     if known:
         return known
