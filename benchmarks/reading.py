@@ -320,8 +320,8 @@ def run(pipeline: str, talks: Mapping[str, Talk]) -> Outputs:
 
 def left_out(talks: Mapping[str, Talk]) -> Outputs:
     """By weights that have not read the talk, nor any that is the same conversation."""
+    from benchmarks import train_requirements as train
     from pipelines.encoder import MiniLM
-    from pipelines.requirements import train
     from pipelines.requirements.extraction.nodes import Weights
     from pipelines.requirements.local import LocalConfig, RequirementsLocal
     from pipelines.types import Case, Message

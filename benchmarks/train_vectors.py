@@ -23,6 +23,7 @@ import pipelines  # noqa: F401 - one thread, which must be said before numpy com
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.kept_back import TEST, TestItems, TrainingText, refuse_test_items
 from labeling.domain.encoding.network import packaged_folder
 from pipelines import trained_on
 from pipelines.encoder import MiniLM, check_weights
@@ -30,7 +31,6 @@ from pipelines.memory.conversations import key_of
 from pipelines.memory.retrieval import lexical
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapter, Change, part_name
 from pipelines.memory.retrieval.index import ConversationIndex
-from pipelines.testing import TEST, TestItems, TrainingText, refuse_test_items
 from pipelines.types import Message
 
 RANK = 8

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -45,7 +45,9 @@ def to_case(case: CaseRun, layer: GoldLayer) -> Case:
     """What a pipeline may see: the conversation and what is asked, never the labels."""
     if case.talk is not None:
         return _case_of_talk(case, case.talk, layer)
-    schema = _event_schema(case.run_id) if layer.project_types else None
+    # as written down when the run was launched: a project may change its own later
+    written = Run.objects.filter(pk=case.run_id).values_list("spec__event_schema", flat=True)
+    schema: EventSchema | None = written.get() if layer.project_types else None
     shown = case_of(case.item, Part(case.part, case.part_id), layer, schema)
     examples: tuple[Shown, ...] = ()
     if layer.exemplified and case.run.spec.model:
@@ -76,24 +78,12 @@ def examples_for(item: GoldItem, release: GoldRelease, layer: GoldLayer) -> tupl
 
 
 def case_of(item: GoldItem, part: Part, layer: GoldLayer, event_schema: EventSchema | None) -> Case:
-    content, messages = _content(item.sha256, item.pk), _messages(item.sha256, item.pk)
-    return case_in(content, messages, item, part, layer, event_schema)
-
-
-def case_in(
-    content: GoldContent,
-    messages: tuple[Message, ...],
-    item: GoldItem,
-    part: Part,
-    layer: GoldLayer,
-    event_schema: EventSchema | None,
-) -> Case:
-    """The same where the item's document has been read, with its messages (:func:`messages_in`)."""
+    content = _content(item.sha256, item.pk)
     requirements = layer.requirements(content)
     return Case(
         case_id=f"{item.item_id}:{part.id}" if part.id else item.item_id,
         domain=content["domain"],
-        messages=messages,
+        messages=_messages(item.sha256, item.pk),
         question=layer.question(layer.gold(content, part.uid)),
         conversation_id=item.item_id,
         task=layer.name,
@@ -143,15 +133,20 @@ def ratings_of(run: Run) -> Ratings | None:
 
 def messages_of(conversation: Conversation | RunConversation) -> tuple[Message, ...]:
     """What is stored of a conversation without gold, as a pipeline reads it."""
+    return _read(
+        {**message._asdict(), "time": message.time.isoformat() if message.time else None}
+        for message in conversation.messages
+    )
+
+
+def _read(messages: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
+    """Who has no name is called by the role."""
     return tuple(
         Message(
-            index=message.index,
-            role=message.role,
-            speaker=message.speaker or message.role,
-            content=message.content,
-            time=message.time.isoformat() if message.time else None,
+            **{name: each[name] for name in ("index", "role", "content", "time")},
+            speaker=each["speaker"] or each["role"],
         )
-        for message in conversation.messages
+        for each in messages
     )
 
 
@@ -197,11 +192,6 @@ def fact_of(error: PipelineError) -> Fact:
     return Fact.from_json(storable(error.as_json()))
 
 
-def details_of(error: PipelineError) -> dict[str, Any]:
-    """What the API tells a program of it."""
-    return {name: value for name, value in error.values.items() if not isinstance(value, dict)}
-
-
 def storable(value: Any) -> Any:
     """A copy that both databases can store as JSON.
 
@@ -229,12 +219,6 @@ def _guideline(sha256: str, item_id: int) -> str:
     return rows.values_list("release__guideline__body", flat=True).first() or ""
 
 
-def _event_schema(run_id: int) -> EventSchema:
-    """As written down when the run was launched: a project may change its own later."""
-    schema: EventSchema = Run.objects.values_list("spec__event_schema", flat=True).get(pk=run_id)
-    return schema
-
-
 @lru_cache(maxsize=KEPT_ITEMS)
 def _examples(sha256: str, release_id: int, layer: GoldLayer) -> tuple[Shown, ...]:
     """In an order that is always the same, and one more than are shown: one may be asked about."""
@@ -249,7 +233,7 @@ def _examples(sha256: str, release_id: int, layer: GoldLayer) -> tuple[Shown, ..
 
 def _short_examples(item: GoldItem, layer: GoldLayer) -> list[Shown]:
     content = item.content
-    by_index = {message.index: message for message in messages_in(content)}
+    by_index = {message.index: message for message in _read(content["conversation"])}
     examples = []
     for label in layer.gold(content, ""):
         cited = [by_index[at] for at in label.get("source_messages", ()) if at in by_index]
@@ -268,17 +252,4 @@ def _content(sha256: str, item_id: int) -> GoldContent:
 @lru_cache(maxsize=KEPT_ITEMS)
 def _messages(sha256: str, item_id: int) -> tuple[Message, ...]:
     """One tuple for all questions of a chat, by which a pipeline can know it again."""
-    return messages_in(_content(sha256, item_id))
-
-
-def messages_in(content: GoldContent) -> tuple[Message, ...]:
-    return tuple(
-        Message(
-            index=message["index"],
-            role=message["role"],
-            speaker=message["speaker"] or message["role"],
-            content=message["content"],
-            time=message["time"],
-        )
-        for message in content["conversation"]
-    )
+    return _read(_content(sha256, item_id)["conversation"])

@@ -29,8 +29,8 @@ from evaluation.services.launch.launch import (
     LaunchRefused,
     LaunchRequest,
 )
-from evaluation.services.run import foreseeing
-from evaluation.services.run.foreseeing import Foreseen
+from evaluation.services.run import planning
+from evaluation.services.run.planning import Foreseen
 from evaluation.services.unmeasured import launching, predicting
 from evaluation.services.unmeasured.predicting import Task, TrialRefused
 from evaluation.services.work.steering import MOST_CONCURRENCY
@@ -323,7 +323,7 @@ class MeasuringForm(StartingForm):
             form = type(self)(start | {"split": self["split"].value()}, reader=self.reader)
         form.is_valid()
         release = form.cleaned_data.get("release")
-        return foreseeing.foresee(form.request(release), by=self.reader) if release else None
+        return planning.foresee(form.request(release), by=self.reader) if release else None
 
     def _begin(self, reader: Any) -> Run:
         return launch.launch(self.request(self.cleaned_data["release"], by=reader))
@@ -473,7 +473,9 @@ def setting_field(setting: Setting) -> forms.Field:
     limits = setting["minimum"], setting["maximum"]
     if setting["choices"]:
         return forms.ChoiceField(
-            choices=[_choice(choice) for choice in setting["choices"]], **common
+            # a phrase in the language of the reader; a single word is a name, as files write it
+            choices=[(each, lazy(each) if " " in each else each) for each in setting["choices"]],
+            **common,
         )
     if setting["type"] == "boolean":
         return forms.BooleanField(**common)
@@ -484,11 +486,6 @@ def setting_field(setting: Setting) -> forms.Field:
     if setting["type"] == "string":
         return forms.CharField(**common)
     return forms.JSONField(**common)
-
-
-def _choice(value: str) -> tuple[str, str]:
-    """A phrase in the language of the reader; a single word is a name, as files write it."""
-    return value, lazy(value) if " " in value else value
 
 
 # --- files of predictions -------------------------------------------------------------------------
@@ -601,7 +598,7 @@ class ConversationsForm(PipelineForm):
         sent = self.data.getlist("conversation") if self.is_bound else []  # type: ignore[attr-defined]
         return {id.replace("\x00", "") for id in sent}
 
-    def foreseen(self) -> dict[str, Any] | None:
+    def foreseen(self) -> Foreseen | None:
         """How many cases there are, and what a language model will cost; None before anything is
         given. Raises what is wrong."""
         if not self.is_bound or not self.is_valid():
@@ -612,13 +609,8 @@ class ConversationsForm(PipelineForm):
             *(sum(len(said.content) for said in each.messages) for each in stored),
         ]
         task = self._task()
-        return {
-            "conversations": len(sizes),
-            "cases": len(sizes) * max(1, len(task.questions)),
-            "repetitions": 1,
-            "cost": launching.estimate(task, sizes),
-            "cost_known": True,
-        }
+        cases = len(sizes) * max(1, len(task.questions))
+        return Foreseen(len(sizes), cases, launching.estimate(task, sizes))
 
     def _begin(self, reader: Any) -> Run:
         data, (stored, records) = self.cleaned_data, self._sources()

@@ -88,10 +88,8 @@ OWN = "edited"
 MOST_CHARACTERS = 20_000
 
 
-class PromptRefused(RuleError):
+class PromptRefused(RuleError, code="prompt_refused"):
     """A judge's prompt that lacks a required field, or has an unknown one."""
-
-    code = "prompt_refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +171,13 @@ def prompts(edited: Mapping[str, str] | None = None) -> dict[str, Prompt]:
 
 def checked(kind: str, text: str) -> Prompt:
     """The prompt as it will be sent, or ``PromptRefused``; unchanged, it is the shipped one."""
-    plain = as_sent(text)
+    plain = text.replace("\r\n", "\n").strip()  # browsers and files end lines in different ways
     if plain == shipped(kind).text:
         return shipped(kind)
     problem = _problem_with(kind, plain)
     if problem:
         raise PromptRefused("prompt.unusable", kind=kind, problem=problem, details={"kind": kind})
     return Prompt(OWN, plain)
-
-
-def as_sent(text: str) -> str:
-    """Browsers and files end their lines in different ways."""
-    return text.replace("\r\n", "\n").strip()
 
 
 def _problem_with(kind: str, text: str) -> Fact | None:

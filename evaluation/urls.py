@@ -1,11 +1,10 @@
 from django.urls import path
 
-from evaluation.report.pages import run_report
+from evaluation.report.reading import run_report
 from evaluation.views.answers import run_judge
 from evaluation.views.comparison import run_compare, run_compare_case
 from evaluation.views.document import case_document, case_document_file
-from evaluation.views.doubting import case_reopen
-from evaluation.views.drilldown import run_case
+from evaluation.views.drilldown import case_reopen, run_case
 from evaluation.views.gates import (
     gate_thresholds,
     gate_thresholds_store,
@@ -20,8 +19,13 @@ from evaluation.views.launch import (
     run_planning,
 )
 from evaluation.views.live import run_progress
-from evaluation.views.panel import run_ratings, run_ratings_change
-from evaluation.views.ratings import rating, rating_list, rating_store
+from evaluation.views.ratings import (
+    rating,
+    rating_list,
+    rating_store,
+    run_ratings,
+    run_ratings_change,
+)
 from evaluation.views.run import (
     run_carry,
     run_control,
@@ -30,15 +34,15 @@ from evaluation.views.run import (
     run_verdict,
 )
 from evaluation.views.runs import experiment_file, run_list
-from evaluation.views.suggestions import ask as suggestions_ask
-from evaluation.views.suggestions import overview as suggestions
-from evaluation.views.suggestions import switch as suggestions_switch
+from evaluation.views.unmeasured import ask as suggestions_ask
+from evaluation.views.unmeasured import overview as suggestions
 from evaluation.views.unmeasured import (
     run_delete,
     run_labels,
     run_outputs,
     run_suggest,
 )
+from evaluation.views.unmeasured import switch as suggestions_switch
 
 urlpatterns = [
     path("projects/<slug:slug>/suggestions/", suggestions, name="suggestions"),

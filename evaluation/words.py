@@ -8,7 +8,7 @@ from django.utils.translation import ngettext_lazy
 from evaluation.metrics.catalog import ROWS
 from labeling.words import Text
 
-MODELS: dict[str, Text] = {
+WORDS: dict[str, Text] = {
     "held.run_changed": _(
         "Outputs or figures of run {run:d} are not those that it finished with (event {event:d})."
     ),
@@ -82,9 +82,6 @@ MODELS: dict[str, Text] = {
         "wrong."
     ),
     "build.too_long": _("Building the memory took longer than {hours} hours."),
-}
-
-BUDGETS: dict[str, Text] = {
     "budget.tokens_used_up": _("The budget of {tokens} tokens is used up ({used} are used)."),
     "budget.money_used_up": _("The budget of {money} is used up ({spent} are spent)."),
     "budget.left_unknown": _("It is not known how much of the budget is left: {todo}."),
@@ -101,9 +98,6 @@ BUDGETS: dict[str, Text] = {
     "case.too_long": _("The case took longer than {limit} seconds (ASSAY_CASE_TIMEOUT_SECONDS)."),
     "case.preparing_too_long": _("Preparing the conversation took longer than {hours} hours."),
     "run.scoring_too_long": _("Computing the scores took longer than {hours} hours."),
-}
-
-REPORTS: dict[str, Text] = {
     "report.run_failed": _("Run {pk:d} has no figures to report: {failure}"),
     "report.run_unfinished": _(
         "Run {pk:d} has no figures yet: ask for its report when it is scored."
@@ -194,9 +188,6 @@ REPORTS: dict[str, Text] = {
         "n",
     ),
     "report.local_changes": _("The code had local changes that are in no commit."),
-}
-
-LAUNCHES: dict[str, Text] = {
     "launch.layer_not_made": _(
         "Pipeline “{pipeline}” does not produce the layer “{layer}”; these do: {able}."
     ),
@@ -245,9 +236,6 @@ LAUNCHES: dict[str, Text] = {
         "“{metric}” is not one of the main metrics of this layer. These are: {known}."
     ),
     "threshold.drop": _("The largest drop lies between 0 and 1."),
-}
-
-PIPELINES: dict[str, Text] = {
     "pipeline.needs_model": _(
         "Pipeline “{pipeline}” needs a language model, and none is configured."
     ),
@@ -276,9 +264,6 @@ PIPELINES: dict[str, Text] = {
     "memory.last_node": _("nothing follows the last node"),
     "memory.no_pauses": _("there is no pause between bursts to compare with"),
     "memory.no_words": _("no message of the node has words"),
-}
-
-METRICS: dict[str, Text] = {
     "metric.raised": _("The metric {metric} failed on this case: {text}"),
     "metric.not_a_score": _("The metric {metric} returned {value}, which is not a score of it."),
     "metric.undefined_says": "{text}",
@@ -335,9 +320,6 @@ METRICS: dict[str, Text] = {
     "yardstick.not_about_labels": _("this says something of a pipeline’s output, not of labels"),
     "yardstick.not_computed": _("what people reach could not be computed"),
     "yardstick.cannot_measure": _("It could not be measured: {text}"),
-}
-
-WORK: dict[str, Text] = {
     "case.no_prediction": _("The file holds no prediction for this case."),
     "work.given_up": _("Given up after {attempts} attempts: the worker stopped or took too long."),
     "answer.called_off": _("Called off before it was written."),
@@ -399,9 +381,6 @@ WORK: dict[str, Text] = {
         "again."
     ),
     "suggestions.stopped": _("{text} Suggestions so far are kept: ask again to continue."),
-}
-
-OUTPUTS: dict[str, Text] = {
     "output.malformed": _("MalformedOutput: {problem}"),
     "output.nothing": _("The pipeline returned no JSON object."),
     "output.too_deep": _("The output is nested too deeply."),
@@ -436,9 +415,6 @@ OUTPUTS: dict[str, Text] = {
     "verdict.claim_not_decided": _("“supported” is neither true nor false."),
     "verdict.claim_no_message": _("“message” is not a message number."),
     "verdict.missing": _("“{name}” is missing or empty."),
-}
-
-JUDGES: dict[str, Text] = {
     "gate.no_shared_case": _("no case has a value in both runs"),
     "gate.no_interval": _(  # of results that were kept before one conversation decided nothing
         "the drop is too large, and with fewer than two conversations chance cannot be ruled out"
@@ -550,9 +526,6 @@ JUDGES: dict[str, Text] = {
         "sample of answers that this model has judged"
     ),
     "certificate.refused": _("no certificate (see the page Judges of answers): {reason}"),
-}
-
-PREDICTIONS: dict[str, Text] = {
     "predictions.line": _("line {line:d}: {why:.}"),
     "predictions.too_many_extra": _(
         "The file holds more than {most} predictions of cases that are not measured: take them "
@@ -561,9 +534,6 @@ PREDICTIONS: dict[str, Text] = {
     "predictions.no_case": _("No case_id of the file is in {release}; one that is: {example}."),
     "predictions.nothing_taken": _("Nothing was read: {faults}"),
     "predictions.nothing_taken_and_more": _("Nothing was read: {faults}; and {more} more."),
-}
-
-REFUSALS: dict[str, Text] = {
     "launch.model_without_need": _(
         "Pipeline “{pipeline}” asks no language model with these settings: name none."
     ),
@@ -730,9 +700,6 @@ REFUSALS: dict[str, Text] = {
     "estimate.answers": _("an answer and {kinds} judgments for each case"),
     "estimate.as_before": _("{basis}, as long as those before"),
     "estimate.tokens_each": _("{basis} of {prompt} + {reply} tokens each"),
-}
-
-CONFIGURATIONS: dict[str, Text] = {
     "config.agent_of_no_dataset": _("Pipeline “{pipeline}” makes the layer of no data set here."),
     "config.at": "{file}:{line:d}: {why}",
     "config.bad_character": _("holds a character that cannot be stored."),
@@ -764,9 +731,6 @@ CONFIGURATIONS: dict[str, Text] = {
         "“metrics.{key}” must be a number above 0 and at most 1, not {value}."
     ),
     "metrics.unknown_setting": _("There is no setting “metrics.{key}”. {hint}"),
-}
-
-CONCLUSIONS: dict[str, Text] = {
     "conclusion.better": _(
         "Run {run:d} is better than run {baseline:d} for new conversations: {basis}."
     ),
@@ -852,11 +816,6 @@ CONCLUSIONS: dict[str, Text] = {
     "conclusion.nothing_detectable": _(
         "No difference is large enough for this comparison to find it in four of five tries."
     ),
-}
-CONCLUSIONS["metric_title.as_said"] = "{title}"
-CONCLUSIONS |= {f"metric_title.{metric.id}": _(metric.title) for metric in ROWS}
-
-GENERATED: dict[str, Text] = {
     "generation.no_project": _(
         "There is no project “{project}”: import conversations into it first."
     ),
@@ -875,9 +834,6 @@ GENERATED: dict[str, Text] = {
     "sample.question_again": _("the same question again"),
     "sample.unusable_reply": _("the model gave no usable reply ({code})"),
     "sample.wrong_answer": _("second look: the answer is wrong"),
-}
-
-VIOLATIONS: dict[str, Text] = {
     "violation.argument_not_an_object": _("An argument of {type} is not a JSON object."),
     "violation.argument_not_text": _("The argument of {role} of {type} is not text."),
     "violation.event_not_an_object": _("An event is not a JSON object."),
@@ -889,18 +845,11 @@ VIOLATIONS: dict[str, Text] = {
     "violation.trigger_not_text": _("The trigger of {type} is not text."),
     "violation.unknown_role": _("The event type {type} has no role {role}."),
     "violation.unknown_type": _("There is no event type {type}."),
-}
-
-DOUBTS: dict[str, Text] = {
     "carry.nothing_fits": _("{release} asks no case of run {pk:d} in the same way."),
     "carry.other_layer": _(
         "{release} is not gold of the same project and layer as that of run {pk:d}."
     ),
     "carry.same_gold": _("Run {pk:d} was measured on {release} itself."),
-}
-"""Gold that is doubted, and runs that are scored on another version of it."""
-
-TRIALS: dict[str, Text] = {
     "trial.asks_no_questions": _(
         "{pipeline} answers no questions. Leave them out, or choose a pipeline that does."
     ),
@@ -950,25 +899,6 @@ TRIALS: dict[str, Text] = {
     ),
     "trial.too_many_questions": _("At most {most} questions are asked of each conversation."),
     "trial.unreadable": _("The conversations cannot be read: {problems: ·}"),
+    "metric_title.as_said": "{title}",
+    **{f"metric_title.{metric.id}": _(metric.title) for metric in ROWS},
 }
-"""Pipelines on conversations without gold."""
-
-WORDS = (
-    TRIALS
-    | DOUBTS
-    | PREDICTIONS
-    | CONFIGURATIONS
-    | GENERATED
-    | VIOLATIONS
-    | MODELS
-    | BUDGETS
-    | REPORTS
-    | LAUNCHES
-    | PIPELINES
-    | METRICS
-    | WORK
-    | OUTPUTS
-    | JUDGES
-    | REFUSALS
-    | CONCLUSIONS
-)

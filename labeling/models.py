@@ -1,88 +1,37 @@
 from labeling.accounts.models import Tries, WorkerPulse
-from labeling.agreement.models.discussions import (
+from labeling.agreement.models import (
     Comment,
+    ConversationAgreement,
     Disagreement,
     GuidelineCheck,
     GuidelineReason,
-)
-from labeling.agreement.models.processing import (
-    ConversationAgreement,
     Measurement,
     PendingUpdate,
 )
-from labeling.conversations.models.conversations import Conversation, Transcript
-from labeling.conversations.models.fingerprints import ConversationFingerprint, FingerprintKey
-from labeling.conversations.models.imports import ImportReport
+from labeling.conversations.models.conversations import (
+    Conversation,
+    ConversationFingerprint,
+    FingerprintKey,
+    ImportReport,
+    Transcript,
+)
 from labeling.core.models.entry import ApiToken, Invitation
 from labeling.core.models.events import Event
 from labeling.core.models.projects import Guideline, Membership, Project, Pseudonym
 from labeling.core.models.vectors import TextVector
-from labeling.gold.models.gold import GoldItem, GoldRelease
-from labeling.gold.models.lint import LintReport
-from labeling.gold.models.looks import Look, LookBudget
+from labeling.gold.models.gold import GoldItem, GoldRelease, LintReport, Look, LookBudget
 from labeling.gold.models.reopenings import Reopening
 from labeling.jobs.models import Job
 from labeling.operation.models import Webhook, WebhookDelivery
-from labeling.screening.models.admissions import Admission
-from labeling.screening.models.checks import (
+from labeling.screening.models import (
+    Admission,
     CheckPlan,
     GoldCheck,
     Pause,
     Qualification,
 )
-from labeling.settling.models.adjudications import Adjudication
-from labeling.settling.models.merges import Merge
-from labeling.settling.models.reviews import Review
+from labeling.settling.models import Adjudication, Merge, Review
 from labeling.work.models.annotations import Annotation, AnnotationRevision
 from labeling.work.models.assignments import Assignment
 from labeling.work.models.rounds import Round, RoundConversation
 from labeling.work.models.suggestions import FirstPass, Suggestion
-
-__all__ = [
-    "Adjudication",
-    "Admission",
-    "Annotation",
-    "AnnotationRevision",
-    "ApiToken",
-    "Assignment",
-    "CheckPlan",
-    "Comment",
-    "Conversation",
-    "ConversationAgreement",
-    "ConversationFingerprint",
-    "Disagreement",
-    "Event",
-    "FingerprintKey",
-    "FirstPass",
-    "GoldCheck",
-    "GoldItem",
-    "GoldRelease",
-    "Guideline",
-    "GuidelineCheck",
-    "GuidelineReason",
-    "ImportReport",
-    "Invitation",
-    "Job",
-    "LintReport",
-    "Look",
-    "LookBudget",
-    "Measurement",
-    "Membership",
-    "Merge",
-    "Pause",
-    "PendingUpdate",
-    "Project",
-    "Pseudonym",
-    "Qualification",
-    "Reopening",
-    "Review",
-    "Round",
-    "RoundConversation",
-    "Suggestion",
-    "TextVector",
-    "Transcript",
-    "Tries",
-    "Webhook",
-    "WebhookDelivery",
-    "WorkerPulse",
-]

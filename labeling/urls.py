@@ -47,8 +47,7 @@ from labeling.gold.views.gold_compare import gold_compare
 from labeling.gold.views.looks import gold_look, looks
 from labeling.gold.views.reopenings import gold_corrections, reopening, reopening_new, reopenings
 from labeling.operation.views.docs import docs
-from labeling.operation.views.health import healthz, readyz
-from labeling.operation.views.metrics import metrics
+from labeling.operation.views.health import healthz, metrics, readyz
 from labeling.operation.views.status import (
     status,
 )
@@ -61,7 +60,7 @@ from labeling.operation.views.webhooks import (
 from labeling.overview.views.activity import audit
 from labeling.overview.views.conversations import conversation, conversations
 from labeling.overview.views.home import home
-from labeling.overview.views.progress import progress
+from labeling.overview.views.progress import progress, table
 from labeling.overview.views.projects import (
     project,
     project_list,
@@ -69,7 +68,6 @@ from labeling.overview.views.projects import (
     project_start,
     settings_page,
 )
-from labeling.overview.views.tables import table
 from labeling.screening.views.checks import check_person, checks
 from labeling.screening.views.screening import screening
 from labeling.settling.views.adjudication import (

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from pipelines.memory.retrieval import floors
 from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import SECTIONS
-from pipelines.requirements.labels import Document, Issue, Requirement, name_of
-from pipelines.types import Case, Config, Message, Output
+from pipelines.requirements.labels import Document, Flaw, Issue, Requirement, issue, name_of
+from pipelines.types import Case, Config, Message, Output, setting
 
 TITLE_WORDS = 6
 CONFIDENCE = 0.5
@@ -43,8 +43,8 @@ class NothingConfig(BaseModel):
 class EverythingConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    confidence: float = Field(
-        default=CONFIDENCE, ge=0, le=1, description="The one confidence given to every requirement."
+    confidence: float = setting(
+        CONFIDENCE, "The one confidence given to every requirement.", least=0, most=1
     )
 
 
@@ -60,14 +60,8 @@ class Nothing:
     def run(self, case: Case) -> Output:
         if case.task in floors.TASKS:
             return floors.none_of(case)
-        return {
-            "requirements": [],
-            "inferred_requirements": [],
-            "issues": [],
-            "document": None,
-            "events": [],
-            "model": None,
-        }
+        lists = ("requirements", "inferred_requirements", "issues", "events")
+        return {name: [] for name in lists} | {"document": None, "model": None}
 
 
 class Everything:
@@ -118,51 +112,43 @@ class Everything:
 
 
 def _as_requirement(message: Message, *, number: int, confidence: float) -> Requirement:
-    title = " ".join(message.content.split()[:TITLE_WORDS])
-    return {
-        "id": f"REQ-{number:03d}",
-        "title": title,
+    label = _label(f"REQ-{number:03d}", " ".join(message.content.split()[:TITLE_WORDS]), confidence)
+    return label | {
         "type": "functional",
         "actor": "User",
         "action": message.content.strip(),
-        "condition": None,
-        "acceptance_criteria": [f"Provide {title}", f"Check {title}"],
-        "priority": "must",
         "source_messages": [message.index],
         "rationale": f"Every message is taken for a requirement, so is message {message.index}",
-        "confidence": confidence,
     }
 
 
 def _as_inferred(base: Requirement, kind: str, *, number: int, confidence: float) -> Requirement:
-    title = f"{base['title']} {kind.capitalize()}"
-    return {
-        "id": f"INF-{number:03d}",
-        "title": title,
+    return _label(f"INF-{number:03d}", f"{base['title']} {kind.capitalize()}", confidence) | {
         "type": FOLLOWS[kind],
         "actor": "System",
         "action": f"Ensure {kind} of {base['title']}",
-        "condition": None,
-        "acceptance_criteria": [f"Provide {title}", f"Check {title}"],
-        "priority": "must",
         "inference_type": kind,
         "triggered_by": [name_of(base)],
         "necessity": "necessary",
         "rationale": "From every requirement everything is taken to follow",
+    }
+
+
+def _label(number: str, title: str, confidence: float) -> Requirement:
+    return {
+        "id": number,
+        "title": title,
+        "condition": None,
+        "acceptance_criteria": [f"Provide {title}", f"Check {title}"],
+        "priority": "must",
         "confidence": confidence,
     }
 
 
 def _issue(requirement: Requirement, kind: str) -> Issue:
-    return {
-        "requirement": name_of(requirement),
-        "issue_type": kind,
-        "severity": "warning",
-        "field": FLAWS[kind],
-        "span": None,
-        "message": "Every requirement is taken to have every flaw",
-        "suggested_fix": "Write it anew",
-    }
+    said = "Every requirement is taken to have every flaw"
+    flaw = Flaw(kind, FLAWS[kind], None, said, "Write it anew")
+    return {**issue(requirement, flaw), "severity": "warning"}
 
 
 def _document(case: Case) -> Document:

@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 Output = dict[str, Any]
 """Plain JSON: the key of each layer the pipeline serves, and ``model``.
@@ -17,6 +18,14 @@ Output = dict[str, Any]
 
 Config = dict[str, Any]
 """The settings of a pipeline as plain JSON, by the fields of its configuration model."""
+
+
+def setting(
+    default: Any, says: str, *, least: float | None = None, most: float | None = None
+) -> Any:
+    """A field of a configuration model: its default, what it does, and its range."""
+    return Field(default=default, ge=least, le=most, description=says)
+
 
 JsonSchema = dict[str, Any]
 """What a reply must look like, as a JSON Schema."""

@@ -197,39 +197,16 @@ def people(db: None) -> dict[str, User]:
     return factories.make_people()
 
 
-@pytest.fixture
-def ana(people: dict[str, User]) -> User:
-    return people["ana"]
+def _person(name: str) -> Any:
+    @pytest.fixture(name=name)
+    def person(people: dict[str, User]) -> User:
+        return people[name]
+
+    return person
 
 
-@pytest.fixture
-def ben(people: dict[str, User]) -> User:
-    return people["ben"]
-
-
-@pytest.fixture
-def cleo(people: dict[str, User]) -> User:
-    return people["cleo"]
-
-
-@pytest.fixture
-def rita(people: dict[str, User]) -> User:
-    return people["rita"]
-
-
-@pytest.fixture
-def noor(people: dict[str, User]) -> User:
-    return people["noor"]
-
-
-@pytest.fixture
-def olga(people: dict[str, User]) -> User:
-    return people["olga"]
-
-
-@pytest.fixture
-def admin(people: dict[str, User]) -> User:
-    return people["admin"]
+NAMES = ("ana", "ben", "cleo", "rita", "noor", "olga", "admin")
+ana, ben, cleo, rita, noor, olga, admin = map(_person, NAMES)
 
 
 @pytest.fixture

@@ -21,13 +21,7 @@ from evaluation.models import (
 from labeling.accounts import invitations
 from labeling.core import tokens
 from labeling.gold import reopenings
-from labeling.models import (
-    Annotation,
-    Assignment,
-    GoldItem,
-    Membership,
-    Project,
-)
+from labeling.models import Annotation, Assignment, GoldItem, Membership, Project
 from labeling.operation.webhooks import webhooks
 from labeling.work import comments
 from tests import factories
@@ -92,10 +86,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "rating-store": [panel.code, 1],
     }
     for names, arguments in [
-        (
-            "project guidelines guideline-new conversations gold gold-freeze",
-            of_project,
-        ),
+        ("project guidelines guideline-new conversations gold gold-freeze", of_project),
         ("round-new api-project api-conversations", of_project),
         ("api-members api-rounds api-guidelines", of_project),
         ("api-adjudications api-labels", of_project),
@@ -139,10 +130,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("judge", [*of_project, "faithfulness", "1" * 64]),
         ("run-gate run-ratings run-ratings-change", [run.pk]),
         ("gate-thresholds gate-thresholds-store primary-metric-store", of_project),
-        (
-            "workspace api-annotation api-annotation-submit api-annotation-skip",
-            [mine.pk],
-        ),
+        ("workspace api-annotation api-annotation-submit api-annotation-skip", [mine.pk]),
         ("api-annotation-reopen api-annotation-restore api-annotation-revisions", [mine.pk]),
         ("work-comments api-annotation-conversation", [mine.pk]),
         ("api-annotation-suggestions api-annotation-first-pass", [mine.pk]),

@@ -37,6 +37,7 @@ from labeling.models import (
 from labeling.settling import processing
 from labeling.work import annotations, rounds, suggestions
 from tests.fakes import WordOverlap
+from tests.layers import requirement
 
 ROLES = {
     "ana": "annotator",
@@ -123,25 +124,6 @@ def _turns(external_id: str, messages: int) -> list[Turn]:
         )
         for index in range(messages)
     ]
-
-
-def requirement(number: int = 1, *, sources: Sequence[int] = (0,), **fields: Any) -> dict[str, Any]:
-    """A complete requirement label."""
-    return {
-        "uid": uuid4().hex,
-        "id": f"REQ-{number:03d}",
-        "title": f"Order Tracking {number}",
-        "type": "functional",
-        "actor": "Customer",
-        "action": f"Track order number {number}",
-        "condition": None,
-        "acceptance_criteria": ["Page shows the status", "Page shows the history"],
-        "priority": "must",
-        "source_messages": list(sources),
-        "rationale": "Asked for in message 0",
-        "confidence": 0.9,
-        **fields,
-    }
 
 
 def labels(sources: Sequence[int]) -> dict[str, Any]:

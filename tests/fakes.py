@@ -1,7 +1,7 @@
 """Stand-ins for tests: quick, honest about what they are, and without the network."""
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -13,6 +13,7 @@ from labeling.agreement.matching.matchers import Rules
 from labeling.agreement.rules.records import counted, summed_records
 from pipelines.llm import ChatMessage, Reply
 from pipelines.memory.text import words
+from tests.layers import REQUIREMENT
 
 
 class WordOverlap:
@@ -38,36 +39,16 @@ class WordOverlap:
         return self.encode(texts), [(pieces, self.encode(pieces)) for pieces in split]
 
 
-class MemoryCache:
-    """A vector cache in a dict."""
-
-    def __init__(self) -> None:
-        self.vectors: dict[tuple[str, str], bytes] = {}
-
-    def get_many(self, encoder_id: str, hashes: Sequence[str]) -> Mapping[str, bytes]:
-        known = ((digest, self.vectors.get((encoder_id, digest))) for digest in hashes)
-        return {digest: raw for digest, raw in known if raw is not None}
-
-    def put_many(self, encoder_id: str, vectors: Mapping[str, bytes]) -> None:
-        self.vectors.update({(encoder_id, digest): raw for digest, raw in vectors.items()})
-
-
 def requirement(title: str, **fields: Any) -> dict[str, Any]:
-    """A complete requirement; tests name only what they are about."""
-    return {
+    """One that this title alone says."""
+    return REQUIREMENT | {
         "uid": title.lower().replace(" ", "-"),
-        "id": "REQ-001",
         "title": title,
-        "type": "functional",
         "actor": "user",
         "action": "",
-        "condition": None,
         "acceptance_criteria": [f"{title} works", f"{title} is tested"],
-        "priority": "must",
-        "source_messages": [0],
-        "rationale": "",
-        "confidence": 0.9,
-    } | fields
+        **fields,
+    }
 
 
 @dataclass

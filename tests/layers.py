@@ -4,13 +4,39 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from tests import factories
+REQUIREMENT: dict[str, Any] = {
+    "uid": "r1",
+    "id": "REQ-001",
+    "title": "Order Tracking",
+    "type": "functional",
+    "actor": "Customer",
+    "action": "View the status of an order",
+    "condition": None,
+    "acceptance_criteria": ["Page shows the status", "Page shows the history"],
+    "priority": "must",
+    "source_messages": [0],
+    "rationale": "Asked for in message 0",
+    "confidence": 0.9,
+}
+"""Every field of one, filled in as a person must. All others in tests are made of it."""
 
 WORDS = "order"  # stands at 33 in "Message 0 of c-001: we need to track order 0."
 
 
+def requirement(number: int = 1, *, sources: Sequence[int] = (0,), **fields: Any) -> dict[str, Any]:
+    """The one of this number, in its own words."""
+    return REQUIREMENT | {
+        "uid": uuid4().hex,
+        "id": f"REQ-{number:03d}",
+        "title": f"Order Tracking {number}",
+        "action": f"Track order number {number}",
+        "source_messages": list(sources),
+        **fields,
+    }
+
+
 def inferred(title: str, *, triggered_by: Sequence[str], **fields: Any) -> dict[str, Any]:
-    label = factories.requirement(1, title=title, action=title)
+    label = requirement(title=title, action=title)
     del label["source_messages"]
     return label | {
         "id": "INF-001",
@@ -47,12 +73,7 @@ def question(text: str, *, evidence: Sequence[int] = (0,), **fields: Any) -> dic
 
 
 def phase(title: str, evidence: Sequence[int]) -> dict[str, Any]:
-    return {
-        "uid": uuid4().hex,
-        "title": title,
-        "time_range": None,
-        "evidence": list(evidence),
-    }
+    return {"uid": uuid4().hex, "title": title, "time_range": None, "evidence": list(evidence)}
 
 
 def arc(text: str, *phases: dict[str, Any], **fields: Any) -> dict[str, Any]:

@@ -5,102 +5,18 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
-WORDS = [
-    "morning",
-    "coffee",
-    "walk",
-    "river",
-    "garden",
-    "piano",
-    "lesson",
-    "exam",
-    "train",
-    "ticket",
-    "market",
-    "bread",
-    "neighbour",
-    "dog",
-    "holiday",
-    "island",
-    "boat",
-    "storm",
-    "doctor",
-    "letter",
-    "office",
-    "meeting",
-    "cake",
-    "birthday",
-    "sister",
-    "cousin",
-    "football",
-    "match",
-    "coach",
-    "film",
-    "actor",
-    "concert",
-    "guitar",
-    "singer",
-    "dress",
-    "colour",
-    "kitchen",
-    "paint",
-    "window",
-    "winter",
-    "snow",
-    "mountain",
-    "tent",
-    "fire",
-    "soup",
-    "recipe",
-    "onion",
-    "phone",
-    "camera",
-    "picture",
-    "museum",
-    "bridge",
-    "castle",
-    "photo",
-    "bicycle",
-    "repair",
-    "shop",
-    "price",
-    "money",
-    "bank",
-    "rent",
-    "flat",
-    "move",
-    "box",
-    "friend",
-    "visit",
-    "airport",
-    "delay",
-    "hotel",
-    "beach",
-    "swim",
-]
-GLUE = [
-    "the",
-    "a",
-    "my",
-    "your",
-    "we",
-    "I",
-    "they",
-    "was",
-    "is",
-    "will",
-    "had",
-    "to",
-    "of",
-    "in",
-    "on",
-    "with",
-    "and",
-    "but",
-    "so",
-    "then",
-    "really",
-]
+_WORDS = """
+morning coffee walk river garden piano lesson exam train ticket market bread neighbour dog holiday
+island boat storm doctor letter office meeting cake birthday sister cousin football match coach
+film actor concert guitar singer dress colour kitchen paint window winter snow mountain tent fire
+soup recipe onion phone camera picture museum bridge castle photo bicycle repair shop price money
+bank rent flat move box friend visit airport delay hotel beach swim
+"""
+WORDS = _WORDS.split()
+_GLUE = """
+the a my your we I they was is will had to of in on with and but so then really
+"""
+GLUE = _GLUE.split()
 
 
 @dataclass(frozen=True)

@@ -44,9 +44,7 @@ class PipelineOut(serializers.Serializer[Any]):
     )
 
 
-class PipelinesView(ApiView):
-    scopes = READING
-
+class PipelinesView(ApiView, scopes=READING):
     @extend_schema(
         parameters=[*PAGING, OpenApiParameter("layer", str, enum=list(GOLD_LAYERS))],
         responses=page_of(PipelineOut),

@@ -196,9 +196,7 @@ class MineIn(serializers.Serializer[Any]):
     mine = serializers.BooleanField(default=False, help_text="Only those that I have launched")
 
 
-class RunListView(ApiView):
-    scopes = RUNNING
-
+class RunListView(ApiView, scopes=RUNNING):
     @extend_schema(
         parameters=[
             *PAGING,
@@ -222,7 +220,8 @@ class RunListView(ApiView):
     def post(self, request: Request) -> Response:
         """Launch a run, of a pipeline or on predictions, on gold or on conversations without it;
         a worker carries it out."""
-        fields = _fields(request)
+        require_reader(request.user)
+        fields = sent(request, RunIn)
         if fields["conversations"]:
             run = _launch_unmeasured(request, fields)
         else:
@@ -230,18 +229,14 @@ class RunListView(ApiView):
         return Response(_detail(request, run.pk), status=status.HTTP_201_CREATED)
 
 
-class RunView(ApiView):
-    scopes = RUNNING
-
+class RunView(ApiView, scopes=RUNNING):
     @extend_schema(responses=RunDetailOut)
     def get(self, request: Request, pk: int) -> Response:
         """One run with its aggregates and everything needed to repeat it."""
         return Response(_detail(request, pk))
 
 
-class RunCasesView(ApiView):
-    scopes = READING
-
+class RunCasesView(ApiView, scopes=READING):
     @extend_schema(parameters=PAGING, responses=page_of(CaseOut))
     def get(self, request: Request, pk: int) -> Response:
         """The cases of a run with their scores, 100 at a time."""
@@ -252,9 +247,7 @@ class RunCasesView(ApiView):
         return page(request, rows.prefetch_related(scores), CaseOut)
 
 
-class RunCaseView(ApiView):
-    scopes = READING
-
+class RunCaseView(ApiView, scopes=READING):
     @extend_schema(responses=CaseDetailOut)
     def get(self, request: Request, pk: int, case: int) -> Response:
         """One case: what came out, the gold next to it, and every score with its detail."""
@@ -285,8 +278,7 @@ class PredictionsIn(
         return settings
 
 
-class RunPredictionsView(ApiView):
-    scopes = RUNNING
+class RunPredictionsView(ApiView, scopes=RUNNING):
     parser_classes = [MultiPartParser, ShallowJSONParser]  # a JSON body gets what is missing
 
     @extend_schema(
@@ -300,9 +292,7 @@ class RunPredictionsView(ApiView):
         return Response(_detail(request, run.pk), status=status.HTTP_201_CREATED)
 
 
-class RunControlView(ApiView):
-    scopes = RUNNING
-
+class RunControlView(ApiView, scopes=RUNNING):
     @extend_schema(
         request=ControlIn,
         responses=RunDetailOut,
@@ -316,11 +306,6 @@ class RunControlView(ApiView):
         action = values.pop("action")
         steering.control(run, action, by=request.user, **values)
         return Response(_detail(request, pk))
-
-
-def _fields(request: Request) -> dict[str, Any]:
-    require_reader(request.user)
-    return sent(request, RunIn)
 
 
 def _launch_unmeasured(request: Request, fields: Mapping[str, Any]) -> Run:

@@ -1,9 +1,7 @@
 from django.urls import path
 
-from evaluation.api.comparisons import ComparisonView
-from evaluation.api.gates import RunGateView
 from evaluation.api.pipelines import PipelinesView
-from evaluation.api.reports import RunReportView
+from evaluation.api.results import ComparisonView, RunGateView, RunReportView
 from evaluation.api.runs import (
     RunCasesView,
     RunCaseView,

@@ -25,15 +25,3 @@ GOLD_LAYERS = {layer.name: layer for layer in _LAYERS}
 def gold_layer(name: str) -> GoldLayer:
     """The layer; ``KeyError`` for one that cannot be measured yet."""
     return GOLD_LAYERS[name]
-
-
-__all__ = [
-    "GOLD_LAYERS",
-    "Context",
-    "Example",
-    "GoldLayer",
-    "MalformedOutput",
-    "Part",
-    "Scored",
-    "gold_layer",
-]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import Any
 
-from evaluation.metrics.registry import Metric, Value
+from evaluation.metrics import installed
+from evaluation.metrics.metric import MeasuredCase
+from evaluation.metrics.registry import Metric, Value, metrics_for
 from evaluation.metrics.summary import Summary
 from evaluation.models.spec import RunSpec
+from labeling.agreement.matching.matching import texts_to_prime
 from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
 from labeling.gold.rules.content import GoldContent, GoldMessage
@@ -55,8 +58,9 @@ class Context:
         return float(self.spec.matching.threshold)
 
     @property
-    def synonyms(self) -> list[list[str]]:
-        return self.spec.matching.synonyms
+    def matching(self) -> dict[str, Any]:
+        """How requirements are compared."""
+        return {"ruler": self.ruler, "synonyms": self.spec.matching.synonyms}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +182,8 @@ class GoldLayer(ABC):
 
     def texts(self, example: Example) -> Iterable[str]:
         """Every text that scoring will compare, so that a run encodes them all at once."""
-        return ()
+        both = [*example.gold, *self.predicted(example.output)]
+        return texts_to_prime(both) if self.matched else ()
 
     def unscorable(self, example: Example) -> Fact | None:
         """Why no output of a pipeline could be scored, if so."""
@@ -248,5 +253,45 @@ def chance_level(metric: Metric, scored: Sequence[Scored]) -> float | None:
     return fsum(known) / len(known) if known and len(known) == len(levels) else None
 
 
-def undefined_values(metrics: Iterable[Metric], why: Fact) -> dict[str, Value]:
-    return {metric.id: Value(None, why) for metric in metrics if metric.per_case}
+FAILED = Fact("metric.pipeline_failed")
+
+
+def values_of(
+    example: Example, layer: GoldLayer, context: Context, *, failed: bool
+) -> dict[str, Value]:
+    """By metric. What cannot be scored at all is nobody's failure, so it is looked at first."""
+    unscorable = layer.unscorable(example)
+    if unscorable:
+        per_case = (metric for metric in metrics_for(layer.name) if metric.per_case)
+        return {metric.id: Value(None, unscorable) for metric in per_case}
+    if failed:
+        return _failure_values(example, layer, context)
+    return _scored(example, layer, context)
+
+
+def _scored(example: Example, layer: GoldLayer, context: Context) -> dict[str, Value]:
+    """By the layer's own functions, and by those of installed packages."""
+    values = layer.score(example, context)
+    added = [metric for metric in metrics_for(layer.name) if metric.compute]
+    if not added:
+        return values
+    case = MeasuredCase(
+        layer=layer.name,
+        messages=example.messages,
+        gold=example.gold,
+        predicted=layer.predicted(example.output),
+        output=example.output or {},
+    )
+    return values | installed.values_of(added, case)
+
+
+def _failure_values(example: Example, layer: GoldLayer, context: Context) -> dict[str, Value]:
+    """In sums a case that failed weighs as if it had returned as much as gold holds, all wrong."""
+    metrics = metrics_for(layer.name)
+    values = failure_values(metrics, FAILED)
+    if layer.off or any(metric.scope == "micro" for metric in metrics):
+        as_gold = _scored(replace(example, output=layer.as_output(example.gold)), layer, context)
+        for name, value in values.items():
+            off = as_gold[name].reason in layer.off
+            values[name] = as_gold[name] if off else replace(value, share=as_gold[name].share)
+    return values | {name: Value(None, why) for name, why in context.absent.items()}

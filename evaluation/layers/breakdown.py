@@ -146,8 +146,10 @@ def _rank(row: Group) -> int:
     return DIFFICULTIES.index(row["group"]) if row["group"] in DIFFICULTIES else len(DIFFICULTIES)
 
 
-def mean(values: Sequence[float]) -> float | None:
-    return fsum(values) / len(values) if values else None
+def mean(values: Sequence[float | None]) -> float | None:
+    """Of those that are defined."""
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known else None
 
 
 def recall_by(cases: Sequence[Scored], metric: str, field: str, title: str) -> Breakdown:

@@ -22,7 +22,6 @@ from evaluation.metrics.alignment import AlignmentRow
 from evaluation.metrics.document import DocumentDetail, score_document
 from evaluation.metrics.items import Counts, ExtractionDetail, score_extraction
 from evaluation.metrics.registry import Value
-from labeling.agreement.matching.matching import texts_to_prime
 from labeling.domain.msgids import msgid
 
 SCORE = "rd_score"
@@ -60,21 +59,14 @@ class EndToEnd(GoldLayer):
             check_issue(label, path)
         check_document(output.get("document"))
 
-    def texts(self, example: Example) -> Iterable[str]:
-        return texts_to_prime([*example.gold, *self.predicted(example.output)])
-
     def score(self, example: Example, context: Context) -> dict[str, Value]:
         stated = self.predicted(example.output)
         extraction = score_extraction(
-            example.gold,
-            stated,
-            ruler=context.ruler,
-            synonyms=context.synonyms,
-            threshold=context.threshold,
+            example.gold, stated, threshold=context.threshold, **context.matching
         )
         aligned: ExtractionDetail = extraction["requirement_f1"].detail
         document_scores = score_document(
-            Counts(aligned["matches"], aligned["gold"], aligned["predicted"]),
+            Counts.read(aligned),
             stated,
             (example.output or {}).get("document"),
             message_count=len(example.messages),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import fsum
 from typing import Any, TypedDict
 
 from evaluation.layers import checks
@@ -17,7 +16,8 @@ from evaluation.layers.base import (
     MalformedOutput,
     Scored,
 )
-from evaluation.metrics.event_options import EventOptions, read_options
+from evaluation.layers.breakdown import mean
+from evaluation.metrics.event_options import read_options
 from evaluation.metrics.events import (
     COT_OFF,
     NO_SCHEMA,
@@ -130,7 +130,7 @@ class Events(GoldLayer):
             reply=reply,
             schema=context.spec.event_schema or {},
         )
-        return score_events(sample, options_of(context))
+        return score_events(sample, read_options(context.spec.metrics_config or {}))
 
     def returned_ids(self, example: Example) -> list[int]:
         return _cited(self.predicted(example.output))
@@ -152,10 +152,6 @@ class Events(GoldLayer):
         }
 
 
-def options_of(context: Context) -> EventOptions:
-    return read_options(context.spec.metrics_config or {})
-
-
 def reply_of(output: Mapping[str, Any]) -> ParsedReply | None:
     raw = output.get("raw")
     return None if raw is None else parse_reply(raw)
@@ -163,19 +159,17 @@ def reply_of(output: Mapping[str, Any]) -> ParsedReply | None:
 
 def _cited(events: Sequence[Any]) -> list[int]:
     """The messages of triggers and arguments, if the label names them."""
-    return sorted({place for event in events if isinstance(event, Mapping) for place in _in(event)})
+    spans = [span for event in events if isinstance(event, Mapping) for span in spans_of(event)]
+    return sorted({place for span in spans if type(place := span.get("message")) is int})
 
 
-def _in(event: Mapping[str, Any]) -> list[int]:
+def spans_of(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The words of an event: its trigger, then its arguments."""
     arguments = event.get("arguments")
+    listed = arguments if isinstance(arguments, list) else []
     spans = [event.get("trigger")]
-    spans += [
-        argument.get("span")
-        for argument in (arguments if isinstance(arguments, list) else [])
-        if isinstance(argument, Mapping)
-    ]
-    places = [span.get("message") for span in spans if isinstance(span, Mapping)]
-    return [place for place in places if type(place) is int]
+    spans += [argument.get("span") for argument in listed if isinstance(argument, Mapping)]
+    return [span for span in spans if isinstance(span, Mapping)]
 
 
 def _pooled_counts(ran: Sequence[Scored], metric: str) -> EventDetail:
@@ -187,7 +181,7 @@ def _pooled_counts(ran: Sequence[Scored], metric: str) -> EventDetail:
         "predicted": sum(detail["predicted"] for detail in details),
         "gold": sum(detail["gold"] for detail in details),
     }
-    return {"counts": counts, "macro": _mean([case.values[metric].value for case in ran])}
+    return {"counts": counts, "macro": mean([case.values[metric].value for case in ran])}
 
 
 def _parsing(ran: Sequence[Scored]) -> EventDetail:
@@ -208,7 +202,7 @@ def _compliance(ran: Sequence[Scored]) -> EventDetail:
         Fact.from_json(value.detail["violation"]) for value in values if value.detail
     )
     return {
-        "among_parsed": _mean([value.value for value in values]),
+        "among_parsed": mean([value.value for value in values]),
         "parsed": len(parsed),
         "violations": [
             {"reason": why.as_json(), "count": count} for why, count in violations.most_common(20)
@@ -244,8 +238,3 @@ def _count(ran: Sequence[Scored], metric: str) -> int:
 
 def _undefined(ran: Sequence[Scored], metric: str) -> int:
     return sum(case.values[metric].value is None for case in ran)
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fsum(known) / len(known) if known else None

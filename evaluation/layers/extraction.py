@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from evaluation.layers import checks
@@ -19,7 +19,6 @@ from evaluation.metrics.inference import RelevanceDetail
 from evaluation.metrics.items import CurveRow, ExtractionDetail
 from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
-from labeling.agreement.matching.matching import texts_to_prime
 from labeling.domain.msgids import msgid
 from labeling.domain.stored import Stored
 
@@ -89,20 +88,16 @@ class Extraction(GoldLayer):
         for path, label in checks.labels(output, self.key):
             check_requirement(label, path, message_count=message_count)
 
-    def texts(self, example: Example) -> Iterable[str]:
-        return texts_to_prime([*example.gold, *self.predicted(example.output)])
-
     def score(self, example: Example, context: Context) -> dict[str, Value]:
         return items.score_extraction(
             example.gold,
             self.predicted(example.output),
-            ruler=context.ruler,
-            synonyms=context.synonyms,
             threshold=context.threshold,
+            **context.matching,
         )
 
     def pooled(self, scored: Sequence[Scored], context: Context) -> dict[str, Summary]:
-        return pooled_calibration(scored, "requirement_f1", context)
+        return pooled_calibration(scored, "requirement_f1")
 
     def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         by_type = recall_by(scored, "requirement_f1", "type", "Type")
@@ -113,7 +108,7 @@ class Extraction(GoldLayer):
             "curve": curve,
             "breakdowns": groups,
         }
-        return {"requirement_f1": f1, "ece": reliability(scored, "requirement_f1", context)}
+        return {"requirement_f1": f1, "ece": reliability(scored, "requirement_f1")}
 
     def _curve(self, scored: Sequence[Scored], context: Context) -> list[CurveRow]:
         """Counts over all cases together, along the curve and at the run's threshold."""
@@ -124,9 +119,8 @@ class Extraction(GoldLayer):
             else items.threshold_curve(
                 case.example.gold,
                 self.predicted(case.example.output),
-                ruler=context.ruler,
-                synonyms=context.synonyms,
                 thresholds=thresholds,
+                **context.matching,
             )
             for case in scored
         ]
@@ -155,7 +149,7 @@ def points_of(case: Scored, metric: str) -> list[Point]:
 
 
 def pooled_calibration(
-    scored: Sequence[Scored], metric: str, context: Context, *, equal: Equal = "width"
+    scored: Sequence[Scored], metric: str, *, equal: Equal = "width"
 ) -> dict[str, Summary]:
     return summarize_calibration(
         [points_of(case, metric) for case in scored],
@@ -165,12 +159,12 @@ def pooled_calibration(
     )
 
 
-def reliability(scored: Sequence[Scored], metric: str, context: Context) -> Reliability:
+def reliability(scored: Sequence[Scored], metric: str) -> Reliability:
     """The curve over bins of equal width, and curve and figures over bins of equal mass."""
     points = [point for case in scored for point in points_of(case, metric)]
     width = calibration(*_columns(points))
     mass = calibration(*_columns(points), equal="mass")
-    figures = pooled_calibration(scored, metric, context, equal="mass")
+    figures = pooled_calibration(scored, metric, equal="mass")
     by_case, failed = [points_of(case, metric) for case in scored], [case.failed for case in scored]
     by_chance = chance_levels(by_case, failed=failed, equal="mass")
     return {

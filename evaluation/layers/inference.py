@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from evaluation.layers import checks
@@ -28,7 +28,6 @@ from evaluation.metrics.items import Counts, CountsDetail, pooled
 from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
-from labeling.agreement.matching.matching import texts_to_prime
 from labeling.domain.msgids import msgid
 from labeling.gold.rules.content import GoldContent
 
@@ -68,27 +67,21 @@ class Inference(GoldLayer):
         for path, label in checks.labels(output, self.key):
             check_inferred(label, path)
 
-    def texts(self, example: Example) -> Iterable[str]:
-        return texts_to_prime([*example.gold, *self.predicted(example.output)])
-
     def score(self, example: Example, context: Context) -> dict[str, Value]:
         return score_inference(
             example.gold,
             self.predicted(example.output),
             ratings=example.ratings,
-            ruler=context.ruler,
-            synonyms=context.synonyms,
             threshold=context.threshold,
+            **context.matching,
         )
 
     def pooled(self, scored: Sequence[Scored], context: Context) -> dict[str, Summary]:
-        return pooled_calibration(scored, RELEVANCE, context)
+        return pooled_calibration(scored, RELEVANCE)
 
     def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         explained = [_detail(case) for case in scored if not case.failed]
-        counts = pooled(
-            Counts(detail["matches"], detail["gold"], detail["predicted"]) for detail in explained
-        )
+        counts = pooled(map(Counts.read, explained))
         lost = sum(len(case.example.gold) for case in scored if case.failed)
         groups = standard(
             self, scored, title="Relevance", metric=RELEVANCE, labels=self._by_type(scored)
@@ -99,7 +92,7 @@ class Inference(GoldLayer):
             "micro": {**counts.detail, "gold": counts.gold + lost},
             "breakdowns": groups,
         }
-        return {RELEVANCE: relevance, "ece": reliability(scored, RELEVANCE, context)}
+        return {RELEVANCE: relevance, "ece": reliability(scored, RELEVANCE)}
 
     def _by_type(self, scored: Sequence[Scored]) -> Breakdown:
         """What the predictions of each type are worth."""

@@ -330,14 +330,9 @@ def _check_trace(trace: Any) -> None:
     if trace.get("shown") is not None:
         checks.integers(trace["shown"], "trace.shown")
     for name in CHECKPOINTS:
-        _check_checkpoint(trace.get(name), f"trace.{name}")
-
-
-def _check_checkpoint(checkpoint: Any, path: str) -> None:
-    if checkpoint is None:
-        return
-    checks.mapping(checkpoint, path)
-    checks.integers(checkpoint.get("ids"), f"{path}.ids")
+        if (checkpoint := trace.get(name)) is not None:
+            checks.mapping(checkpoint, f"trace.{name}")
+            checks.integers(checkpoint.get("ids"), f"trace.{name}.ids")
 
 
 def _category(example: Example) -> str:

@@ -17,7 +17,7 @@ from evaluation.layers.base import (
     given_requirements,
 )
 from evaluation.layers.breakdown import Breakdown, recall_by, standard
-from evaluation.metrics.items import AlignedDetail, Counts, CountsDetail, lost, pooled
+from evaluation.metrics.items import Counts, CountsDetail, lost, pooled
 from evaluation.metrics.registry import Value
 from evaluation.metrics.validation import score_validation
 from labeling.domain.msgids import msgid
@@ -73,10 +73,6 @@ class Validation(GoldLayer):
         return {"issue_f1": f1}
 
 
-def counts_in(detail: AlignedDetail) -> Counts:
-    return Counts(detail["matches"], detail["gold"], detail["predicted"])
-
-
 def check_issue(label: Any, path: str) -> None:
     checks.mapping(label, path)
     for field in TEXT_FIELDS:
@@ -100,7 +96,7 @@ def _check_span(span: Any, path: str) -> None:
 def _micro(scored: Sequence[Scored]) -> MicroCounts:
     """Over all cases together."""
     counts = pooled(
-        lost(len(case.example.gold)) if case.failed else counts_in(case.values["issue_f1"].detail)
+        lost(len(case.example.gold)) if case.failed else Counts.read(case.values["issue_f1"].detail)
         for case in scored
     )
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,21 @@ from labeling.management.base import AssayCommand
 from labeling.management.looks import state
 from labeling.models import Look
 from labeling.words import in_english
+from pipelines.chat.endpoint import DEFAULT
 
 REFUSED = 2
 
 
 class RunCommand(AssayCommand):
     refused = REFUSED
+
+    def execute(self, *args: Any, **options: Any) -> Any:
+        """A file that cannot be read or written is the caller's to mend, too."""
+        try:
+            return super().execute(*args, **options)
+        except OSError as error:
+            said = f"{error.filename}: {error.strerror}." if error.filename else str(error)
+            raise self.problem(said) from error
 
     def run_numbered(self, number: int) -> Run:
         runs = Run.objects.with_progress()
@@ -69,9 +78,23 @@ def problem(text: str) -> CommandError:
     return CommandError(text, returncode=REFUSED)
 
 
-def add_budget(parser: Any, what: str = "language models may") -> None:
+def add_model(parser: Any) -> None:
+    parser.add_argument(
+        "--model",
+        default=DEFAULT,
+        metavar="NAME",
+        help="which of the declared language models is asked (default: that of LLM_MODEL)",
+    )
+    add_budget(parser, "language models may")
+
+
+def add_budget(parser: Any, what: str) -> None:
     parser.add_argument("--budget", type=float, metavar="MONEY", help=f"what {what} cost")
     parser.add_argument("--budget-tokens", type=int, metavar="N", help=f"tokens that {what} use")
+
+
+def budget_in(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"budget_cost": options["budget"], "budget_tokens": options["budget_tokens"]}
 
 
 def read_settings(path: Path | None) -> dict[str, Any]:
@@ -80,8 +103,6 @@ def read_settings(path: Path | None) -> dict[str, Any]:
         return {}
     try:
         settings = config_files.read_settings(path)
-    except OSError as error:
-        raise problem(f"{path}: {error.strerror}.") from error
     except config_files.ConfigRefused as error:
         raise problem(in_english(error.fact)) from error
     if settings is not None and not isinstance(settings, dict):
@@ -118,8 +139,6 @@ def read_prompts(arguments: Iterable[str]) -> dict[str, str]:
             raise problem(f"“{argument}” is not KIND=FILE.")
         try:
             texts[kind] = Path(name).read_text(encoding="utf-8")
-        except OSError as error:
-            raise problem(f"{name}: {error.strerror}.") from error
         except UnicodeDecodeError as error:
             raise problem(f"{name} is not UTF-8 text.") from error
     return texts

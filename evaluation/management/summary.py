@@ -12,7 +12,7 @@ from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
 from evaluation.services import looks
 from evaluation.services.language_models import bills, budgets
-from evaluation.services.launch.batches import Launched
+from evaluation.services.launch.batches import Asked
 from evaluation.services.run import results
 from evaluation.templatetags.present import COLUMNS, Group, against, arrow, figure_table
 from labeling.words import in_english
@@ -77,7 +77,7 @@ def usage_line(run: Run) -> str:
     return f"Model {run.spec.model_label}: {usage}."
 
 
-def batch_table(launched: Iterable[Launched]) -> Table:
+def batch_table(launched: Iterable[tuple[Asked, Run]]) -> Table:
     """Every run of a configuration file with the metrics that it wants to see."""
     table = Table(title="Summary")
     table.add_column("run", overflow="fold")
@@ -85,10 +85,10 @@ def batch_table(launched: Iterable[Launched]) -> Table:
     for name in BATCH:
         table.add_column(str(COLUMNS[name].title), justify="right")
     table.add_column("threshold", justify="right")
-    for each in launched:
+    for each, run in launched:
         table.add_section()
-        rows = {row.metric: row for row in results.aggregates_of(each.run)}
-        limits = each.run.spec.thresholds
+        rows = {row.metric: row for row in results.aggregates_of(run)}
+        limits = run.spec.thresholds
         for name in dict.fromkeys([*each.shown, *limits]):
             if name in rows:
                 cells = [COLUMNS[column].cell(rows[name]).text for column in BATCH]
@@ -96,6 +96,6 @@ def batch_table(launched: Iterable[Launched]) -> Table:
                 if (limit := limits.get(name)) is not None:
                     sign = "≥" if METRICS[name].direction == "higher" else "≤"
                     cells[0], asked = against(rows[name].mean, limit), f"{sign} {limit:g}"
-                named = f"{each.run.pk}: {each.agent} on {each.dataset}"
+                named = f"{run.pk}: {each.agent} on {each.dataset}"
                 table.add_row(named, _named(rows[name]), *cells, asked)
     return table

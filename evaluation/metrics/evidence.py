@@ -147,7 +147,10 @@ def fuzzy_chance(wanted: Collection[int], budget: int, size: int) -> float:
     0.7
     """
     none = missed(size, min(budget, size))
-    windows = [_window(expected, size) for expected in wanted]
+    windows = [
+        min(size, expected + FUZZY_DISTANCE) - max(1, expected - FUZZY_DISTANCE) + 1
+        for expected in wanted
+    ]
     return 1 - fsum(none[windows]) / len(windows)
 
 
@@ -267,10 +270,6 @@ def _corrected(fuzzy: float, chance: float) -> Value:
     if corrected is None:
         return Value(None, CHANCE_REACHES_ALL)
     return Value(corrected, share=Share(fuzzy - chance, 1 - chance))
-
-
-def _window(local_id: int, size: int) -> int:
-    return min(size, local_id + FUZZY_DISTANCE) - max(1, local_id - FUZZY_DISTANCE) + 1
 
 
 def _span(ids: Sequence[int], corpus: Corpus) -> tuple[float, float] | None:

@@ -5,6 +5,8 @@ templates/docs/metrics.md, "Extraction". The matcher is the one that annotators
 are compared with, so their agreement is the ceiling of these figures.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from math import fsum
 from typing import NamedTuple, TypedDict
@@ -82,6 +84,10 @@ class Counts(NamedTuple):
     matches: int
     gold: int
     predicted: int
+
+    @classmethod
+    def read(cls, detail: CountsDetail) -> Counts:
+        return cls(detail["matches"], detail["gold"], detail["predicted"])
 
     @property
     def recall(self) -> float:

@@ -1,10 +1,9 @@
 """How far a judge agrees with people who rated the same answers, and its mean corrected by them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import permutations
 from math import inf
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,9 +75,6 @@ class JudgeAgreement:
     mae_high: float | None = None
     undefined: Fact | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class PeopleAgreement:
@@ -92,9 +88,6 @@ class PeopleAgreement:
     kappa_low: float | None = None
     kappa_high: float | None = None
     mae: float | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +104,6 @@ class Corrected:
     n: int
     rated: int
     conversations: int
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def judge_agreement(pairs: Mapping[str, Pairs], *, level: float = LEVEL) -> JudgeAgreement:

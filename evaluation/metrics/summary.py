@@ -8,8 +8,7 @@ another work on the same :class:`Share` of each case, so there is one figure und
 import math
 import statistics
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +38,6 @@ class Summary:
     n_undefined: int
     n_failed: int
     conversations: int
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 FIGURES = tuple(field.name for field in fields(Summary))

@@ -59,14 +59,15 @@ def score_validation(
     """
     matches = match_labels("validation", gold, predicted, Rules(ruler))
     counts = Counts(len(matches), len(gold), len(predicted))
-    detail = counts.detail
+    detail, (ours, theirs) = counts.detail, map(pii_strings, (gold, predicted))
+    overlap = PiiOverlap(len(ours & theirs), len(theirs - ours), len(ours - theirs))
     aligned: AlignedDetail = {**detail, "alignment": _rows(counts, matches)}
     return {
         "issue_recall": Value(counts.recall, detail=detail),
         "issue_precision": Value(counts.precision, detail=detail),
         "issue_f1": Value(counts.f1, detail=aligned),
         "severity_accuracy": _severity([(gold[i], predicted[j]) for i, j, _ in matches]),
-        **_pii(compare_pii(pii_strings(gold), pii_strings(predicted))),
+        **_pii(overlap),
     }
 
 
@@ -84,10 +85,6 @@ def pii_strings(issues: Iterable[Record]) -> set[str]:
         if issue.get("issue_type") == PII
     ]
     return {text for quote in quoted if (text := unicodedata.normalize("NFC", quote).strip())}
-
-
-def compare_pii(gold: set[str], predicted: set[str]) -> PiiOverlap:
-    return PiiOverlap(len(gold & predicted), len(predicted - gold), len(gold - predicted))
 
 
 def _severity(pairs: Sequence[tuple[Record, Record]]) -> Value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypedDict
 
@@ -155,14 +155,22 @@ def measure(
     >>> round(seen["skill"]["mean"], 3), seen["empty_gold"]["n_empty"]
     (0.5, 1)
     """
+    side = _Side(metric, cases, run, people)
     beside: Yardsticks = {}
     if metric.scope == "case":
-        beside["empty_gold"] = _empty_gold(metric, cases, run)
-    known = {name: _figure_of(metric, floor.shares, cases) for name, floor in floors.items()}
+        beside["empty_gold"] = side.empty_gold()
+    known = {name: side.figure_of(floor.shares) for name, floor in floors.items()}
     beside["floors"] = {name: row for name, row in known.items() if row is not None}
-    _next_to_people(beside, metric, cases, run, people, is_tested=is_tested)
-    name = _highest_floor(metric, cases, run, floors, people) or reference
-    _skill(beside, metric, cases, run, floors.get(name or ""), people, name)
+    next_to = side.next_to_people(is_tested=is_tested)
+    if isinstance(next_to, Fact):
+        return without_people(beside, next_to)
+    beside["people"] = next_to
+    name = side.highest_floor(floors) or reference or ""
+    reached = side.skill(name, floors.get(name))
+    if isinstance(reached, Fact):
+        beside["no_skill"] = reached.as_json()
+    else:
+        beside["skill"] = reached
     return beside
 
 
@@ -171,107 +179,108 @@ def without_people(beside: Yardsticks, why: Fact) -> Yardsticks:
     return {**beside, "no_people": why.as_json(), "no_skill": why.as_json()}
 
 
-def _empty_gold(metric: Metric, cases: Cases, run: Measured) -> EmptyGold:
-    defined = [share is not None for share in run.shares]
-    n_empty = sum(has and empty for has, empty in zip(defined, cases.is_empty, strict=True))
-    others = [
-        None if empty else share for share, empty in zip(run.shares, cases.is_empty, strict=True)
-    ]
-    return {
-        "n_empty": n_empty,
-        "share": n_empty / max(1, sum(defined)),
-        "without": _figure_of(metric, others, cases) if n_empty else None,
-    }
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A run and people by one metric, case by case. What cannot be said is a reason."""
 
+    metric: Metric
+    cases: Cases
+    run: Measured
+    people: Sequence[ByPerson]
 
-def _next_to_people(
-    beside: Yardsticks,
-    metric: Metric,
-    cases: Cases,
-    run: Measured,
-    people: Sequence[ByPerson],
-    *,
-    is_tested: bool,
-) -> None:
-    own, theirs = _on_shared(run.by_person, people)
-    own_figure = _figure_of(metric, own, cases)
-    people_figure = _figure_of(metric, theirs, cases)
-    if own_figure is None or people_figure is None:
-        beside["no_people"] = (NO_SHARED_CASE if any(people) else NO_PEOPLE).as_json()
-        return
-    estimate = difference(
-        _by_conversation(theirs, cases), _by_conversation(own, cases), span=_span(metric)
-    )
-    if estimate is None:  # nothing to divide by, in either
-        beside["no_people"] = NO_SHARED_CASE.as_json()
-        return
-    gain = estimate.value if metric.direction == "higher" else -estimate.value
-    beside["people"] = {
-        "run": own_figure,
-        "people": people_figure,
-        "difference": _difference(estimate.within(metric.upper - metric.lower)),
-        "above": is_tested and gain > 0 and excludes_zero(estimate),
-        "by_person": _by_person(metric, run.by_person, people),
-    }
+    def figure_of(self, shares: Sequence[Share | None]) -> StoredFigure | None:
+        counted = [share for share in shares if share is not None]
+        mean = figure(self.metric, counted)
+        if mean is None:
+            return None
+        ends = {"lower": self.metric.lower, "upper": self.metric.upper}
+        estimate = ratio(self._by_conversation(shares), **ends)
+        return {
+            "mean": mean,
+            "ci_low": estimate.low if estimate else None,
+            "ci_high": estimate.high if estimate else None,
+            "n": len(counted),
+            "conversations": estimate.conversations if estimate else 0,
+        }
 
+    def empty_gold(self) -> EmptyGold:
+        rows = list(zip(self.run.shares, self.cases.is_empty, strict=True))
+        n_empty = sum(share is not None and empty for share, empty in rows)
+        others = [None if empty else share for share, empty in rows]
+        return {
+            "n_empty": n_empty,
+            "share": n_empty / max(1, sum(share is not None for share, _ in rows)),
+            "without": self.figure_of(others) if n_empty else None,
+        }
 
-def _highest_floor(
-    metric: Metric,
-    cases: Cases,
-    run: Measured,
-    floors: Mapping[str, Measured],
-    people: Sequence[ByPerson],
-) -> str | None:
-    """Of those that people are above: returning everything has the recall of nobody."""
-    sign = 1 if metric.direction == "higher" else -1
-    known: list[tuple[float, str]] = []
-    for name, floor in floors.items():
-        shared = _on_shared(floor.by_person, people, run.by_person)
-        figures = [_figure_of(metric, shares, cases) for shares in shared[:2]]
-        at_floor, at_people = (sign * row["mean"] if row else None for row in figures)
-        if at_floor is not None and at_people is not None and at_floor < at_people:
-            known.append((at_floor, name))
-    return max(known, key=lambda row: row[0])[1] if known else None
+    def next_to_people(self, *, is_tested: bool) -> NextToPeople | Fact:
+        own, theirs = _on_shared(self.run.by_person, self.people)
+        own_figure, people_figure = self.figure_of(own), self.figure_of(theirs)
+        if own_figure is None or people_figure is None:
+            return NO_SHARED_CASE if any(self.people) else NO_PEOPLE
+        tables = self._by_conversation(theirs), self._by_conversation(own)
+        estimate = difference(*tables, span=self._span)
+        if estimate is None:  # nothing to divide by, in either
+            return NO_SHARED_CASE
+        gain = estimate.value if self.metric.direction == "higher" else -estimate.value
+        return {
+            "run": own_figure,
+            "people": people_figure,
+            "difference": _difference(estimate.within(self.metric.upper - self.metric.lower)),
+            "above": is_tested and gain > 0 and excludes_zero(estimate),
+            "by_person": list(self._by_person()),
+        }
 
+    def highest_floor(self, floors: Mapping[str, Measured]) -> str | None:
+        """Of those that people are above: returning everything has the recall of nobody."""
+        sign = 1 if self.metric.direction == "higher" else -1
+        known: list[tuple[float, str]] = []
+        for name, floor in floors.items():
+            shared = _on_shared(floor.by_person, self.people, self.run.by_person)
+            figures = map(self.figure_of, shared[:2])
+            at_floor, at_people = (sign * row["mean"] if row else None for row in figures)
+            if at_floor is not None and at_people is not None and at_floor < at_people:
+                known.append((at_floor, name))
+        return max(known, key=lambda row: row[0])[1] if known else None
 
-def _skill(
-    beside: Yardsticks,
-    metric: Metric,
-    cases: Cases,
-    run: Measured,
-    floor: Measured | None,
-    people: Sequence[ByPerson],
-    reference: str | None,
-) -> None:
-    if "no_people" in beside:
-        beside["no_skill"] = beside["no_people"]
-        return
-    if floor is None or reference is None or not any(floor.by_person):
-        beside["no_skill"] = NO_FLOOR.as_json()
-        return
-    at_run, at_floor, at_ceiling = _on_shared(run.by_person, floor.by_person, people)
-    tables = [_by_conversation(shares, cases) for shares in (at_run, at_floor, at_ceiling)]
-    figures = [_figure_of(metric, shares, cases) for shares in (at_run, at_floor, at_ceiling)]
-    if any(row is None for row in figures) or min(table[:, 1].sum() for table in tables) <= 0:
-        beside["no_skill"] = NO_SHARED_CASE.as_json()
-        return
-    estimate = skill(*tables, span=_span(metric))
-    if estimate is None or estimate.low is None or estimate.high is None:
-        lonely = len(tables[0]) < 2
-        beside["no_skill"] = (ONE_CONVERSATION if lonely else FLOOR_IS_CEILING).as_json()
-        return
-    means = [row["mean"] for row in figures if row is not None]
-    beside["skill"] = {
-        "floor": reference,
-        "mean": estimate.value,
-        "ci_low": estimate.low,
-        "ci_high": estimate.high,
-        "n": sum(share is not None for share in at_run),
-        "conversations": estimate.conversations,
-        "at_run": means[0],
-        "at_floor": means[1],
-        "at_ceiling": means[2],
-    }
+    def skill(self, name: str, floor: Measured | None) -> Skill | Fact:
+        if floor is None or not any(floor.by_person):
+            return NO_FLOOR
+        shared = _on_shared(self.run.by_person, floor.by_person, self.people)
+        tables = [self._by_conversation(shares) for shares in shared]
+        means = [row["mean"] for row in map(self.figure_of, shared) if row is not None]
+        if len(means) < len(shared) or min(table[:, 1].sum() for table in tables) <= 0:
+            return NO_SHARED_CASE
+        estimate = skill(*tables, span=self._span)
+        if estimate is None or estimate.low is None or estimate.high is None:
+            return ONE_CONVERSATION if len(tables[0]) < 2 else FLOOR_IS_CEILING
+        return {
+            "floor": name,
+            "mean": estimate.value,
+            "ci_low": estimate.low,
+            "ci_high": estimate.high,
+            "n": sum(share is not None for share in shared[0]),
+            "conversations": estimate.conversations,
+            "at_run": means[0],
+            "at_floor": means[1],
+            "at_ceiling": means[2],
+        }
+
+    def _by_conversation(self, shares: Sequence[Share | None]) -> NDArray[np.float64]:
+        return by_cluster(shares, self.cases.clusters)
+
+    @property
+    def _span(self) -> float:
+        span = self.metric.upper - self.metric.lower
+        return span if math.isfinite(span) else 1.0
+
+    def _by_person(self) -> Iterator[PersonRow]:
+        rows = list(zip(self.run.by_person, self.people, strict=True))
+        for person in sorted({name for row in self.people for name in row}):
+            pairs = [(a[person], b[person]) for a, b in rows if person in a and person in b]
+            own, theirs = (figure(self.metric, [pair[at] for pair in pairs]) for at in (0, 1))
+            if own is not None and theirs is not None:
+                yield {"person": person, "people": theirs, "run": own, "n": len(pairs)}
 
 
 def _on_shared(*systems: Sequence[ByPerson]) -> list[list[Share | None]]:
@@ -289,40 +298,6 @@ def _mean(shares: Sequence[Share]) -> Share:
     return Share(math.fsum(tops) / len(shares), math.fsum(bottoms) / len(shares))
 
 
-def _by_person(
-    metric: Metric, run: Sequence[ByPerson], people: Sequence[ByPerson]
-) -> list[PersonRow]:
-    rows: list[PersonRow] = []
-    for person in sorted({name for row in people for name in row}):
-        pairs = [
-            (own[person], theirs[person])
-            for own, theirs in zip(run, people, strict=True)
-            if person in own and person in theirs
-        ]
-        own_figure = figure(metric, [own for own, _ in pairs])
-        their_figure = figure(metric, [theirs for _, theirs in pairs])
-        if own_figure is not None and their_figure is not None:
-            rows.append(
-                {"person": person, "people": their_figure, "run": own_figure, "n": len(pairs)}
-            )
-    return rows
-
-
-def _figure_of(metric: Metric, shares: Sequence[Share | None], cases: Cases) -> StoredFigure | None:
-    counted = [share for share in shares if share is not None]
-    mean = figure(metric, counted)
-    if mean is None:
-        return None
-    estimate = ratio(_by_conversation(shares, cases), lower=metric.lower, upper=metric.upper)
-    return {
-        "mean": mean,
-        "ci_low": estimate.low if estimate else None,
-        "ci_high": estimate.high if estimate else None,
-        "n": len(counted),
-        "conversations": estimate.conversations if estimate else 0,
-    }
-
-
 def _difference(estimate: Estimate) -> StoredDifference:
     return {
         "mean": estimate.value,
@@ -330,12 +305,3 @@ def _difference(estimate: Estimate) -> StoredDifference:
         "ci_high": estimate.high,
         "p_value": estimate.p_value,
     }
-
-
-def _by_conversation(shares: Sequence[Share | None], cases: Cases) -> NDArray[np.float64]:
-    return by_cluster(shares, cases.clusters)
-
-
-def _span(metric: Metric) -> float:
-    span = metric.upper - metric.lower
-    return span if math.isfinite(span) else 1.0

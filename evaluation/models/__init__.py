@@ -11,8 +11,7 @@ from evaluation.models.gates import (
     GateThresholds,
     PrimaryMetric,
 )
-from evaluation.models.memory_builds import BuiltLayer
-from evaluation.models.notes import RunNote
+from evaluation.models.kept import BuiltLayer, CachedReply
 from evaluation.models.ratings import (
     RatedPlace,
     Rating,
@@ -20,48 +19,19 @@ from evaluation.models.ratings import (
     RatingPanel,
     RatingSample,
 )
-from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
-from evaluation.models.runs import EVERY, OPEN, CaseRun, Run, of_split, selected
-from evaluation.models.slots import Slot
+from evaluation.models.runs import (
+    EVERY,
+    OPEN,
+    CaseRun,
+    Run,
+    RunNote,
+    RunSpending,
+    Slot,
+    of_split,
+    selected,
+)
 from evaluation.models.spec import RunSpec
-from evaluation.models.spending import RunSpending
 from evaluation.models.talks import RunConversation
 from evaluation.models.work import Work, WorkQuerySet
 from evaluation.models.yardsticks import Yardstick, YardstickCase
-
-__all__ = [
-    "EVERY",
-    "OPEN",
-    "Aggregate",
-    "Answer",
-    "BuiltLayer",
-    "CachedReply",
-    "CaseRun",
-    "ChosenBaseline",
-    "GateResult",
-    "GateThresholds",
-    "JudgeCertificate",
-    "Judgement",
-    "Judging",
-    "Kind",
-    "PrimaryMetric",
-    "RatedPlace",
-    "Rating",
-    "RatingKind",
-    "RatingPanel",
-    "RatingSample",
-    "Run",
-    "RunConversation",
-    "RunNote",
-    "RunSpec",
-    "RunSpending",
-    "Score",
-    "Slot",
-    "Work",
-    "WorkQuerySet",
-    "Yardstick",
-    "YardstickCase",
-    "of_split",
-    "selected",
-]

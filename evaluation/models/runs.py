@@ -14,7 +14,15 @@ from evaluation.models.work import Work, WorkQuerySet
 from labeling.core.models.fields import FactField
 from labeling.core.models.projects import limit_of
 from labeling.domain.facts import StoredFact
-from labeling.models import Conversation, GoldItem, GoldRelease, Look, Membership, Project
+from labeling.models import (
+    Conversation,
+    GoldItem,
+    GoldRelease,
+    Look,
+    Membership,
+    Project,
+    WorkerPulse,
+)
 
 OPEN = "open"
 """In place of a split: every item that is not a test item."""
@@ -392,3 +400,53 @@ class CaseRun(Work):
         """The name in files and on pages; needs ``item`` or ``talk``."""
         name = self.talk.external_id if self.talk else self.item.item_id
         return f"{name}:{self.part_id}" if self.part else name
+
+
+class RunNote(models.Model):
+    """What people write down about a run; earlier texts are in the log of events."""
+
+    run = models.OneToOneField(Run, models.CASCADE, related_name="note")
+    text = models.TextField()
+
+    def __str__(self) -> str:
+        return f"note of run {self.run_id}"
+
+
+class RunSpending(models.Model):
+    """What language models were asked for a run, and what it cost: the sum over its calls.
+
+    It changes in the transaction that stores the usage of a piece of work, so it is never behind. A
+    run without a row has asked nothing.
+    """
+
+    run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="spending")
+    usage = models.JSONField(default=dict, help_text="By the names of Spent, in full")
+
+    class Meta:
+        verbose_name = verbose_name_plural = "spending"
+
+    def __str__(self) -> str:
+        return f"spending of run {self.run_id}"
+
+
+class Slot(models.Model):
+    """A thread of a worker that is at work on a run: one of as many as the run's concurrency.
+
+    What the thread leases has the same ``owner``. So everything that a worker held is known when
+    its pulse stops, and others take it over without waiting for the end of leases.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="slots")
+    number = models.PositiveSmallIntegerField(help_text="From 1; above the concurrency: leaves")
+    owner = models.UUIDField(unique=True)
+    worker = models.ForeignKey(WorkerPulse, models.CASCADE, related_name="+")
+    taken_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["run", "number"]
+        constraints = [
+            models.UniqueConstraint(name="slot_once", fields=["run", "number"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"slot {self.number} of run {self.run_id}"

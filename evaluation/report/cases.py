@@ -11,8 +11,7 @@ from evaluation.layers import Example, GoldLayer, gold_layer
 from evaluation.layers.memory import Memory
 from evaluation.metrics.registry import Metric
 from evaluation.models import CaseRun, Run, Score
-from evaluation.views.compared_case import Unit, units_of
-from evaluation.views.evidence import ShownMessage, excerpt
+from evaluation.views.compared_case import ShownMessage, Unit, excerpt, units_of
 from labeling.models import Conversation
 
 MOST_CASES = 50

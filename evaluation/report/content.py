@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from django.db.models import Count, QuerySet
-from django.utils import timezone
+from django.db.models import Count
 
 from evaluation.layers import GoldLayer, gold_layer
 from evaluation.layers.breakdown import Breakdown, tables_in
@@ -19,6 +18,7 @@ from evaluation.report.cases import MOST_CASES, WorstCases, worst_cases
 from evaluation.services import looks
 from evaluation.services.judging import certificates
 from evaluation.services.run import (
+    comparisons,
     exposures,
     gates,
     planning,
@@ -26,24 +26,24 @@ from evaluation.services.run import (
     repetitions,
     results,
 )
+from evaluation.services.run.baselines import baseline_of
 from evaluation.services.run.comparisons import Compared, candidates, compare_runs
-from evaluation.services.run.planning import Plan
 from evaluation.services.run.primary_metrics import Primary
 from evaluation.services.run.repetitions import Repetitions
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
+from labeling.gold import looks as gold_looks
 from labeling.gold.rules.lint import TITLES
-from labeling.models import Conversation
+from labeling.models import Conversation, Look
+from labeling.work import blindness
 
 CASES = 5
 """Worst cases of a report that does not say how many."""
 
 
-class ReportRefused(RuleError):
+class ReportRefused(RuleError, code="report_refused"):
     """The run has no figures yet, or the report is asked for in a way that makes no sense."""
-
-    code = "report_refused"
 
 
 class Undefined(NamedTuple):
@@ -54,101 +54,142 @@ class Undefined(NamedTuple):
     n: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
+    """A run as the reader may see it; what no form shows is never looked up.
+
+    ``user`` is None at the command line, where test items were asked for by ``--reason``. Needs
+    ``with_progress()`` of the run.
+    """
+
     run: Run
-    layer: GoldLayer
-    primary: Primary
-    rows: list[Aggregate]
-    compared: Compared | None
-    """With the baseline; None: there is none, or ``no_verdict`` says why."""
-    no_verdict: Fact
-    limits: list[Fact]
-    """What the figures do not say."""
-    planned: Plan | None
-    """What the gold can show; where two runs are compared, the comparison says it itself."""
-    undefined: list[Undefined]
-    slices: list[Breakdown]
-    repetitions: Repetitions | None
-    """What k tries of a case reach, where each was tried more than once."""
-    worst: WorstCases
-    gate: GateResult | None
-    n_cases: int
-    written_at: datetime
+    user: Any = None
+    named: Run | None = None
+    """The baseline that was asked for."""
+    most_cases: int = CASES
+    repetition: int = 1
+    """Of the predictions: a file of them has each case once."""
+
+    def check(self) -> None:
+        run = self.run
+        if run.scored_at is None:
+            why = Fact("report.run_unfinished", pk=run.pk)
+            if run.failure:
+                why = Fact("report.run_failed", pk=run.pk, failure=run.failure)
+            raise ReportRefused(why, details={"run": run.pk})
+        if not 0 <= self.most_cases <= MOST_CASES:
+            raise ReportRefused(
+                msgid("A report shows at least 0 and at most {most} cases."), most=MOST_CASES
+            )
+
+    def refuse_blind(self) -> None:
+        """For files that say where gold is, and what others would label."""
+        if self.user is not None:
+            shown = Conversation.objects.filter(gold_items__case_runs__run=self.run)
+            blindness.refuse(self.user, shown)
+
+    @property
+    def layer(self) -> GoldLayer:
+        return gold_layer(self.run.spec.layer)
+
+    @cached_property
+    def primary(self) -> Primary:
+        return primary_metrics.primary_of(self.run.release.project, self.layer.name)
+
+    @cached_property
+    def rows(self) -> list[Aggregate]:
+        return results.aggregates_of(self.run)
 
     @property
     def headline(self) -> Aggregate | None:
         """The figure of the primary metric."""
         return next((row for row in self.rows if row.metric == self.primary.metric.id), None)
 
+    @cached_property
+    def against(self) -> Run | Fact:
+        """The run that was named, else the one by rule; or why there is no verdict."""
+        if self.named is not None:
+            why = comparisons.why_not(self.named, self.run)
+            if why:
+                raise ReportRefused(why, details={"run": self.named.pk})
+            if self.user is not None:
+                looks.require_comparison(self.user, [self.named, self.run])
+            return self.named
+        other = baseline_of(self.run)
+        if other is None or comparisons.why_not(other.run, self.run):
+            return Fact("report.no_baseline")
+        tested = [release.pk for release in looks.tested([other.run, self.run])]
+        sealed = gold_looks.sealed(self.user, Look.Purpose.COMPARE, tested)
+        if tested and sealed.exists():
+            return Fact("report.comparison_sealed", baseline=other.run.pk)
+        return other.run
 
-def collect(
-    run: Run,
-    *,
-    baseline: Run | None,
-    no_verdict: Fact,
-    blind: QuerySet[Conversation],
-    n_cases: int = CASES,
-) -> Report:
-    """Everything that a report of the run says. Needs ``with_progress()``.
+    @cached_property
+    def compared(self) -> Compared | None:
+        return None if isinstance(self.against, Fact) else compare_runs(self.against, self.run)
 
-    ``blind`` are the conversations whose gold the reader must not see now: no case of theirs is
-    shown.
-    """
-    if run.scored_at is None:
-        raise ReportRefused(why_without_figures(run), details={"run": run.pk})
-    if not 0 <= n_cases <= MOST_CASES:
-        raise ReportRefused(
-            msgid("A report shows at least 0 and at most {most} cases."), most=MOST_CASES
-        )
-    layer = gold_layer(run.spec.layer)
-    primary = primary_metrics.primary_of(run.release.project, layer.name)
-    rows = results.aggregates_of(run)
-    compared = compare_runs(baseline, run) if baseline else None
-    shows = compared is not None and compared.primary.comparison.detectable is not None
-    return Report(
-        run=run,
-        layer=layer,
-        primary=primary,
-        rows=rows,
-        compared=compared,
-        no_verdict=no_verdict,
-        limits=[*_detectable(compared), *_limits(run, primary, rows)],
-        planned=None if shows else planning.plan(run.release, split=run.split, size=run.spec.size),
-        undefined=_undefined(run, layer, primary),
-        slices=[table for row in rows for table in tables_in(row.detail)],
-        repetitions=repetitions.of_run(run, primary.metric) if run.repetitions > 1 else None,
-        worst=worst_cases(run, primary.metric, n_cases, blind=blind),
-        gate=gates.last_of(run),
-        n_cases=run.n_cases,  # type: ignore[attr-defined]
-        written_at=timezone.now(),
-    )
+    @cached_property
+    def planned(self) -> list[str]:
+        """What the gold can show; where two runs are compared, the comparison says it itself."""
+        if self.compared and self.compared.primary.comparison.detectable is not None:
+            return []
+        return planning.said(self.run.release, split=self.run.split, size=self.run.spec.size)
 
+    @cached_property
+    def limits(self) -> list[Fact]:
+        """What the figures do not say."""
+        return [*_detectable(self.compared), *_limits(self)]
 
-def why_without_figures(run: Run) -> Fact:
-    if run.failure:
-        return Fact("report.run_failed", pk=run.pk, failure=run.failure)
-    return Fact("report.run_unfinished", pk=run.pk)
+    @cached_property
+    def undefined(self) -> list[Undefined]:
+        """Of the main metrics, the most frequent reason first."""
+        main = dict.fromkeys([self.primary.metric.id, *self.layer.headline])
+        versions = {name: METRICS[name].version for name in main}
+        rows = Score.objects.filter(case__run=self.run, value=None, metric__in=versions).order_by()
+        counted = rows.values_list("metric", "metric_version", "reason").annotate(n=Count("pk"))
+        known = [
+            Undefined(METRICS[metric], reason, n)
+            for metric, version, reason, n in counted
+            if versions[metric] == version
+        ]
+        order = list(versions)
+        return sorted(known, key=lambda row: (order.index(row.metric.id), -row.n, str(row.reason)))
+
+    @property
+    def slices(self) -> list[Breakdown]:
+        return [table for row in self.rows for table in tables_in(row.detail)]
+
+    @cached_property
+    def repetitions(self) -> Repetitions | None:
+        """What k tries of a case reach, where each was tried more than once."""
+        is_repeated = self.run.repetitions > 1
+        return repetitions.of_run(self.run, self.primary.metric) if is_repeated else None
+
+    @cached_property
+    def worst(self) -> WorstCases:
+        """None of a conversation whose gold the reader must not see now."""
+        none = Conversation.objects.none()
+        blind = none if self.user is None else blindness.again(self.user)
+        return worst_cases(self.run, self.primary.metric, self.most_cases, blind=blind)
+
+    @cached_property
+    def gate(self) -> GateResult | None:
+        return gates.last_of(self.run)
 
 
 def _detectable(compared: Compared | None) -> Iterator[Fact]:
     if compared is None:
         return
-    result = compared.primary.comparison
+    result, metric = compared.primary.comparison, _title(compared.primary.metric)
     if result.detectable is not None:
         n, least = result.conversations, result.detectable
-        yield Fact(
-            "report.detectable",
-            conversations=n,
-            value=least,
-            metric=_title(compared.primary.metric),
-        )
+        yield Fact("report.detectable", conversations=n, value=least, metric=metric)
 
 
-def _limits(run: Run, primary: Primary, rows: list[Aggregate]) -> Iterator[Fact]:
-    headline = next((row for row in rows if row.metric == primary.metric.id), None)
-    if headline is not None:
-        yield from _coverage(headline)
+def _limits(report: Report) -> Iterator[Fact]:
+    run, primary, rows = report.run, report.primary, report.rows
+    if report.headline is not None:
+        yield from _coverage(report.headline)
     if look := looks.test_look(run):
         seen = {"number": look["number"], "looks": look["looks"], "items": look["n_items"]}
         yield Fact("report.looks", **seen)
@@ -216,18 +257,3 @@ def _judges(run: Run, rows: list[Aggregate]) -> Iterator[Fact]:
 
 def _title(metric: Metric) -> Fact:
     return Fact(f"metric_title.{metric.id}")
-
-
-def _undefined(run: Run, layer: GoldLayer, primary: Primary) -> list[Undefined]:
-    """Of the main metrics, the most frequent reason first."""
-    metrics = [METRICS[name] for name in {primary.metric.id: 0, **dict.fromkeys(layer.headline)}]
-    versions = {metric.id: metric.version for metric in metrics}
-    rows = Score.objects.filter(case__run=run, value=None, metric__in=versions).order_by()
-    counted = rows.values_list("metric", "metric_version", "reason").annotate(n=Count("pk"))
-    known = [
-        Undefined(METRICS[metric], reason, n)
-        for metric, version, reason, n in counted
-        if versions[metric] == version
-    ]
-    order = list(versions)
-    return sorted(known, key=lambda row: (order.index(row.metric.id), -row.n, str(row.reason)))

@@ -2,69 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from evaluation.metrics.gate import TOLERANCE
 from evaluation.metrics.registry import Metric
-from evaluation.models import CaseRun, Run
+from evaluation.report.content import Report
 from evaluation.services.run import gates, results
 from labeling.words import in_english
 
-REPLACEMENT = "\ufffd"
+FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no XML may hold, however it is escaped."""
+TAGS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
-def render(run: Run, metric: Metric) -> str:
+class Ending(NamedTuple):
+    """Of a case that did not pass."""
+
+    tag: str
+    message: str
+    type: str = ""
+
+
+def written(report: Report, address: str) -> list[str]:
+    return [render(report, report.primary.metric)]
+
+
+def render(report: Report, metric: Metric) -> str:
     """Failed: its pipeline did, or its figure is beyond the run's threshold for the metric.
 
     Without a threshold a case fails that reached the worst value. Undefined is skipped.
     """
-    limits, _drop = gates.settings_of(run)
+    run, limits = report.run, gates.settings_of(report.run)[0]
+    document = results.results_document(run)
     suites = Element("testsuites", name=f"run {run.pk}")
-    cases = SubElement(suites, "testsuite", name=_xml(f"{run.pipeline} on {run.release}"))
-    cases.set("timestamp", run.scored_at.isoformat() if run.scored_at else "")
-    properties = SubElement(cases, "properties")
-    for name, value in _properties(run, metric):
+    suite = SubElement(suites, "testsuite", name=_xml(f"{run.pipeline} on {run.release}"))
+    suite.set("timestamp", document["timestamp"])
+    properties = SubElement(suite, "properties")
+    for name, value in _properties(report, metric, document):
         SubElement(properties, "property", name=name, value=_xml(value))
-    for case in results.cases_with_scores(run):
-        cases.append(_case(case, run.pipeline, metric, limits.get(metric.id)))
-    _count(cases)
-    for name in ("tests", "failures", "errors", "skipped"):
-        suites.set(name, str(sum(int(suite.get(name, "0")) for suite in suites)))
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(suites, encoding="unicode") + "\n"
+    for case in document["cases"]:
+        again = f" #{case['repetition']}" if case["repetition"] > 1 else ""
+        named = {"name": _xml(case["case_id"] + again), "classname": _xml(run.pipeline)}
+        element = SubElement(suite, "testcase", named, time=f"{case['seconds'] or 0.0:.3f}")
+        if ending := _ending(case, metric, limits.get(metric.id)):
+            said = {name: _xml(text) for name, text in ending._asdict().items() if text}
+            tag = said.pop("tag")
+            SubElement(element, tag, said).text = said["message"]
+    counts = {name: len(suite.findall(f"testcase/{tag}")) for name, tag in TAGS.items()}
+    for name, n in {"tests": len(document["cases"]), **counts}.items():
+        suite.set(name, str(n))
+        suites.set(name, str(n))
+    suite.set("time", f"{sum(case['seconds'] or 0.0 for case in document['cases']):.3f}")
+    xml = tostring(suites, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{xml}\n'
 
 
-def _properties(run: Run, metric: Metric) -> Iterator[tuple[str, str]]:
-    spec = run.spec
-    yield "run", str(run.pk)
-    yield "gold", f"{run.release} {spec.gold.sha256}"
-    yield "pipeline_version", run.pipeline_version
-    yield "config_sha256", run.config_sha256
-    yield "seed", str(run.seed)
-    yield "metrics_version", spec.metrics_version
-    for row in results.aggregates_of(run):
-        if row.metric != metric.id:
-            continue
-        for fact in results.remarks(run, [row]):
-            yield "remark", in_english(fact)
-        if row.mean is not None:
-            yield metric.id, f"{row.mean:.6f}"
+def _properties(
+    report: Report, metric: Metric, document: Mapping[str, Any]
+) -> Iterable[tuple[str, str]]:
+    yield "run", str(report.run.pk)
+    yield "gold", f"{report.run.release} {document['gold']['sha256']}"
+    for name in ("pipeline_version", "config_sha256", "seed", "metrics_version"):
+        yield name, str(document[name])
+    rows = [row for row in report.rows if row.metric == metric.id]
+    for fact in results.remarks(report.run, rows) if rows else []:
+        yield "remark", in_english(fact)
+    yield from ((row.metric, f"{row.mean:.6f}") for row in rows if row.mean is not None)
 
 
-def _case(case: CaseRun, pipeline: str, metric: Metric, limit: float | None) -> Element:
-    name = case.case_id if case.repetition == 1 else f"{case.case_id} #{case.repetition}"
-    element = Element("testcase", name=_xml(name), classname=_xml(pipeline))
-    element.set("time", f"{case.seconds or 0.0:.3f}")
-    score = next((score for score in case.scores.all() if score.metric == metric.id), None)
-    if case.state == CaseRun.State.FAILED:
-        why = in_english(case.error) if case.error else "The pipeline failed."
-        _add(element, "error", why, kind=case.error_class or "failed")
-    elif score is None or score.value is None:
-        why = in_english(score.reason) if score and score.reason else "Undefined."
-        _add(element, "skipped", f"{metric.id} is undefined: {why}")
-    elif why := _why_failed(score.value, metric, limit):
-        _add(element, "failure", why, kind=metric.id)
-    return element
+def _ending(case: Mapping[str, Any], metric: Metric, limit: float | None) -> Ending | None:
+    value = case["metrics"].get(metric.id)
+    if case["state"] == "failed":
+        why = case["error"] or "The pipeline failed."
+        return Ending("error", why, case["error_class"] or "failed")
+    if value is None:
+        why = case["undefined"].get(metric.id) or "Undefined."
+        return Ending("skipped", f"{metric.id} is undefined: {why}")
+    why = _why_failed(value, metric, limit)
+    return Ending("failure", why, metric.id) if why else None
 
 
 def _why_failed(value: float, metric: Metric, limit: float | None) -> str:
@@ -76,30 +94,5 @@ def _why_failed(value: float, metric: Metric, limit: float | None) -> str:
     return f"{metric.id} {value:.6g} is {side} {limit:g}" if short else ""
 
 
-def _add(element: Element, tag: str, message: str, *, kind: str = "") -> None:
-    child = SubElement(element, tag, message=_xml(message))
-    if kind:
-        child.set("type", kind)
-    child.text = _xml(message)
-
-
-def _count(suite: Element) -> None:
-    cases = suite.findall("testcase")
-    suite.set("tests", str(len(cases)))
-    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        suite.set(name, str(sum(case.find(tag) is not None for case in cases)))
-    suite.set("time", f"{sum(float(case.get('time', '0')) for case in cases):.3f}")
-
-
 def _xml(text: str) -> str:
-    """Without the characters that no XML may hold, however they are escaped."""
-    return "".join(char if _is_allowed(ord(char)) else REPLACEMENT for char in text)
-
-
-def _is_allowed(code: int) -> bool:
-    return (
-        code in (0x9, 0xA, 0xD)
-        or 0x20 <= code <= 0xD7FF
-        or 0xE000 <= code <= 0xFFFD
-        or 0x10000 <= code <= 0x10FFFF
-    )
+    return FORBIDDEN.sub("\ufffd", text)

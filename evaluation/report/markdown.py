@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from django.utils.translation import override
 
@@ -12,7 +12,7 @@ from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate
 from evaluation.report.content import Report
-from evaluation.services.run import gates, planning
+from evaluation.services.run import gates
 from evaluation.services.run.compared_cases import compared_cases
 from evaluation.services.run.conclusions import badge, conclusion
 from evaluation.templatetags import present
@@ -32,9 +32,9 @@ BREAK = "\u200b"
 """Has no width: what follows no longer reads as an address, an issue number or a person's name."""
 
 
-def render(report: Report, *, address: str) -> str:
+def written(report: Report, address: str) -> list[str]:
     with override("en"):
-        return "\n".join(_lines(report, address)) + "\n"
+        return [f"{line}\n" for line in _lines(report, address)]
 
 
 def plain(text: str, most: int = LONGEST) -> str:
@@ -73,9 +73,10 @@ def _lines(report: Report, address: str) -> Iterator[str]:
 
 
 def _verdict(report: Report) -> Iterator[str]:
-    if report.compared is None:
-        yield f"**No verdict.** {_said(report.no_verdict)}"
+    if isinstance(report.against, Fact):
+        yield f"**No verdict.** {_said(report.against)}"
         return
+    assert report.compared is not None
     yield "\n".join(
         f"{MARKS.get(row.verdict, '⚪')} **{_said(badge(row))}.** "
         + " ".join(_said(fact) for fact in conclusion(row, report.compared))
@@ -95,7 +96,7 @@ def _figures(report: Report) -> Iterator[str]:
         if name in by_metric:
             row = by_metric[name]
             change = compared[name].comparison.difference if name in compared else None
-            yield _table_row([*_cells(row), present.signed(change)])
+            yield f"| {' | '.join([*_cells(row), present.signed(change)])} |"
 
 
 def _cells(row: Aggregate) -> list[str]:
@@ -110,10 +111,6 @@ def _cells(row: Aggregate) -> list[str]:
         f"{present.figure(floor['mean'])} {plain(name)}".strip(),
         present.figure(people),
     ]
-
-
-def _table_row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _regressions(report: Report) -> Iterator[str]:
@@ -144,7 +141,7 @@ def _gate(report: Report) -> Iterator[str]:
 def _limits(report: Report) -> Iterator[str]:
     yield "<details><summary>What this cannot say</summary>"
     yield ""
-    for sentence in planning.sentences(report.planned) if report.planned else []:
+    for sentence in report.planned:
         yield f"- {plain(sentence, SENTENCE)}"
     for limit in report.limits:
         yield f"- {_said(limit)}"

@@ -25,7 +25,7 @@ from labeling.models import Event
 
 
 def register() -> None:
-    jobs.register(Kind("run", _runs, _failed_runs))
+    jobs.register(Kind("run", lambda: _jobs(Run.objects.all()), _failed_runs))
 
 
 # --- runs -----------------------------------------------------------------------------------------
@@ -36,10 +36,6 @@ def waiting_since(run: Run) -> datetime | None:
     return next(
         (job.since for job in _jobs(Run.objects.filter(pk=run.pk)) if not job.is_at_work), None
     )
-
-
-def _runs() -> Iterator[Job]:
-    return _jobs(Run.objects.all())
 
 
 def _jobs(runs: RunQuerySet) -> Iterator[Job]:
@@ -96,21 +92,16 @@ def _failed_runs(since: datetime) -> Iterator[Failure]:
     failed = CaseRun.objects.filter(run=OuterRef("pk"), state=Work.State.FAILED).order_by("-pk")
     recent = Run.objects.filter(created_at__gt=since, failure=None)
     rows = recent.annotate(
-        n_failed=Subquery(failed.order_by().annotate(n=_count()).values("n")),
+        n_failed=Subquery(
+            failed.order_by().annotate(n=Func(F("pk"), function="COUNT")).values("n")
+        ),
         failed_at=Subquery(failed.values("finished_at")[:1]),
         why=Subquery(failed.values("error")[:1]),
     ).filter(failed_at__isnull=False)
     for run in rows.select_related("release__project", "project").order_by("-pk")[: jobs.FAILURES]:
-        why = Fact("job.cases_failed", n=run.n_failed, why=_fact(run.why))
+        reason = run.why if isinstance(run.why, Fact) else Fact("job.no_reason")
+        why = Fact("job.cases_failed", n=run.n_failed, why=reason)
         yield _failure_of_run(run, run.failed_at, why)
-
-
-def _count() -> Func:
-    return Func(F("pk"), function="COUNT")
-
-
-def _fact(stored: Any) -> Fact:
-    return stored if isinstance(stored, Fact) else Fact("job.no_reason")
 
 
 def _failure_of_run(run: Run, at: datetime, why: Fact) -> Failure:

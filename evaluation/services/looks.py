@@ -9,7 +9,7 @@ from evaluation.models import OPEN, CaseRun, Run
 from labeling.core import acting
 from labeling.domain.facts import Fact
 from labeling.gold import looks
-from labeling.gold.looks import LookRefused, ReasonNeeded, Sight, Standing
+from labeling.gold.looks import LookRefused, ReasonNeeded, Sight
 from labeling.models import GoldItem, GoldRelease, Look
 
 Purpose = Look.Purpose
@@ -36,7 +36,7 @@ def test_look(run: Run) -> TestLook | None:
     return {
         "number": looks.number(run.look),
         "n_items": run.look.n_items,
-        "looks": looks.standing(run.release).used,
+        "looks": looks.looks_at(run.release).count(),
     }
 
 
@@ -88,9 +88,9 @@ def left_out(release: GoldRelease, split: str) -> Fact | None:
     return Fact("launch.left_out", n=n, release=str(release)) if n else None
 
 
-def standing_of(release: GoldRelease) -> Standing | None:
-    """None for a release without test items."""
-    return looks.standing(release) if has_test(release) else None
+def standing_of(release: GoldRelease) -> int | None:
+    """How often its test items were looked at; None for a release without any."""
+    return looks.looks_at(release).count() if has_test(release) else None
 
 
 def reason_known(user: Any, release: GoldRelease) -> str:

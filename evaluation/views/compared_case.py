@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext
 
 from evaluation import adapters
@@ -13,9 +14,9 @@ from evaluation.layers.events import Events
 from evaluation.layers.memory import Memory
 from evaluation.metrics.events import Argument, read_events
 from evaluation.models import Answer, CaseRun, Score
-from evaluation.views.evidence import why_lost
 from evaluation.views.pairs import PairRow, current_scores, rows_of
 from labeling.agreement.matching.diffing import Part, word_parts
+from labeling.gold.rules.content import GoldMessage
 from labeling.translation import lazy as _
 
 LONGEST = 20_000
@@ -77,13 +78,8 @@ class Unit(NamedTuple):
     sides: list[Side]
 
 
-class _Returned(NamedTuple):
-    """A unit of one run: ``key`` is that of gold, ``None`` for what gold does not have."""
-
-    key: str | None
-    gold: Text | None
-    text: Text | None
-    why: str = ""
+Keyed = tuple[str | None, Side]
+"""With the key of the unit of gold; None for what gold does not have."""
 
 
 def units_of(*cases: CaseRun) -> list[Unit]:
@@ -91,18 +87,18 @@ def units_of(*cases: CaseRun) -> list[Unit]:
     where they return the same."""
     layer = gold_layer(cases[-1].run.release.layer)
     returned = [_returned(case, layer) for case in cases]
-    expected = {row.key: row.gold for rows in returned[::-1] for row in rows if row.key is not None}
-    found = [{row.key: row for row in rows if row.key is not None} for rows in returned]
-    beyond = [{row.text: row for row in rows if row.key is None} for rows in returned]
+    every = [each for rows in returned for each in rows]
+    expected = {key: side.gold for rows in returned[::-1] for key, side in rows if key is not None}
+    found = [{key: side for key, side in rows if key is not None} for rows in returned]
+    beyond = [{side.text: side for key, side in rows if key is None} for rows in returned]
     runs = [case.run_id for case in cases]
-    nothing = _Returned(None, None, None)
     units = []
     for key, gold in expected.items():
-        own = zip(runs, (rows.get(key, nothing) for rows in found), strict=True)
-        units.append(Unit(gold, [Side(run, gold, row.text, row.why) for run, row in own]))
-    for text in dict.fromkeys(row.text for rows in returned for row in rows if row.key is None):
-        own = zip(runs, (rows.get(text, nothing) for rows in beyond), strict=True)
-        units.append(Unit(None, [Side(run, None, row.text, row.why) for run, row in own]))
+        own = zip(runs, found, strict=True)
+        units.append(Unit(gold, [rows.get(key, Side(run, gold, None)) for run, rows in own]))
+    for text in dict.fromkeys(side.text for key, side in every if key is None):
+        others = zip(runs, beyond, strict=True)
+        units.append(Unit(None, [rows.get(text, Side(run, None, None)) for run, rows in others]))
     return units
 
 
@@ -123,22 +119,19 @@ def _parts(gold: Text, text: Text) -> list[Part]:
     return parts
 
 
-def _returned(case: CaseRun, layer: GoldLayer) -> list[_Returned]:
+def _returned(case: CaseRun, layer: GoldLayer) -> list[Keyed]:
     scores = current_scores(case)
     if isinstance(layer, Memory):
         return _of_memory(case, layer)
     if isinstance(layer, Events):
         return _of_events(case, layer, scores)
-    return [_of_pair(row) for row in rows_of(case, scores)]
+    return [_of_pair(case, row) for row in rows_of(case, scores)]
 
 
-def _of_pair(row: PairRow) -> _Returned:
-    return _Returned(
-        key=str(row.gold["uid"]) if row.gold else None,
-        gold=_text(row, "gold") if row.gold else None,
-        text=_text(row, "predicted") if row.predicted else None,
-        why=row.why_not,
-    )
+def _of_pair(case: CaseRun, row: PairRow) -> Keyed:
+    gold = _text(row, "gold") if row.gold else None
+    text = _text(row, "predicted") if row.predicted else None
+    return row.uid if row.gold else None, Side(case.run_id, gold, text, row.why_not)
 
 
 def _text(row: PairRow, side: str) -> Text:
@@ -152,7 +145,7 @@ def _written(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _of_events(case: CaseRun, layer: Events, scores: Sequence[Score]) -> list[_Returned]:
+def _of_events(case: CaseRun, layer: Events, scores: Sequence[Score]) -> list[Keyed]:
     """Pairs as they were scored; ``why`` says that the text does not hold what was predicted."""
     example = adapters.to_example(case, layer)
     gold = read_events(example.gold).arguments
@@ -163,10 +156,11 @@ def _of_events(case: CaseRun, layer: Events, scores: Sequence[Score]) -> list[_R
     paired = {pair[1] for pair in pairs}
     absent = set(details.get("hallucination_rate", {}).get("absent", []))
 
-    def row(label: Argument | None, other: Argument | None) -> _Returned:
+    def row(label: Argument | None, other: Argument | None) -> Keyed:
         why = str(_("not in the text")) if other and other.text in absent else ""
         said = label if label and other and label.key == other.key else other
-        return _Returned("/".join(label) if label else None, _argument(label), _argument(said), why)
+        side = Side(case.run_id, _argument(label), _argument(said), why)
+        return "/".join(label) if label else None, side
 
     rows = [row(label, partner.get(at)) for at, label in enumerate(gold)]
     return rows + [row(None, each) for at, each in enumerate(predicted) if at not in paired]
@@ -176,28 +170,29 @@ def _argument(said: Argument | None) -> Text | None:
     return _line(f"{said.type}, {said.role}", said.text) if said else None
 
 
-def _of_memory(case: CaseRun, layer: Memory) -> list[_Returned]:
-    example = adapters.to_example(case, layer)
+def _of_memory(case: CaseRun, layer: Memory) -> list[Keyed]:
+    example, run = adapters.to_example(case, layer), case.run_id
     expected, returned = layer.expected_ids(example), layer.returned_ids(example)
     lost = why_lost(layer, example)
-    rows = [
-        _Returned(str(id), text, text if id in returned else None, lost.get(id, ""))
+    rows: list[Keyed] = [
+        (str(id), Side(run, text, text if id in returned else None, lost.get(id, "")))
         for id in expected
         for text in [_message(id, example)]
     ]
     beyond = [local_id for local_id in dict.fromkeys(returned) if local_id not in set(expected)]
-    rows += [_Returned(None, None, _message(local_id, example)) for local_id in beyond]
+    rows += [(None, Side(run, None, _message(local_id, example))) for local_id in beyond]
     return [*rows, *_written_answer(case, example)]
 
 
-def _written_answer(case: CaseRun, example: Example) -> list[_Returned]:
+def _written_answer(case: CaseRun, example: Example) -> list[Keyed]:
     """The answer in words, where gold has one and the run wrote one."""
     answer = Answer.objects.filter(case=case).first()
     text = answer.text if answer else (example.output or {}).get("answer")
     reference = example.gold[0].get("answer")
     if not reference or not text:
         return []
-    return [_Returned("answer", _line("", str(reference)), _line("", str(text)))]
+    said = Side(case.run_id, _line("", str(reference)), _line("", str(text)))
+    return [("answer", said)]
 
 
 def _message(local_id: int, example: Example) -> Text:
@@ -209,3 +204,104 @@ def _message(local_id: int, example: Example) -> Text:
 
 def _line(title: str, value: str) -> Text:
     return (Field(title, value),)
+
+
+# --- what of a conversation is shown --------------------------------------------------------------
+
+
+FATES = {
+    "found": (_("Found"), _("returned in the answer")),
+    "not_selected": (_("Not selected"), _("ranked, but left out of the answer")),
+    "lost_in_reranking": (_("Lost in re-ranking"), _("a candidate that the ranking dropped")),
+    "never_retrieved": (_("Never retrieved"), _("no candidate at any point")),
+}
+
+CONTEXT = 2  # messages shown on either side of an expected or returned one
+
+
+def evidence_of(case: CaseRun, layer: Memory) -> dict[str, Any]:
+    """What the page of such a case shows beside its units."""
+    example = adapters.to_example(case, layer)
+    expected, returned = layer.expected_ids(example), layer.returned_ids(example)
+    return {
+        "label": example.gold[0],
+        "unscorable": layer.unscorable(example),
+        "phases": _phases(layer, example),
+        "answer": (example.output or {}).get("answer"),
+        "messages": list(excerpt(example.messages, expected, returned, first=1, around=CONTEXT)),
+    }
+
+
+def why_lost(layer: Memory, example: Example) -> dict[int, str]:
+    """Where each expected message was lost that was not returned, and its last rank."""
+    ranks, returned = layer.ranks(example), layer.returned_ids(example)
+    return {
+        local_id: str(FATES[fate][0])
+        + (f" ({gettext('rank')} {rank})" if (rank := ranks[local_id].last) else "")
+        for local_id, fate in layer.fates(example).items()
+        if local_id not in returned
+    }
+
+
+def _phases(layer: Memory, example: Example) -> dict[str, Any] | None:
+    """Expected and returned phases of an arc side by side; None for a question."""
+    if not layer.has_phases:
+        return None
+    returned = set(layer.returned_ids(example))
+    gold = example.gold[0]["phases"]
+    return {
+        "expected": [
+            {**phase, "ids": ids, "found": sorted(returned & set(ids))}
+            for phase, ids in zip(gold, layer.expected_phases(example), strict=True)
+        ],
+        "returned": layer.predicted(example.output),
+    }
+
+
+class ShownMessage(NamedTuple):
+    """``skipped`` messages before it are left out; without a ``number`` they were the last ones."""
+
+    number: int | None
+    speaker: str = ""
+    text: str = ""
+    time: Any = None
+    expected: bool = False
+    returned: bool = False
+    skipped: int = 0
+
+
+def excerpt(
+    messages: Sequence[GoldMessage],
+    expected: Collection[int],
+    returned: Collection[int],
+    *,
+    first: int,
+    around: int,
+    whole: int = 0,
+    most: int | None = None,
+) -> Iterator[ShownMessage]:
+    """What is cited and its neighbors, or all of a conversation of no more than ``whole``
+    messages; the first has the number ``first``."""
+    cited = {number - first for number in (*expected, *returned)}
+    near = [
+        at
+        for at in range(len(messages))
+        if any(at + off in cited for off in range(-around, around + 1))
+    ]
+    if len(messages) <= whole:
+        near = list(range(len(messages)))
+    last = -1
+    for at in (near or list(range(whole)))[:most]:
+        message = messages[at]
+        yield ShownMessage(
+            number=at + first,
+            speaker=message["speaker"] or message["role"],
+            text=message["content"],
+            time=parse_datetime(message["time"] or ""),
+            expected=at + first in expected,
+            returned=at + first in returned,
+            skipped=at - last - 1,
+        )
+        last = at
+    if 0 <= last < len(messages) - 1:
+        yield ShownMessage(None, skipped=len(messages) - last - 1)

@@ -196,7 +196,6 @@ def _cases(request: HttpRequest, baseline: Run, compared: Sequence[Compared]) ->
         "counts": {name: counts[name] for name in OUTCOMES},
         "n_failed": len(failed),
         "page": page,
-        "asked": _kept(request),
     }
 
 
@@ -215,10 +214,3 @@ def _metric(request: HttpRequest, run: Run, otherwise: Metric) -> Metric:
     """The metric that the address names, if each case has a value of it."""
     known = {metric.id: metric for metric in run.spec.all_metrics() if metric.per_case}
     return known.get(request.GET.get("metric", ""), otherwise)
-
-
-def _kept(request: HttpRequest) -> str:
-    """The address of this page without the number of the page."""
-    kept = request.GET.copy()
-    kept.pop("page", None)
-    return f"?{kept.urlencode()}"

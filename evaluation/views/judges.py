@@ -13,7 +13,6 @@ from evaluation.access import require_reader
 from evaluation.models import Kind
 from evaluation.services.judging import certificates, judges, samples
 from evaluation.services.judging.judges import Judge
-from evaluation.services.judging.samples import Progress
 from labeling.core import access
 from labeling.models import Membership, Project
 from labeling.translation import lazy
@@ -44,21 +43,17 @@ def judge_page(request: HttpRequest, slug: str, kind: str, sha256: str) -> HttpR
         raise Http404
     rows = certificates.of_judge(judge.key).select_related("issued_by", "sample")
     looks = [(look, [words(why) for why in certificates.reasons_of(look)]) for look in rows]
+    drawn = samples.of_project(judge.key.project).filter(kind=judge.key.kind).order_by("-pk")
     context = {
         "project": project,
         "row": _row(judge),
         "newest": looks[0][0] if looks else None,
         "looks": looks,
-        "samples": _samples(judge),
+        # of the project for this kind, also those that it was not compared on
+        "samples": samples.progress(drawn.select_related("panel", "drawn_by", "closed_by")),
         "next": certificates.missing(judge.key),
     }
     return render(request, "evaluation/judge.html", context)
-
-
-def _samples(judge: Judge) -> list[Progress]:
-    """Of the project for this kind, the newest first, also those that it was not compared on."""
-    rows = samples.of_project(judge.key.project).filter(kind=judge.key.kind).order_by("-pk")
-    return samples.progress(rows.select_related("panel", "drawn_by", "closed_by"))
 
 
 def _row(judge: Judge) -> dict[str, Any]:

@@ -15,11 +15,9 @@ from evaluation.forms import ConversationsForm, LaunchForm, PredictionsForm
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Run, selected
 from evaluation.services.language_models import bills
-from evaluation.services.language_models.budgets import Estimate
 from evaluation.services.launch import cloning
 from evaluation.services.run import planning
-from evaluation.services.run.foreseeing import Foreseen
-from evaluation.services.run.planning import Plan
+from evaluation.services.run.planning import Foreseen, Plan
 from labeling.core.views.errors import expects_files
 from labeling.domain.errors import FileFault, RuleError
 from labeling.gold.views.gold import release_of
@@ -102,13 +100,11 @@ def rows(plan: Plan) -> list[tuple[int, str]]:
 
 def _foreseen(form: Any, on: str) -> dict[str, Any]:
     try:
-        foreseen = form.foreseen()
+        foreseen: Foreseen | None = form.foreseen()
     except (RuleError, FileFault) as error:
         return {"on": on, "faults": [words(error.fact)]}
-    if not isinstance(foreseen, Foreseen):
-        cost = foreseen and foreseen["cost"]
-        price = {"price": _price(cost), "price_basis": bills.estimate(cost) if cost else ""}
-        return {"on": on, "foreseen": foreseen, **(price if foreseen else {})}
+    if foreseen is None:
+        return {"on": on}
     plan, cost = foreseen.plan, foreseen.cost
     effect = plan.effect if plan else None
     return {
@@ -116,14 +112,10 @@ def _foreseen(form: Any, on: str) -> dict[str, Any]:
         "foreseen": foreseen,
         "standing": foreseen.standing,
         "known_reason": foreseen.known_reason,
-        "price": _price(cost) if foreseen.cost_known else "",
+        "price": (bills.price(cost) if cost else _("nothing")) if foreseen.cost_known else "",
         "price_basis": bills.estimate(cost) if cost else "",
         "faults": [words(fault) for fault in foreseen.faults],
         "effect": planning.figure(effect) if effect is not None else "",
         "metric": translated(plan.primary.metric.title) if plan else "",
         "said": planning.sentences(plan) if plan else [],
     }
-
-
-def _price(cost: Estimate | None) -> str:
-    return _("nothing") if cost is None else bills.price(cost)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core.paginator import Paginator
@@ -32,9 +31,7 @@ OUTCOMES = {
     "waiting": _("Waiting or in work"),
 }
 STATES = CaseRun.State
-FILTERS = ("text", "outcome", "split")
-"""Any of them together: the address is the view, and can be kept or sent."""
-ADDRESSED = ("sort", *FILTERS, "page")
+ADDRESSED = ("sort", "text", "outcome", "split", "page")
 """What the address says of the table: with any of it, the tab of cases is meant."""
 
 
@@ -43,7 +40,7 @@ class Column(NamedTuple):
 
     metric: Metric
     sorted: str | None
-    address: str
+    following: str
 
 
 class CaseRow(NamedTuple):
@@ -63,14 +60,6 @@ class Asked(NamedTuple):
     outcome: str
     split: str
     page: str
-
-    @property
-    def filters(self) -> dict[str, str]:
-        return {name: getattr(self, name) for name in FILTERS}
-
-    def address(self, **changed: str | int) -> str:
-        kept: dict[str, str | int] = {"tab": "cases", "sort": self.order, **self.filters}
-        return "?" + urlencode({name: value for name, value in (kept | changed).items() if value})
 
 
 def asked_of(request: HttpRequest) -> Asked:
@@ -102,19 +91,25 @@ def table_of(request: HttpRequest, run: Run, *, total: int) -> dict[str, Any]:
         name = Coalesce("item__item_id", "talk__external_id")
         shown = cases.annotate(shown_id=Concat(name, Value(":"), "part_id"))
         cases = shown.filter(containing("shown_id", asked.text) | containing("part", asked.text))
-    cases = _ordered(_that_fit(cases, asked, primary), asked.order)
+    if asked.split:
+        cases = cases.filter(item__split=asked.split)
+    if asked.outcome == FAILED:
+        cases = cases.filter(state=STATES.FAILED)
+    elif asked.outcome == "waiting":
+        cases = cases.filter(state__in=[STATES.QUEUED, STATES.RUNNING])
+    elif asked.outcome == FAILURE:
+        cases = failures(cases, primary)
+    cases = _ordered(cases, asked.order)
     page = Paginator(cases, PAGE_SIZE).get_page(asked.page)
     outcomes = OUTCOMES.items()
     return {
         "columns": [_column(metric, asked) for metric in metrics],
         "cases": _rows(run, list(page.object_list), metrics),
         "asked": asked,
-        "unsorted": asked.address(sort=""),
         "outcomes": [each for each in outcomes if primary or each[0] != FAILURE],
-        "filtered": any(asked.filters.values()),
+        "filtered": any((asked.text, asked.outcome, asked.split)),
         "splits": () if run.split in Conversation.Split.values else Conversation.Split.choices,
         "page": page,
-        "page_address": asked.address(),
         "n_all": total,
         "repeats": run.repetitions > 1,
     }
@@ -125,32 +120,13 @@ def primary_metric(run: Run) -> Metric | None:
     return primary_of(run.release.project, run.release.layer).metric if run.is_measured else None
 
 
-def half_of(metric: Metric) -> float:
-    """The middle of its scale: a case on the wrong side of it counts as a failure on pages."""
-    return (metric.lower + metric.upper) / 2
-
-
 def failures(cases: Any, primary: Metric | None) -> Any:
     """Cases of which the pipeline failed, or whose primary figure is in the lower half."""
     if primary is None:
         return cases.filter(state=STATES.FAILED)
-    middle = half_of(primary)
+    middle = (primary.lower + primary.upper) / 2
     low = Q(by_primary__lt=middle) if primary.direction == "higher" else Q(by_primary__gt=middle)
     return _with_value(cases, primary, "by_primary").filter(Q(state=STATES.FAILED) | low)
-
-
-def _that_fit(cases: Any, asked: Asked, primary: Metric | None) -> Any:
-    if asked.split:
-        cases = cases.filter(item__split=asked.split)
-    return _with_outcome(cases, asked.outcome, primary)
-
-
-def _with_outcome(cases: Any, outcome: str, primary: Metric | None) -> Any:
-    if outcome == FAILED:
-        return cases.filter(state=STATES.FAILED)
-    if outcome == "waiting":
-        return cases.filter(state__in=[STATES.QUEUED, STATES.RUNNING])
-    return failures(cases, primary) if outcome == FAILURE and primary else cases
 
 
 def _with_value(cases: Any, metric: Metric, name: str) -> Any:
@@ -174,7 +150,7 @@ def _column(metric: Metric, asked: Asked) -> Column:
     """Sorted upwards first: the worst cases are of most interest."""
     directions = {metric.id: "ascending", f"-{metric.id}": "descending"}
     following = f"-{metric.id}" if asked.order == metric.id else metric.id
-    return Column(metric, directions.get(asked.order), asked.address(sort=following))
+    return Column(metric, directions.get(asked.order), following)
 
 
 def _rows(run: Run, cases: list[CaseRun], metrics: list[Metric]) -> list[CaseRow]:

@@ -17,7 +17,7 @@ from evaluation.services.run.primary_metrics import primary_of
 from evaluation.templatetags import present
 from evaluation.views import plots
 from evaluation.views.answers import answers_context
-from evaluation.views.evidence import FATES
+from evaluation.views.compared_case import FATES
 from evaluation.views.run_cases import ADDRESSED, table_of
 from evaluation.views.unmeasured import adopting_project
 from labeling.domain.facts import Fact
@@ -191,7 +191,9 @@ def _gate(run: Run) -> dict[str, Any]:
     newest = gates.newest(run)
     last = newest if newest and gates.is_current(newest, run) else None
     others = Run.objects.beside(run).defer("spec", "config", "release__header")
-    choice = baselines.choice_on(run.gold_id, run.split)
+    choice, newest_runs = baselines.choice_on(run.gold_id, run.split), list(others[:BASELINES])
+    is_older = choice is not None and choice.run_id not in {each.pk for each in newest_runs}
+    older = others.filter(pk=choice.run_id) if choice and is_older else ()
     return {
         "limits": [(METRICS[name], limit) for name, limit in limits.items() if name in METRICS],
         "max_drop": max_drop,
@@ -200,17 +202,10 @@ def _gate(run: Run) -> dict[str, Any]:
         "outdated": None if last else newest,
         "checks": gates.checks_of(last) if last else [],
         "failed": len(gates.failed(last)) if last else 0,
-        "baselines": _with_chosen(others, choice),
+        # the newest runs on the same cases, and the chosen baseline, however old it is
+        "baselines": [*older, *newest_runs],
         "baseline": last.baseline_id if last else choice and choice.run_id,
     }
-
-
-def _with_chosen(others: Any, choice: baselines.Choice | None) -> list[Run]:
-    """The newest runs on the same cases, and the chosen baseline, however old it is."""
-    newest: list[Run] = list(others[:BASELINES])
-    if choice is None or choice.run_id in {run.pk for run in newest}:
-        return newest
-    return [*others.filter(pk=choice.run_id), *newest]
 
 
 def aggregates_of(run: Run) -> Aggregates:

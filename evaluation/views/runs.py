@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -54,12 +54,12 @@ SPLITS = [
 
 
 class Head(NamedTuple):
-    """The head of a column; without an address it does not sort."""
+    """The head of a column, and what a click on it sorts by; empty: it does not."""
 
     name: str
     title: Any
-    url: str
-    order: str
+    sort: str = ""
+    order: str = ""
     """``ascending`` or ``descending``, of the column by which the page is sorted."""
 
 
@@ -100,9 +100,8 @@ def run_list(request: HttpRequest) -> HttpResponse:
     context = {
         "runs": rows,
         "comparable": any(row.run.is_measured and row.run.scored_at for row in rows),
-        "heads": _heads(request, asked),
-        "next": _address(request, before=page.following) if page.following else "",
-        "first": _address(request, before=None) if asked.after is not None else "",
+        "heads": list(_heads(asked)),
+        "next": page.following,
         "asked": asked,
         "gold": gold,
         "timeline": timeline(_measured(visible, gold), request.user) if gold else None,
@@ -129,30 +128,18 @@ def _asked(request: HttpRequest) -> Asked:
     )
 
 
-def _address(request: HttpRequest, **changes: Any) -> str:
-    query = request.GET.copy()
-    for name, value in changes.items():
-        query.pop(name, None)
-        if value is not None:
-            query[name] = str(value)
-    return f"?{query.urlencode()}"
-
-
-def _heads(request: HttpRequest, asked: Asked) -> list[Head]:
+def _heads(asked: Asked) -> Iterator[Head]:
     sorted_by, descending = asked.sort.removeprefix("-"), asked.sort.startswith("-")
     if sorted_by not in SORTS:
         sorted_by, descending = "run", True
-    heads = []
     for name, title in COLUMNS.items():
-        if name not in SORTS:
-            heads.append(Head(name, title, "", ""))
-            continue
-        is_sorted = name == sorted_by
-        falling = not descending if is_sorted else name in LARGEST_FIRST
-        link = _address(request, sort=f"-{name}" if falling else name, before=None)
-        order = ("descending" if descending else "ascending") if is_sorted else ""
-        heads.append(Head(name, title, link, order))
-    return heads
+        if name == sorted_by:
+            order = "descending" if descending else "ascending"
+            yield Head(name, title, name if descending else f"-{name}", order)
+        elif name in SORTS:
+            yield Head(name, title, f"-{name}" if name in LARGEST_FIRST else name)
+        else:
+            yield Head(name, title)
 
 
 def _rows(numbers: Sequence[int], reader: Any, primary: Primaries) -> list[RunRow]:
@@ -217,9 +204,7 @@ def experiment_file(request: HttpRequest) -> HttpResponseBase:
 
 
 def log_file(runs: RunQuerySet, reader: Any) -> HttpResponseBase:
-    lines = experiments.csv_lines(
-        experiments.rows(runs, sealed=partial(looks.sealed_among, reader))
-    )
+    lines = experiments.csv_lines(runs, sealed=partial(looks.sealed_among, reader))
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="experiments.csv"'
     return response

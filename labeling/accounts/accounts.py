@@ -13,10 +13,8 @@ from labeling.domain.errors import RuleError
 from labeling.models import Project
 
 
-class NameInUse(RuleError):
+class NameInUse(RuleError, code="name_in_use"):
     """Somebody else signs in with this name."""
-
-    code = "name_in_use"
 
 
 class NewAccount(NamedTuple):

@@ -31,10 +31,8 @@ MOST_MAILS = 200
 ADDRESS = re.compile(r"(?<![^\s<>,;@])[^\s<>,;@]++@[^\s<>,;@]+")
 
 
-class InvitationOver(RuleError):
+class InvitationOver(RuleError, code="invitation_over"):
     """The link was used up, has expired, was revoked, or its lead does not lead any more."""
-
-    code = "invitation_over"
 
 
 class Invited(NamedTuple):

@@ -24,9 +24,13 @@ from labeling.agreement.rules.agreement import (
     without_use,
 )
 from labeling.agreement.rules.agreement import agreement as compute
-from labeling.agreement.rules.content import content_agreement, judged_by_content
-from labeling.agreement.rules.event_agreement import summed_events
-from labeling.agreement.rules.records import PairCounts, RecordAgreement, summed_records
+from labeling.agreement.rules.records import (
+    PairCounts,
+    RecordAgreement,
+    judged_by_content,
+    summed_events,
+    summed_records,
+)
 from labeling.domain.facts import Fact
 from labeling.domain.stored import Stored
 from labeling.models import Annotation, Assignment, FirstPass, Measurement, Project, Round
@@ -79,10 +83,7 @@ def _judged(
     """By the content of the labels, too; and whether anybody has used the layer."""
     records = _records(layer, added) if LAYERS[layer].has_records else None
     if records is not None:
-        content = content_agreement(
-            records, threshold=label_f1_threshold, statistic=figures.statistic
-        )
-        figures = judged_by_content(figures, content, layer)
+        figures = judged_by_content(figures, records, layer, threshold=label_f1_threshold)
     if figures.value is None and not _is_used(added):
         figures = without_use(figures)
     return figures, records

@@ -20,8 +20,7 @@ from labeling.agreement.matching.matchers import Rules
 from labeling.agreement.matching.matching import texts_to_prime
 from labeling.agreement.matching.similarity import MINILM_ID, Ruler, compared
 from labeling.agreement.rules.disagreements import Split, label_splits, splits_of, with_candidates
-from labeling.agreement.rules.event_agreement import event_counts
-from labeling.agreement.rules.records import Counted, PairCounts, counted
+from labeling.agreement.rules.records import Counted, PairCounts, counted, event_counts
 from labeling.agreement.rules.units import Base, Units, judged, own_units, units
 from labeling.core import transactions
 from labeling.core.projects import synonyms_of

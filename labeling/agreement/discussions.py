@@ -25,16 +25,12 @@ from labeling.schema import DEFAULT_LAYER, LAYERS
 from labeling.work.comments import EmptyComment
 
 
-class RoundOpen(RuleError):
+class RoundOpen(RuleError, code="round_open"):
     """An open round is blind or unfinished: there is nothing to discuss yet."""
 
-    code = "round_open"
 
-
-class NoDisagreement(RuleError):
+class NoDisagreement(RuleError, code="no_disagreement"):
     """The annotators marked this message alike, or it does not exist."""
-
-    code = "no_disagreement"
 
 
 class UnitPlace(NamedTuple):

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
+from django.http import StreamingHttpResponse
 from django.utils import timezone
 
-from labeling.agreement import agreement, conversations
+from labeling.agreement import agreement, conversations, measurements
 from labeling.agreement.matching.similarity import Ruler
+from labeling.agreement.rules.label_tables import HOW
 from labeling.core import transactions
+from labeling.core.csv_files import csv_file
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
 from labeling.domain.stored import Stored
 from labeling.jobs import pending
 from labeling.models import Measurement, Round
+from labeling.schema import LAYERS
 from labeling.work import assignments, rounds
 
 VERSION = 3
@@ -25,10 +29,8 @@ VERSION = 3
 MEASURED = ("answers_sha256", "measured_at", "figures", "records", "n_compared", "n_splits")
 
 
-class NotMeasured(RuleError):
+class NotMeasured(RuleError, code="not_measured"):
     """A worker has to measure the agreement of this round first."""
-
-    code = "not_measured"
 
 
 # --- measuring, by a worker ---------------------------------------------------------------------
@@ -134,3 +136,32 @@ def current(measured: Round, layer: str) -> Current:
 def refuse_unmeasured(measured: Round, layer: str) -> None:
     if not measured.measurements.filter(layer=layer).exists():
         raise NotMeasured("agreement.not_measured")
+
+
+def ratings_file(round_: Round, layer: str) -> StreamingHttpResponse:
+    """A row per unit and annotator.
+
+    Raises NotMeasured, and has a worker measure, where the units are not known yet.
+    """
+    if not LAYERS[layer].has_units:
+        raise RuleError("agreement.no_ratings")
+    try:
+        measurements.refuse_unmeasured(round_, layer)
+    except NotMeasured:
+        measurements.ask(round_)
+        raise
+    parts = [round_.project.slug, f"round-{round_.number}"]
+    if len(round_.project.layers) > 1:
+        parts.append(layer)
+    return csv_file("-".join([*parts, "ratings"]), _rows(round_, layer))
+
+
+def _rows(round_: Round, layer: str) -> Iterator[list[Any]]:
+    """What ``assay agreement --from-csv`` reads: with what the page's figures were computed by."""
+    yield ["item", "unit", "annotator", "label", *HOW]
+    bar = agreement.bar(round_)
+    how = (LAYERS[layer].level, bar["statistic"], bar["threshold"])
+    for added in conversations.each(round_, layer):
+        for annotator, labels in added.labels.items():
+            for name, label in zip(added.unit_names, labels, strict=True):
+                yield [added.name, name, annotator, label, *how]

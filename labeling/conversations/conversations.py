@@ -42,10 +42,8 @@ stored otherwise."""
 ADVISORY_LOCK = 4711002
 
 
-class ImportRefused(RuleError):
+class ImportRefused(RuleError, code="import_refused"):
     """Something in the files is wrong, so nothing was stored. ``problems`` has one line each."""
-
-    code = "import_refused"
 
     def __init__(self, problems: Sequence[Fact]) -> None:
         super().__init__(
@@ -56,12 +54,12 @@ class ImportRefused(RuleError):
         self.problems = problems
 
 
-class BadProjectSlug(RuleError):
-    code = "bad_project_slug"
+class BadProjectSlug(RuleError, code="bad_project_slug"):
+    """It cannot be part of an address."""
 
 
-class TooManyForSqlite(RuleError):
-    code = "too_many_for_sqlite"
+class TooManyForSqlite(RuleError, code="too_many_for_sqlite"):
+    """PostgreSQL serves so many conversations."""
 
 
 class LeftOutIn(NamedTuple):

@@ -28,10 +28,8 @@ MOST_BYTES = 1024**3
 NAME, CONTENT = "name", "content"
 
 
-class UploadGone(RuleError):
+class UploadGone(RuleError, code="upload_gone"):
     """The file of a preview has been deleted."""
-
-    code = "upload_gone"
 
 
 class Upload(NamedTuple):

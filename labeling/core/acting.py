@@ -23,10 +23,8 @@ CONSOLE_BEGINS = "command line ("
 CONSOLE = f"{CONSOLE_BEGINS}{{user}})"
 
 
-class UnknownPerson(RuleError):
+class UnknownPerson(RuleError, code="unknown_person"):
     """``--as`` names nobody."""
-
-    code = "unknown_person"
 
 
 _name: ContextVar[str | None] = ContextVar("acting", default=None)

@@ -16,10 +16,8 @@ ANNOTATOR = Membership.Role.ANNOTATOR
 NOTHING = HandedOn({}, 0, 0)
 
 
-class UnknownUser(RuleError):
+class UnknownUser(RuleError, code="unknown_user"):
     """Nobody has this user name."""
-
-    code = "unknown_user"
 
 
 @transactions.atomic

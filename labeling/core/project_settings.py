@@ -38,10 +38,8 @@ NEXT_ROUND = ("label_f1_threshold", "open_fields")
 FIELDS = (*TOLD, *MEASURING, *NEXT_ROUND, "event_schema")
 
 
-class SettingsRefused(RuleError):
+class SettingsRefused(RuleError, code="settings_refused"):
     """What a project was set up with cannot be changed so, or not now."""
-
-    code = "settings_refused"
 
 
 def of(project: Project) -> dict[str, Any]:

@@ -18,16 +18,12 @@ from labeling.models import Membership, Project
 from labeling.schema import DEFAULT_LAYER
 
 
-class SlugTaken(RuleError):
+class SlugTaken(RuleError, code="slug_taken"):
     """Another project has this short name."""
 
-    code = "slug_taken"
 
-
-class LastLead(RuleError):
+class LastLead(RuleError, code="last_lead"):
     """A project must keep somebody who may change it."""
-
-    code = "last_lead"
 
 
 def open_fields(project: Project) -> dict[str, list[str]]:

@@ -26,16 +26,12 @@ DAYS = 90
 MOST_DAYS = 365
 
 
-class TokenRefused(RuleError):
+class TokenRefused(RuleError, code="token_refused"):
     """No token can have these scopes, projects or days."""
 
-    code = "token_refused"
 
-
-class ScopeMissing(RuleError):
+class ScopeMissing(RuleError, code="scope_missing"):
     """The token of the request was made for something else."""
-
-    code = "scope_missing"
 
 
 class Issued(NamedTuple):

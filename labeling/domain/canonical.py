@@ -73,3 +73,14 @@ def _key(key: Any, path: str) -> str:
             "canonical.key_not_text", path=path, key=repr(key), details={"path": path}
         )
     return _text(key, path)
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with every line end as one line feed, as browsers count it.
+
+    Examples
+    --------
+    >>> with_line_feeds("a\\r\\nb\\rc")
+    'a\\nb\\nc'
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n")

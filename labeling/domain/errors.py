@@ -20,8 +20,9 @@ from labeling.domain.facts import Fact, Value
 class RuleError(Exception):
     """The request breaks a rule (unlike a bug, which stays a 500).
 
-    ``fact`` says what happened; the page, command or API that shows it words it. ``code`` (of
-    the class) and ``details`` (plain JSON) are what the API tells a program, and do not change.
+    ``fact`` says what happened; the page, command or API that shows it words it. ``code`` (which
+    a class names as it is derived) and ``details`` (plain JSON) are what the API tells a program,
+    and do not change.
 
     >>> error = RuleError("round.too_large", most=500, details={"most": 500})
     >>> error.fact == Fact("round.too_large", most=500), error.details, error.code
@@ -29,6 +30,10 @@ class RuleError(Exception):
     """
 
     code = "rule_broken"
+
+    def __init_subclass__(cls, code: str = "", **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.code = code or cls.code
 
     def __init__(
         self, fact: str | Fact, /, *, details: Mapping[str, Any] | None = None, **values: Any
@@ -46,25 +51,17 @@ class FileFault(Exception):
         super().__init__(str(self.fact))
 
 
-class StaleVersion(RuleError):
+class StaleVersion(RuleError, code="stale_version"):
     """Somebody (often another tab of the same person) saved in between."""
 
-    code = "stale_version"
 
-
-class AlreadySubmitted(RuleError):
+class AlreadySubmitted(RuleError, code="already_submitted"):
     """A submitted answer never changes: it must be reopened first."""
 
-    code = "already_submitted"
 
-
-class NotCanonical(RuleError):
+class NotCanonical(RuleError, code="not_canonical"):
     """A value has no single written form (NaN, infinity, a key that is not text)."""
 
-    code = "not_canonical"
 
-
-class EncoderUnusable(RuleError):
+class EncoderUnusable(RuleError, code="encoder_unusable"):
     """The packaged text encoder is missing, or its weights are not the recorded ones."""
-
-    code = "encoder_unusable"

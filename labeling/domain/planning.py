@@ -11,10 +11,8 @@ from labeling.domain.errors import RuleError
 from labeling.domain.msgids import msgid
 
 
-class TooFewAnnotators(RuleError):
+class TooFewAnnotators(RuleError, code="too_few_annotators"):
     """The overlap asks for more annotators than there are."""
-
-    code = "too_few_annotators"
 
 
 class Planned(NamedTuple):

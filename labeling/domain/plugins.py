@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from textwrap import shorten
 from threading import RLock
-from typing import Generic, NamedTuple, TypedDict, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from labeling.domain.facts import Fact
 
@@ -20,11 +20,6 @@ T = TypeVar("T")
 
 SLOW = ("torch", "transformers", "sentence_transformers", "sklearn", "pandas", "langgraph")
 """Packages that a web process must not hold: a plug-in imports them when it works."""
-
-
-class SourceJson(TypedDict):
-    distribution: str
-    version: str
 
 
 class Source(NamedTuple):
@@ -35,9 +30,6 @@ class Source(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.distribution} {self.version}"
-
-    def as_json(self) -> SourceJson:
-        return {"distribution": self.distribution, "version": self.version}
 
 
 class Fault(NamedTuple):

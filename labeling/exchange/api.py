@@ -60,8 +60,7 @@ LabelsOut = serializer_with(
 )
 
 
-class LabelFilesView(ApiView):
-    scopes = LEADING
+class LabelFilesView(ApiView, scopes=LEADING):
     parser_classes = [MultiPartParser, ShallowJSONParser]  # a JSON body gets what is missing
 
     @extend_schema(

@@ -14,10 +14,8 @@ from labeling.domain.errors import RuleError
 from labeling.domain.msgids import msgid
 
 
-class FolderInUse(RuleError):
+class FolderInUse(RuleError, code="folder_in_use"):
     """The output folder holds something else, or somebody is writing it."""
-
-    code = "folder_in_use"
 
 
 def partial_of(path: Path) -> Path:

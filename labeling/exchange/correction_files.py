@@ -23,10 +23,8 @@ from labeling.schema.labels import StoredLabel
 Ids = Annotated[list[str], Field(min_length=1)]
 
 
-class CorrectionsRefused(RuleError):
+class CorrectionsRefused(RuleError, code="corrections_refused"):
     """The file is broken, or it is about other gold than this."""
-
-    code = "corrections_refused"
 
 
 class CorrectedLabel(BaseModel):

@@ -43,16 +43,12 @@ EXPORTERS: Registry[Exporter] = Registry("assay.exporters", {}, _check)
 """Those of installed packages."""
 
 
-class UnknownFormat(RuleError):
+class UnknownFormat(RuleError, code="unknown_format"):
     """The export format does not exist."""
 
-    code = "unknown_format"
 
-
-class ExporterFailed(RuleError):
+class ExporterFailed(RuleError, code="exporter_failed"):
     """An exporter of an installed package did not write the gold."""
-
-    code = "exporter_failed"
 
 
 def formats() -> list[str]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from labeling.conversations import chats, conversations
 from labeling.conversations.formats.answers import LineFault
@@ -223,16 +222,17 @@ class _GoldImport:
 
     def _chat_of(self, file: str) -> Chat:
         """The stored chat that a file of cases is about."""
-        ids = self._conversations.values_list("external_id", flat=True)
+        rows = Conversation.objects.filter(project=self.project.pk)  # none of one yet to be made
+        ids = rows.values_list("external_id", flat=True)
         named = [self.conversation] if self.conversation else conversations_named(file, ids)
-        if len(named) != 1:
-            if not named:
-                raise ChatRefused(
-                    msgid(
-                        "which conversation is it about? The file's name fits none; say "
-                        "it with --conversation ID"
-                    )
+        if not named:
+            raise ChatRefused(
+                msgid(
+                    "which conversation is it about? The file's name fits none; say "
+                    "it with --conversation ID"
                 )
+            )
+        if len(named) > 1:
             raise ChatRefused(
                 msgid(
                     "which conversation is it about? The file's name fits {fitting}; say "
@@ -240,7 +240,17 @@ class _GoldImport:
                 ),
                 fitting=list(named),
             )
-        chat = chats.stored_chat(self.project, self._stored(named[0]))
+        stored = rows.filter(external_id=named[0]).first()
+        if stored is None:
+            raise ChatRefused(
+                msgid(
+                    "there is no conversation {conversation} in {project}: import it "
+                    "first with import_conversations"
+                ),
+                conversation=named[0],
+                project=self.project.slug,
+            )
+        chat = chats.stored_chat(self.project, stored)
         if chat is None:
             raise ChatRefused(
                 msgid(
@@ -250,24 +260,6 @@ class _GoldImport:
                 conversation=named[0],
             )
         return chat
-
-    @property
-    def _conversations(self) -> QuerySet[Conversation]:
-        """None of a project that is yet to be created."""
-        return Conversation.objects.filter(project=self.project.pk)
-
-    def _stored(self, name: str) -> Any:
-        stored = self._conversations.filter(external_id=name).first()
-        if stored is None:
-            raise ChatRefused(
-                msgid(
-                    "there is no conversation {conversation} in {project}: import it "
-                    "first with import_conversations"
-                ),
-                conversation=name,
-                project=self.project.slug,
-            )
-        return stored
 
     def _take_lines(self, file: _File, kind: str, folder: Path | None) -> None:
         """Those of a folder as they are: what is said of their release is what was verified."""

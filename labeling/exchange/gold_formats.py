@@ -30,10 +30,8 @@ from labeling.words import worded_in_english
 GOLD = "gold"  # in place of the annotator
 
 
-class CannotCarry(RuleError):
+class CannotCarry(RuleError, code="cannot_carry"):
     """The format has no place for labels of this layer."""
-
-    code = "cannot_carry"
 
 
 class ReleaseItem(NamedTuple):
@@ -51,26 +49,12 @@ def write_labelstudio(release: GoldRelease, folder: Path, **_: Any) -> list[Path
     _check_layer(release)
     tasks, interface = folder / "tasks.json", folder / "labeling-config.xml"
     with tasks.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(
-            json_list(
-                labelstudio.write(_labeled(item.content), number=number)
-                for number, item in enumerate(items_of(release), start=1)
-            )
-        )
+        labeled = (_labeled(item.content) for item in items_of(release))
+        file.writelines(labelstudio.tasks(labeled))
     schema = release.project.event_schema
     layers = [*LAYERS[release.layer].needs, release.layer]
     interface.write_text(config(layers, event_schema=schema), encoding="utf-8")
     return [tasks, interface]
-
-
-def json_list(documents: Iterator[str]) -> Iterator[str]:
-    """The text of a JSON list with one document a line."""
-    yield "["
-    before = "\n"
-    for document in documents:
-        yield before + document
-        before = ",\n"
-    yield "\n]\n"
 
 
 def _check_layer(release: GoldRelease) -> None:
@@ -78,7 +62,7 @@ def _check_layer(release: GoldRelease) -> None:
         raise CannotCarry(
             msgid(
                 "{release} holds {layer} documents, which this format has no place for. "
-                "Use native, huggingface or croissant."
+                "Use native, huggingface or csv."
             ),
             release=str(release),
             layer=release.layer,

@@ -10,17 +10,17 @@ from unicodedata import normalize
 from django.db import transaction
 
 from labeling.conversations import conversations
-from labeling.core import audit, projects
+from labeling.core import projects
 from labeling.domain.batches import batches
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
 from labeling.domain.numbers import natural_bytes
 from labeling.gold import lint, releases
 from labeling.gold.gold import NameTaken, check_free
+from labeling.gold.releases import BATCH, FrozenItem, Items
 from labeling.gold.rules.content import LabelOrigin, Provenance, SourceFile
 from labeling.gold.rules.normal import FORM, is_normal, moved
 from labeling.gold.rules.release import text_sha256
-from labeling.gold.staging import BATCH, FrozenItem, Items
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.schema.labels import Payload
 
@@ -100,22 +100,18 @@ def freeze_imported(
         items = _staged(project, layer, imported, draft)
         if draft.repeats(items):
             return None
-        labeled = (item for item in items if item.how != GoldItem.How.GENERATED)
-        looked_at = ((item.conversation_id, json.loads(item.canonical)) for item in labeled)
-        findings = lint.look(project, layer, looked_at, is_published=True)
+        waivers = lint.check(project, layer, items, waive=waive or {}, by=by, is_published=True)
         counts = {
-            "synthetic": releases.n_synthetic(project.conversations.all(), items),
+            "synthetic": releases.n_synthetic(project, items),
             "generated": sum(head.how == GoldItem.How.GENERATED for head in items.heads()),
         }
         own: Any = {"imported_from": [source.as_json() for source in sources]}
         named = sources[0].file if len(sources) == 1 else f"{len(sources)} files"
         contents = releases.Contents(
             items,
-            draft.meaning(items.splits(), guideline=None),
             own | {name: number for name, number in counts.items() if number},
-            audit.state(project),
             message=message or f"{sources[0].how.capitalize()} from {named}",
-            waivers=lint.check(findings, layer, waive=waive or {}, by=by),
+            waivers=waivers,
         )
         files = [source.file for source in sources]
         return releases.publish(draft, contents, "gold.imported", items=len(items), files=files)

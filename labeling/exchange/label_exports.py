@@ -19,7 +19,6 @@ from labeling.domain.facts import Fact
 from labeling.exchange.building import build
 from labeling.exchange.formats import labelstudio, native
 from labeling.exchange.formats.labelstudio_config import config
-from labeling.exchange.gold_formats import json_list
 from labeling.gold import looks, releases
 from labeling.gold.looks import Sight
 from labeling.models import (
@@ -145,10 +144,7 @@ def native_lines(project: Project, viewer: User | None = None) -> Iterator[str]:
 
 
 def labelstudio_text(project: Project, viewer: User | None = None) -> Iterator[str]:
-    return json_list(
-        labelstudio.write(conversation, number=number)
-        for number, conversation in enumerate(labeled(project, viewer), start=1)
-    )
+    return labelstudio.tasks(labeled(project, viewer))
 
 
 FORMATS: dict[str, tuple[str, str, Callable[[Project, User | None], Iterator[str]]]] = {

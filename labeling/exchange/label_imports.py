@@ -26,12 +26,12 @@ from labeling.conversations.formats.answers import (
     Unnamed,
     without_empty_layers,
 )
-from labeling.conversations.rules.importing import with_line_feeds
 from labeling.conversations.rules.lookalikes import folded
 from labeling.core import events, projects
 from labeling.core.rules.reasons import reason_in
 from labeling.core.spool import Spool
 from labeling.domain.batches import batches
+from labeling.domain.canonical import with_line_feeds
 from labeling.domain.errors import FileFault, NotCanonical, RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
@@ -67,10 +67,8 @@ READERS: dict[str, Reader] = {
 BATCH = 200  # conversations in memory at a time
 
 
-class LabelsRefused(ImportRefused):
+class LabelsRefused(ImportRefused, code="labels_refused"):
     """Something in the files of answers is wrong, so nothing was stored."""
-
-    code = "labels_refused"
 
 
 @dataclass(slots=True)

@@ -9,17 +9,8 @@ from typing import Any
 
 from labeling.domain.msgids import msgid
 from labeling.exchange.building import FolderInUse
+from labeling.gold.rules import statement
 from labeling.gold.rules.signatures import SIGNATURE_FILE
-from labeling.gold.rules.statement import (
-    FORMAT_2,
-    FORMAT_3,
-    GUIDELINES_FILE,
-    ITEMS_FILE,
-    KEY_FILE,
-    LISTING_FILE,
-    MANIFEST_FILE,
-    parsed,
-)
 from labeling.models import GoldRelease
 from labeling.words import worded_in_english
 
@@ -32,8 +23,8 @@ def export_lines(release: GoldRelease) -> Iterator[str]:
 
 def check_same(release: GoldRelease, folder: Path) -> None:
     """A folder may be written again by the release that it holds."""
-    path = folder / MANIFEST_FILE
-    if path.exists() and name_of(parsed(path.read_text("utf-8"))) != str(release):
+    path = folder / statement.MANIFEST_FILE
+    if path.exists() and name_of(statement.parsed(path.read_text("utf-8"))) != str(release):
         raise FolderInUse(
             msgid("{folder} holds another release: choose an empty folder."), folder=str(folder)
         )
@@ -46,7 +37,7 @@ def name_of(manifest: Mapping[str, Any]) -> str:
 
 def write_native(release: GoldRelease, folder: Path) -> list[Path]:
     folder.mkdir(exist_ok=True)
-    return [write_items(release, folder / ITEMS_FILE), *write_proof(release, folder)]
+    return [write_items(release, folder / statement.ITEMS_FILE), *write_proof(release, folder)]
 
 
 def write_items(release: GoldRelease, path: Path) -> Path:
@@ -58,17 +49,17 @@ def write_items(release: GoldRelease, path: Path) -> Path:
 def write_proof(release: GoldRelease, folder: Path) -> list[Path]:
     """What is signed, the hashes of the items, and the current guidelines."""
     texts = {}
-    if parsed(release.header).get("format") == FORMAT_3:
+    if statement.parsed(release.header).get("format") == statement.FORMAT_3:
         texts = {
-            MANIFEST_FILE: release.header,
-            LISTING_FILE: release.listing,
-            KEY_FILE: release.public_key,
+            statement.MANIFEST_FILE: release.header,
+            statement.LISTING_FILE: release.listing,
+            statement.KEY_FILE: release.public_key,
             SIGNATURE_FILE: release.signature,
         }
     elif release.signature:
-        texts = {MANIFEST_FILE: _old_manifest(release), "statement.json": release.header}
+        texts = {statement.MANIFEST_FILE: _old_manifest(release), "statement.json": release.header}
     if release.guideline:
-        texts[GUIDELINES_FILE] = release.guideline.body
+        texts[statement.GUIDELINES_FILE] = release.guideline.body
     for name, text in texts.items():
         (folder / name).write_bytes(text.encode())  # exactly what is signed
     return [folder / name for name in texts]
@@ -78,7 +69,7 @@ def _old_manifest(release: GoldRelease) -> str:
     """What was written next to releases of format 2 when they were made."""
     columns = ("item_id", "sha256", "split", "how", "signature")
     document = {
-        "format": FORMAT_2,
+        "format": statement.FORMAT_2,
         "release": str(release),
         "sha256": release.sha256,
         "items": list(release.items.order_by("position").values(*columns)),

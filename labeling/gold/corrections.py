@@ -7,26 +7,23 @@ from typing import cast
 
 from django.contrib.auth.models import User
 
-from labeling.core import audit
 from labeling.domain.errors import RuleError
 from labeling.gold import pseudonyms, releases
 from labeling.gold.gold import NothingChanged
+from labeling.gold.releases import BATCH, FrozenItem, Items
 from labeling.gold.rules import statement
 from labeling.gold.rules.content import GoldContent
 from labeling.gold.rules.corrections import Correction, corrected, has_place, with_correction
 from labeling.gold.rules.statement import OwnStatement
-from labeling.gold.staging import BATCH, FrozenItem, Items
 from labeling.models import GoldItem, GoldRelease, Reopening
 from labeling.schema import LAYERS
-from labeling.settling.reopened import changes_of
+from labeling.settling.provenance import changes_of
 
 MADE_ELSEWHERE = GoldItem.MADE_ELSEWHERE
 
 
-class LabeledHere(RuleError):
+class LabeledHere(RuleError, code="labelled_here"):
     """What people settle here is corrected when it is frozen again."""
-
-    code = "labelled_here"
 
 
 def is_corrected_by_copy(release: GoldRelease) -> bool:
@@ -64,9 +61,7 @@ def freeze_corrections(
     applied = _stage(items, newest, by_item)
     contents = releases.Contents(
         items,
-        draft.meaning(items.splits(), guideline=newest.guideline),
         _carried(newest),
-        audit.state(release.project),
         message=message or f"Labels corrected: {applied}",
         guideline=newest.guideline,
         waivers=newest.waivers,

@@ -9,30 +9,16 @@ from typing import Any, NamedTuple
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.gold.rules import older
+from labeling.gold.rules import older, statement
 from labeling.gold.rules.proofs import ReleaseFault, faults_of_files, faults_of_lines
 from labeling.gold.rules.signatures import SIGNATURE_FILE, fingerprint
-from labeling.gold.rules.statement import (
-    FORMAT_2,
-    FORMAT_3,
-    GUIDELINES_FILE,
-    ITEMS_FILE,
-    KEY_FILE,
-    LISTING_FILE,
-    MANIFEST_FILE,
-    guideline_texts,
-    listed,
-    parsed,
-)
 
 STATEMENT_FILE = "statement.json"
 """Of format 2: the text that was signed."""
 
 
-class NotExported(RuleError):
+class NotExported(RuleError, code="not_exported"):
     """The folder is not a native export of gold."""
-
-    code = "not_exported"
 
 
 class Exported(NamedTuple):
@@ -49,12 +35,12 @@ class Folder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.manifest = parsed(_read_text(folder / MANIFEST_FILE))
+        self.manifest = statement.parsed(_read_text(folder / statement.MANIFEST_FILE))
         if not self.manifest:
-            raise NotExported("verify.not_json", file=str(folder / MANIFEST_FILE))
-        if self.manifest.get("format") not in (FORMAT_2, FORMAT_3):
-            raise NotExported("verify.unknown_format", file=str(folder / MANIFEST_FILE))
-        self._old = self._signed_before() if self.manifest["format"] == FORMAT_2 else None
+            raise NotExported("verify.not_json", file=str(folder / statement.MANIFEST_FILE))
+        if self.manifest.get("format") not in (statement.FORMAT_2, statement.FORMAT_3):
+            raise NotExported("verify.unknown_format", file=str(folder / statement.MANIFEST_FILE))
+        self._old = self._signed_before() if self.manifest["format"] == statement.FORMAT_2 else None
         self._hashes = self._listed()
 
     @property
@@ -62,9 +48,9 @@ class Folder:
         items = len(self._hashes)
         if self._old:
             key = older.fingerprint(self._old.public_key) if self._old.signature else ""
-            return Exported(_named(parsed(self._old.text)), self._old.sha256, items, key)
+            return Exported(_named(statement.parsed(self._old.text)), self._old.sha256, items, key)
         key = fingerprint(self._key()) if self._is_signed() else ""
-        sha256 = _sha256(self.folder / MANIFEST_FILE)
+        sha256 = _sha256(self.folder / statement.MANIFEST_FILE)
         return Exported(_named(self.manifest), sha256, items, key)
 
     def faults_of_key(self, trusted: Collection[str]) -> Iterator[ReleaseFault]:
@@ -79,7 +65,7 @@ class Folder:
         """What is not as it was signed, no matter who did that; by its hashes, where nobody did."""
         found = self._faults_before(self._old) if self._old else self._faults_of_release()
         yield from (ReleaseFault("", fact) for fact in found)
-        yield from faults_of_lines(_lines(self.folder / ITEMS_FILE), self._hashes)
+        yield from faults_of_lines(_lines(self.folder / statement.ITEMS_FILE), self._hashes)
 
     def _faults_of_release(self) -> Iterator[Fact]:
         """Format 3: the manifest has the hash of each file, and all are signed together."""
@@ -96,14 +82,14 @@ class Folder:
         return (self.folder / SIGNATURE_FILE).exists()
 
     def _key(self) -> str:
-        path = self.folder / KEY_FILE
+        path = self.folder / statement.KEY_FILE
         return _read_text(path) if path.exists() else ""
 
     def _listed(self) -> dict[str, str]:
         """The hash of each item by its id."""
-        path = self.folder / LISTING_FILE
+        path = self.folder / statement.LISTING_FILE
         if not self._old:
-            return listed(_read_text(path)) if path.exists() else {}
+            return statement.listed(_read_text(path)) if path.exists() else {}
         rows = self.manifest.get("items")
         rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
         return {str(row.get("item_id")): str(row.get("sha256")) for row in rows}
@@ -116,15 +102,15 @@ class Folder:
         return older.Signed(text, *(str(self.manifest.get(name) or "") for name in names))
 
     def _faults_before(self, signed: older.Signed) -> Iterator[Fact]:
-        stated, items = parsed(signed.text), self.folder / ITEMS_FILE
+        stated, items = statement.parsed(signed.text), self.folder / statement.ITEMS_FILE
         yield from signed.faults([hashlib.sha256(line).hexdigest() for line in _lines(items)])
         if self.manifest.get("release") != _named(stated):
             yield Fact("verify.column", column="release")
         if items.read_bytes()[-1:] not in (b"", b"\n"):
-            yield Fact("verify.file", file=ITEMS_FILE)
-        version, path = stated.get("guideline_version"), self.folder / GUIDELINES_FILE
+            yield Fact("verify.file", file=statement.ITEMS_FILE)
+        version, path = stated.get("guideline_version"), self.folder / statement.GUIDELINES_FILE
         if version is not None and (
-            not path.exists() or _read_text(path) != guideline_texts(stated).get(version)
+            not path.exists() or _read_text(path) != statement.guideline_texts(stated).get(version)
         ):
             yield Fact("verify.guideline", version=str(version))
 

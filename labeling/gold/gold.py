@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import NamedTuple
@@ -12,13 +11,14 @@ from django.db.models import QuerySet
 
 from labeling.agreement import agreement, measurements
 from labeling.agreement.matching.similarity import Ruler
-from labeling.core import acting, audit
+from labeling.core import acting
 from labeling.core.snapshots import snapshot
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
 from labeling.domain.stored import Stored
 from labeling.gold import lint, pseudonyms, releases
+from labeling.gold.releases import FrozenItem, Items
 from labeling.gold.rules.meaning import Meaning
 from labeling.gold.rules.names import in_figures, with_pseudonyms
 from labeling.gold.rules.release import RELEASE_NAME
@@ -28,7 +28,6 @@ from labeling.gold.rules.statement import (
     Override,
     OwnStatement,
 )
-from labeling.gold.staging import FrozenItem, Items
 from labeling.jobs import queue
 from labeling.models import GoldRelease, LintReport, Project, Round
 from labeling.schema.layers import stages
@@ -36,58 +35,40 @@ from labeling.schema.targets import END_TO_END, stages_of, target_layers
 from labeling.settling import merges, processing, settling
 
 
-class NothingToFreeze(RuleError):
+class NothingToFreeze(RuleError, code="nothing_to_freeze"):
     """No conversation is settled."""
 
-    code = "nothing_to_freeze"
 
-
-class NothingChanged(RuleError):
+class NothingChanged(RuleError, code="nothing_changed"):
     """The newest release holds exactly this already."""
 
-    code = "nothing_changed"
 
-
-class NameTaken(RuleError):
+class NameTaken(RuleError, code="name_taken"):
     """Another project or layer releases under this name."""
 
-    code = "name_taken"
 
-
-class BadName(RuleError):
+class BadName(RuleError, code="bad_name"):
     """The name cannot be part of an address."""
 
-    code = "bad_name"
 
-
-class NotWanted(RuleError):
+class NotWanted(RuleError, code="not_wanted"):
     """Somebody else has made the release in the meantime."""
 
-    code = "not_wanted"
 
-
-class UnderWay(RuleError):
+class UnderWay(RuleError, code="freeze_under_way"):
     """Another freeze of the project has not ended yet."""
 
-    code = "freeze_under_way"
 
-
-class UnknownRelease(RuleError):
+class UnknownRelease(RuleError, code="unknown_release"):
     """The gold release does not exist."""
 
-    code = "unknown_release"
 
-
-class UnknownLayer(RuleError):
+class UnknownLayer(RuleError, code="unknown_layer"):
     """The project does not label this layer."""
 
-    code = "unknown_layer"
 
-
-class SyntheticItems(RuleError):
+class SyntheticItems(RuleError, code="synthetic_items"):
     """The release would hold synthetic conversations, which nobody has allowed."""
-
-    code = "synthetic_items"
 
 
 def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRelease:
@@ -185,7 +166,6 @@ def _settled(
     draft: releases.Draft, wanted: Wanted, ruler: Ruler, names: pseudonyms.Names
 ) -> releases.Contents:
     project, layer = draft.project, draft.layer
-    guideline = project.guidelines.first()
     items, left_out = _settle(project, layer, names)
     rows: list[LeftOutRow] = [
         {"conversation": name, "reason": why.as_json()} for name, why in sorted(left_out.items())
@@ -199,22 +179,18 @@ def _settled(
         "match_threshold": project.match_threshold,
         "settling": merges.VERSION,
     }
-    if synthetic := releases.n_synthetic(project.conversations.all(), items):
+    if synthetic := releases.n_synthetic(project, items):
         own["synthetic"] = synthetic
         if not wanted.with_synthetic:
             values = {"synthetic": synthetic, "total": len(items)}
             details = {"synthetic": synthetic}
             raise SyntheticItems("gold.synthetic_items", **values, details=details)
-    contents = ((item.conversation_id, json.loads(item.canonical)) for item in items)
-    findings = lint.look(project, layer, contents)
-    waivers = lint.check(findings, layer, waive=wanted.waive, by=draft.by)
+    waivers = lint.check(project, layer, items, waive=wanted.waive, by=draft.by)
     return releases.Contents(
         items,
-        draft.meaning(items.splits(), guideline=guideline),
         own,
-        audit.state(project),
         message=wanted.message,
-        guideline=guideline,
+        guideline=project.guidelines.first(),
         agreement=in_figures(_agreement(project, layer), names),
         overrides=_overrides(project, names),
         left_out=rows,

@@ -10,8 +10,9 @@ been asked for already joins that request.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -22,7 +23,7 @@ from django.utils import timezone
 from labeling.agreement.matching.similarity import Ruler
 from labeling.core import events, projects
 from labeling.domain.errors import RuleError
-from labeling.domain.facts import Fact
+from labeling.domain.facts import Fact, StoredFact
 from labeling.gold import gold
 from labeling.jobs import queue
 from labeling.models import Event, Project
@@ -62,6 +63,34 @@ def request_freeze(
     asked = events.record(ASKED, project, project=project, actor=by, **wanted, message=message)
     queue.ask("freeze", project.pk)
     return asked
+
+
+class Freeze(NamedTuple):
+    """What somebody asked for, and what came of it, if anything."""
+
+    asked: Event
+    outcome: Event | None
+
+    @property
+    def state(self) -> str:
+        if self.outcome:
+            return "frozen" if self.outcome.verb == OUTCOMES[0] else "refused"
+        return "given_up" if self.asked.at <= timezone.now() - GIVEN_UP_AFTER else "waiting"
+
+    @property
+    def why(self) -> StoredFact | None:
+        """Why it was refused."""
+        return self.outcome.data.get("message") if self.outcome else None
+
+
+def with_outcomes(asked: Sequence[Event]) -> list[Freeze]:
+    outcomes = Event.objects.filter(
+        verb__in=OUTCOMES,
+        project__in={each.project_id for each in asked},
+        data__request__in=[each.pk for each in asked],
+    )
+    by_request = {event.data["request"]: event for event in outcomes}
+    return [Freeze(each, by_request.get(each.pk)) for each in asked]
 
 
 def waiting(project: Project) -> list[Event]:
@@ -105,11 +134,6 @@ def _answer(asked: Event, ruler: Callable[[], Ruler], is_held: bool) -> None:
         raise
 
 
-def is_given_up(asked: Event) -> bool:
-    """Whether nobody goes on with a request that has no outcome."""
-    return asked.at <= timezone.now() - GIVEN_UP_AFTER
-
-
 def _freeze(asked: Event, ruler: Ruler, is_held: bool) -> None:
     project = Project.objects.get(events=asked)
     gold.freeze(
@@ -143,11 +167,7 @@ def _unanswered(requests: QuerySet[Event]) -> list[Event]:
     """The oldest first."""
     rows = requests.select_related("project", "actor").order_by("pk")
     asked = [row for row in rows if not row.data.get("only_lint")]  # as 0.6.0 could ask
-    if not asked:
-        return []
-    outcomes = Event.objects.filter(verb__in=OUTCOMES, pk__gt=asked[0].pk).order_by()
-    answered = set(outcomes.values_list("data__request", flat=True))
-    return [event for event in asked if event.pk not in answered]
+    return [freeze.asked for freeze in with_outcomes(asked) if not freeze.outcome]
 
 
 def _lately_asked() -> QuerySet[Event]:

@@ -6,6 +6,7 @@ frozen.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from labeling.core.rules.reasons import reason_in
 from labeling.domain.batches import batches
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.gold.releases import FrozenItem
 from labeling.gold.rules.content import GoldContent
 from labeling.gold.rules.lint import (
     KINDS,
@@ -33,7 +35,7 @@ from labeling.gold.rules.lint import (
     item_findings,
 )
 from labeling.gold.rules.statement import Waiver
-from labeling.models import Conversation, Guideline, LintReport, Project, Reopening
+from labeling.models import Conversation, GoldItem, Guideline, LintReport, Project, Reopening
 from labeling.work import guidelines
 
 CHUNK = 500
@@ -41,26 +43,20 @@ SAME = 0.99
 """The share of words in which copies are the same, but for a sign or two."""
 
 
-class LintOpen(RuleError):
+class LintOpen(RuleError, code="lint_open"):
     """Lint found something that nobody has accepted."""
-
-    code = "lint_open"
 
     def __init__(self, fact: Fact, findings: Findings, **details: Any) -> None:
         super().__init__(fact, details=details)
         self.findings = findings
 
 
-class UnknownKind(RuleError):
+class UnknownKind(RuleError, code="unknown_lint_kind"):
     """Lint has no such kind of finding."""
 
-    code = "unknown_lint_kind"
 
-
-class WaiverWithoutReason(RuleError):
+class WaiverWithoutReason(RuleError, code="waiver_without_reason"):
     """Who accepts findings says why."""
-
-    code = "waiver_without_reason"
 
 
 _detectors: list[PersonalData] = []
@@ -79,7 +75,6 @@ class Findings(NamedTuple):
 
     rows: list[Finding]
     items: int = 0
-    is_published: bool = False
 
     def of(self, kind: str) -> list[Finding]:
         return [row for row in self.rows if row.kind == kind]
@@ -114,7 +109,7 @@ def look(
     found += [pair for other, pair in pairs if other in here or pair.kind == "split_twice"]
     found += speakers.findings()
     found += [row for row in _reopened(project, layer) if row.conversation in here]
-    return Findings(list(dict.fromkeys(found)), number, is_published)
+    return Findings(list(dict.fromkeys(found)), number)
 
 
 def _copies_of(project: Project, items: Sequence[LintItem]) -> Iterator[tuple[int, Finding]]:
@@ -187,12 +182,18 @@ def _version_of(item: LintItem, newest: int, oldest: Mapping[tuple[int, int], in
 
 
 def check(
-    findings: Findings, layer: str, *, waive: Mapping[str, str], by: Any = None
+    project: Project,
+    layer: str,
+    items: Iterable[FrozenItem],
+    *,
+    waive: Mapping[str, str],
+    by: Any = None,
+    is_published: bool = False,
 ) -> list[Waiver]:
-    """What the release says of findings that it has all the same.
+    """Look at what is to be frozen, and say what the release says of what it has all the same.
 
     ``waive`` has the reasons for accepting whole kinds; those that stay as they were published
-    need none.
+    need none. What a program labeled is not looked at.
 
     Raises
     ------
@@ -203,9 +204,12 @@ def check(
         check_kind(kind)
         if not reason_in(reason):
             raise WaiverWithoutReason("lint.no_reason")
+    labeled = (item for item in items if item.how != GoldItem.How.GENERATED)
+    contents = ((item.conversation_id, json.loads(item.canonical)) for item in labeled)
+    findings = look(project, layer, contents, is_published=is_published)
     counts = findings.counts()
     others = {kind: number for kind, number in counts.items() if kind not in waive}
-    stays = {kind for kind in others if findings.is_published and KINDS[kind].stays_as_published}
+    stays = {kind for kind in others if is_published and KINDS[kind].stays_as_published}
     if still_open := {kind: number for kind, number in others.items() if kind not in stays}:
         raise LintOpen(_open_fact(still_open), findings, kinds=still_open, layer=layer)
     at = timezone.now().isoformat()

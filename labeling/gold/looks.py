@@ -44,10 +44,8 @@ class Sight(NamedTuple):
     named: str = ""
 
 
-class ReasonNeeded(RuleError):
+class ReasonNeeded(RuleError, code="look_reason_needed"):
     """Test items would be shown to somebody who has not said why."""
-
-    code = "look_reason_needed"
 
     def __init__(self, releases: Sequence[GoldRelease], sight: Sight) -> None:
         self.releases, self.sight = list(releases), sight
@@ -56,20 +54,8 @@ class ReasonNeeded(RuleError):
         super().__init__("look.reason_needed", releases=names, details=details)
 
 
-class LookRefused(RuleError):
+class LookRefused(RuleError, code="look_refused"):
     """There is nothing to look at, or the purpose makes no sense."""
-
-    code = "look_refused"
-
-
-class Standing(NamedTuple):
-    """How often test items were looked at."""
-
-    used: int
-
-    def as_json(self) -> dict[str, int]:
-        """How the API says it."""
-        return {"looks": self.used}
 
 
 # --- what is a test set ---------------------------------------------------------------------------
@@ -218,11 +204,6 @@ def of_project(project: Project) -> QuerySet[Look]:
 
 
 # --- the count ------------------------------------------------------------------------------------
-
-
-def standing(release: GoldRelease) -> Standing:
-    """Over all versions of its name."""
-    return Standing(looks_at(release).count())
 
 
 def looks_at(release: GoldRelease) -> QuerySet[Look]:

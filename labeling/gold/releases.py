@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from labeling.core import acting, events, projects
+from labeling.core import acting, audit, events, projects
 from labeling.core.rules.audit import StatedEvents
+from labeling.core.spool import Spool
 from labeling.domain.batches import batches
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
@@ -22,64 +23,41 @@ from labeling.gold.rules.meaning import FIRST, Level, Meaning, of_release, same_
 from labeling.gold.rules.normal import in_normal_form, is_normal
 from labeling.gold.rules.release import text_sha256
 from labeling.gold.rules.signatures import fingerprint
-from labeling.gold.rules.statement import (
-    FORMAT_3,
-    GUIDELINES_FILE,
-    ITEMS_FILE,
-    KEY_FILE,
-    LISTING_FILE,
-    MANIFEST_FILE,
-    AgreementAtFreeze,
-    GuidelineText,
-    LeftOutRow,
-    Override,
-    OwnStatement,
-    ParentRelease,
-    Statement,
-    Waiver,
-    lines_sha256,
-    listing,
-)
-from labeling.gold.staging import BATCH, FrozenItem, Items
 from labeling.models import Annotation, Conversation, GoldItem, GoldRelease, Guideline, Project
 from labeling.schema import SCHEMA_VERSION
 from labeling.schema.labels import Payload
 from labeling.work import locking
 
 
-class AnswersChanged(RuleError):
+class AnswersChanged(RuleError, code="answers_changed"):
     """Somebody else released under the name while this release was made."""
-
-    code = "answers_changed"
 
 
 class Contents(NamedTuple):
     """What a release is to hold and to state; ``own`` is what this kind of gold states besides."""
 
     items: Items
-    meaning: Meaning
-    own: OwnStatement
-    events: StatedEvents
+    own: statement.OwnStatement
     message: str
     guideline: Guideline | None = None
-    agreement: AgreementAtFreeze | None = None
-    overrides: Sequence[Override] = ()
-    left_out: Sequence[LeftOutRow] = ()
-    waivers: Sequence[Waiver] = ()
+    agreement: statement.AgreementAtFreeze | None = None
+    overrides: list[statement.Override] = []
+    left_out: list[statement.LeftOutRow] = []
+    waivers: list[statement.Waiver] = []
 
 
 class Draft(NamedTuple):
-    """The next version under a name, before anything is stored of it."""
+    """The next version under a name, before anything is stored of it.
+
+    ``events`` are those of the project when it was begun.
+    """
 
     project: Project
     layer: str
     name: str
     by: Any
     parent: GoldRelease | None
-
-    @property
-    def version(self) -> int:
-        return self.parent.version + 1 if self.parent else 1
+    events: StatedEvents
 
     def repeats(self, items: Items) -> bool:
         """Whether the newest version holds exactly these items."""
@@ -87,45 +65,40 @@ class Draft(NamedTuple):
             return False
         return dict(items.hashes()) == dict(self.parent.items.values_list("item_id", "sha256"))
 
-    def meaning(self, items: Iterable[tuple[str, str]], *, guideline: Guideline | None) -> Meaning:
+    def meaning(self, new: Contents) -> Meaning:
         """The version by meaning that follows from what differs from the newest version.
 
-        ``items`` are their ids and splits: an item in another split is another one.
+        An item in another split is another one.
         """
         parent = self.parent
         if parent is None:
             return FIRST
         stated = statement.parsed(parent.header).get("schema_version", SCHEMA_VERSION)
         before = parent.guideline.body if parent.guideline else None
-        now = guideline.body if guideline else None
+        now = new.guideline.body if new.guideline else None
         level: Level = "patch"
-        if {*items} != {*parent.items.values_list("item_id", "split")}:
+        if {*new.items.splits()} != {*parent.items.values_list("item_id", "split")}:
             level = "minor"
         if stated != SCHEMA_VERSION or not same_words(before, now):
             level = "major"
         return of_release(parent.meaning, parent.version).raised(level)
 
-    def store(self, new: Contents) -> GoldRelease:
+    def store(self, new: Contents, meaning: Meaning) -> GoldRelease:
         """Freeze these items, in the transaction of the caller, who holds the project."""
-        newest = draft(self.project, self.layer, self.name, by=self.by)
-        if newest.parent != self.parent:
+        if _newest(self.name) != self.parent:
             raise AnswersChanged("gold.answers_changed")
-        frozen_at = timezone.now()
+        columns = new._asdict()
+        del columns["items"], columns["own"]
         release = GoldRelease(
             project=self.project,
             layer=self.layer,
             name=self.name,
-            version=self.version,
-            meaning=str(new.meaning),
+            version=self.parent.version + 1 if self.parent else 1,
+            meaning=str(meaning),
             parent=self.parent,
-            guideline=new.guideline,
-            message=new.message,
-            agreement=new.agreement,
-            overrides=list(new.overrides),
-            left_out=list(new.left_out),
-            waivers=list(new.waivers),
             frozen_by=self.by,
-            frozen_at=frozen_at,
+            frozen_at=timezone.now(),
+            **columns,
         )
         self._sign(release, new)
         release.save(force_insert=True)
@@ -134,28 +107,28 @@ class Draft(NamedTuple):
 
     def _sign(self, release: GoldRelease, new: Contents) -> None:
         signer = signing.signer()
-        release.listing = listing(new.items.hashes())
+        release.listing = statement.listing(new.items.hashes())
         files = {
-            ITEMS_FILE: lines_sha256(item.canonical for item in new.items),
-            LISTING_FILE: text_sha256(release.listing),
-            KEY_FILE: text_sha256(signer.public_key),
+            statement.ITEMS_FILE: statement.lines_sha256(item.canonical for item in new.items),
+            statement.LISTING_FILE: text_sha256(release.listing),
+            statement.KEY_FILE: text_sha256(signer.public_key),
         }
         if release.guideline:
-            files[GUIDELINES_FILE] = text_sha256(release.guideline.body)
-        stated: Statement = {
+            files[statement.GUIDELINES_FILE] = text_sha256(release.guideline.body)
+        stated: statement.Statement = {
             **new.own,
             **shown(release),  # type: ignore[typeddict-item]  # what pages show, by the same names
-            "format": FORMAT_3,
+            "format": statement.FORMAT_3,
             "schema_version": SCHEMA_VERSION,
             "items": len(new.items),
             "guidelines": _guideline_texts(self.project, release.guideline),
-            "events": new.events,
+            "events": self.events,
             "files": files,
             "key": fingerprint(signer.public_key),
         }
         release.header = canonical_json(stated)
         release.sha256 = text_sha256(release.header)
-        signed = {**files, MANIFEST_FILE: release.sha256}
+        signed = {**files, statement.MANIFEST_FILE: release.sha256}
         release.signature = signer.sign(str(release), signed)
         release.public_key = signer.public_key
 
@@ -172,9 +145,10 @@ def publish(
     """Insert everything at once, with the event that says so; ``check`` is called under the lock
     of the project, where one version comes after the other.
     """
+    meaning = draft.meaning(contents)
     project = projects.lock(draft.project)
     check()
-    release = draft.store(contents)
+    release = draft.store(contents, meaning)
     names = {"release": str(release), "sha256": release.sha256}
     events.record(verb, release, project=project, actor=draft.by, **names, **said)
     return release
@@ -213,20 +187,24 @@ def shown(release: GoldRelease) -> dict[str, Any]:
 
 
 def draft(project: Project, layer: str, name: str, *, by: Any) -> Draft:
-    newest = GoldRelease.objects.filter(name=name).order_by("-version").first()
-    return Draft(project, layer, name, by or acting.person(), newest)
+    by = by or acting.person()
+    return Draft(project, layer, name, by, _newest(name), audit.state(project))
 
 
-def n_synthetic(conversations: QuerySet[Conversation], items: Items) -> int:
+def _newest(name: str) -> GoldRelease | None:
+    return GoldRelease.objects.filter(name=name).order_by("-version").first()
+
+
+def n_synthetic(project: Project, items: Items) -> int:
     """How many items are about a synthetic conversation."""
-    synthetic = conversations.filter(origin=Conversation.Origin.SYNTHETIC)
+    synthetic = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
     if not synthetic.exists():
         return 0
     about = batches((head.conversation_id for head in items.heads()), BATCH)
     return sum(synthetic.filter(pk__in=part).count() for part in about)
 
 
-def parent_row(parent: GoldRelease | None) -> ParentRelease | None:
+def parent_row(parent: GoldRelease | None) -> statement.ParentRelease | None:
     return {"release": str(parent), "sha256": parent.sha256} if parent else None
 
 
@@ -234,7 +212,7 @@ def written_time(at: datetime) -> str:
     return at.astimezone(UTC).isoformat()
 
 
-def _guideline_texts(project: Project, current: Guideline | None) -> list[GuidelineText]:
+def _guideline_texts(project: Project, current: Guideline | None) -> list[statement.GuidelineText]:
     """What labels were made under; imported and generated labels were made under none."""
     if current is None:
         return []
@@ -297,3 +275,55 @@ def messages_of(conversation: Conversation) -> list[GoldMessage]:
         }
         for message in conversation.messages
     ]
+
+
+BATCH = 500
+"""Rows that are written, or read back, at a time."""
+
+
+class FrozenItem(NamedTuple):
+    """A line of a release, and the hash that proves all of it."""
+
+    item_id: str
+    conversation_id: int
+    split: str
+    how: str
+    canonical: str
+    sha256: str
+
+
+class Items:
+    """The items of a release to be, in the order in which they were added, or in that of ``sort``.
+
+    An item of the same id takes the place of the one that was added before.
+    """
+
+    def __init__(self) -> None:
+        self._spool: Spool[FrozenItem] = Spool()
+        self._heads: dict[str, tuple[FrozenItem, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._heads)
+
+    def __iter__(self) -> Iterator[FrozenItem]:
+        return (self._spool[number] for _, number in self._heads.values())
+
+    def add(self, item: FrozenItem) -> None:
+        self._heads[item.item_id] = item._replace(canonical=""), len(self._spool)
+        self._spool.append(item)
+
+    def sort(self, key: Callable[[str], bytes]) -> None:
+        """Order the items by what ``key`` makes of their ids."""
+        self._heads = dict(sorted(self._heads.items(), key=lambda pair: key(pair[0])))
+
+    def heads(self) -> Iterator[FrozenItem]:
+        """The items without their texts."""
+        return (head for head, _ in self._heads.values())
+
+    def hashes(self) -> Iterator[tuple[str, str]]:
+        """The ids of the items, each with its hash."""
+        return ((head.item_id, head.sha256) for head in self.heads())
+
+    def splits(self) -> Iterator[tuple[str, str]]:
+        """The ids of the items, each with its split."""
+        return ((head.item_id, head.split) for head in self.heads())

@@ -13,8 +13,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from labeling.agreement.matching.merging import Cluster, Side, differing
-from labeling.agreement.matching.places import first_place
+from labeling.agreement.matching.matching import first_place
+from labeling.agreement.matching.merging import Cluster, Side
 from labeling.core import events, projects
 from labeling.core.rules.reasons import reason_in
 from labeling.domain.errors import RuleError
@@ -33,6 +33,7 @@ from labeling.models import (
 from labeling.schema import LAYERS, check_payload, form_fields
 from labeling.schema.labels import StoredLabel
 from labeling.schema.origins import plain
+from labeling.schema.sameness import differing
 from labeling.schema.targets import stages_of
 from labeling.settling import adjudications
 from labeling.settling.adjudications import AnswersChanged, Decision
@@ -41,16 +42,12 @@ JUDGES = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
 State = Reopening.State
 
 
-class ReopeningRefused(RuleError):
+class ReopeningRefused(RuleError, code="reopening_refused"):
     """The doubt, or the answer to it, makes no sense, or not now."""
 
-    code = "reopening_refused"
 
-
-class NotTheJudge(RuleError):
+class NotTheJudge(RuleError, code="not_the_judge"):
     """Somebody else has to decide about this item."""
-
-    code = "not_the_judge"
 
 
 def labels_in(item: GoldItem, layer: str) -> list[StoredLabel]:

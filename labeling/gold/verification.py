@@ -12,25 +12,12 @@ from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
 from labeling.gold import held, signing
 from labeling.gold.releases import messages_of, shown
-from labeling.gold.rules import older
+from labeling.gold.rules import older, statement
 from labeling.gold.rules.content import GoldMessage
 from labeling.gold.rules.normal import messages_in_normal_form
 from labeling.gold.rules.proofs import ItemColumns, ReleaseFault, faults_of_files, faults_of_item
 from labeling.gold.rules.release import text_sha256
 from labeling.gold.rules.signatures import fingerprint
-from labeling.gold.rules.statement import (
-    FORMAT_2,
-    FORMAT_3,
-    GUIDELINES_FILE,
-    ITEMS_FILE,
-    KEY_FILE,
-    LISTING_FILE,
-    MANIFEST_FILE,
-    guideline_texts,
-    lines_sha256,
-    listed,
-    parsed,
-)
 from labeling.models import Event, GoldItem, GoldRelease, Project
 
 AT_A_TIME = 100
@@ -40,10 +27,8 @@ AT_ONCE = 1000
 """Items that are verified while somebody waits, for a second or two; the command takes any."""
 
 
-class TooLarge(RuleError):
+class TooLarge(RuleError, code="too_large_to_verify"):
     """Nobody waits for so many items."""
-
-    code = "too_large_to_verify"
 
 
 def verify(release: GoldRelease) -> list[ReleaseFault]:
@@ -67,8 +52,8 @@ def faults_of_project(project: Project) -> Iterator[ReleaseFault]:
     for faults in held.CHECKS:
         yield from (ReleaseFault("", fact) for fact in faults(project))
     for release in project.gold_releases.order_by("-pk"):
-        stated = parsed(release.header)
-        if stated.get("format") == FORMAT_3:
+        stated = statement.parsed(release.header)
+        if stated.get("format") == statement.FORMAT_3:
             found = list(audit.faults(project, stated.get("events")))
             yield from (ReleaseFault("", fact) for fact in found)
             if not found:
@@ -83,15 +68,15 @@ def faults_of(
     ``trusted`` are the fingerprints of the keys that may have signed it, by default those that
     this installation trusts.
     """
-    stated = parsed(release.header)
+    stated = statement.parsed(release.header)
     format_ = stated.get("format")
-    if format_ not in (FORMAT_2, FORMAT_3):
+    if format_ not in (statement.FORMAT_2, statement.FORMAT_3):
         is_old = "name" in stated and "format" not in stated  # made before version 0.1.0
         yield ReleaseFault("", Fact("verify.unsigned" if is_old else "verify.format"))
         if not stated:
             return
     else:
-        proof = _signed if format_ == FORMAT_3 else _signed_before
+        proof = _signed if format_ == statement.FORMAT_3 else _signed_before
         yield from proof(release, stated, trusted or signing.trusted())
         yield from _release(_faults_of_columns(shown(release), stated))
         yield from _release(_faults_of_guidelines(release, stated))
@@ -110,15 +95,15 @@ def _signed(
     if key and key not in trusted:
         yield ReleaseFault("", Fact("verify.unknown_key", key=key))
     found = {
-        MANIFEST_FILE: text_sha256(release.header),
-        LISTING_FILE: text_sha256(release.listing),
-        KEY_FILE: text_sha256(release.public_key),
-        ITEMS_FILE: lines_sha256(_texts(release)),
+        statement.MANIFEST_FILE: text_sha256(release.header),
+        statement.LISTING_FILE: text_sha256(release.listing),
+        statement.KEY_FILE: text_sha256(release.public_key),
+        statement.ITEMS_FILE: statement.lines_sha256(_texts(release)),
     }
     if release.guideline:
-        found[GUIDELINES_FILE] = text_sha256(release.guideline.body)
+        found[statement.GUIDELINES_FILE] = text_sha256(release.guideline.body)
     yield from _release(faults_of_files(stated, found, release.signature, release.public_key))
-    hashes = listed(release.listing)
+    hashes = statement.listed(release.listing)
     yield from _faults_of_items(release, stated, hashes)
     there = set(release.items.values_list("item_id", flat=True))
     for item_id in sorted(hashes.keys() - there):
@@ -168,7 +153,7 @@ def _faults_of_guidelines(release: GoldRelease, stated: Mapping[str, Any]) -> It
     if release.guideline and release.guideline.project_id != release.project_id:
         yield Fact("verify.guideline", version=release.guideline.version)
     stored = dict(release.project.guidelines.values_list("version", "body"))
-    for version, body in guideline_texts(stated).items():
+    for version, body in statement.guideline_texts(stated).items():
         if stored.get(version) != body:
             yield Fact("verify.guideline", version=version)
 
@@ -200,7 +185,7 @@ def _faults_of_items(
         yield from faults_of_item(
             item.canonical, columns, is_stated=is_stated, is_imported=is_imported
         )
-        frozen = parsed(item.canonical).get("conversation")
+        frozen = statement.parsed(item.canonical).get("conversation")
         is_of_project = item.conversation.project_id == release.project_id
         if not is_of_project or not _is_said(frozen, messages_of(item.conversation)):
             yield ReleaseFault(item.item_id, Fact("verify.conversation"))

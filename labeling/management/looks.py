@@ -45,4 +45,4 @@ def state(
 
 
 def _standing(release: GoldRelease) -> str:
-    return f"Looks at the test items of {release}: {looks.standing(release).used:,}."
+    return f"Looks at the test items of {release}: {looks.looks_at(release).count():,}."

@@ -45,9 +45,7 @@ class StatusOut(serializers.Serializer[Any]):
     failures = FailureOut(many=True, help_text="Of seven days, the newest 20")
 
 
-class StatusView(ApiView):
-    scopes = READING
-
+class StatusView(ApiView, scopes=READING):
     @extend_schema(responses=StatusOut)
     def get(self, request: Request) -> Response:
         """Background work of the whole server (administrators)."""

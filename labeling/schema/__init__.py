@@ -10,33 +10,13 @@ from labeling.schema.forms import (
     EventSchema,
     OpenFields,
     compared_fields,
+    compared_names,
     form_fields,
     form_layers,
     quotes_messages,
     reference_fields,
+    span_fields,
 )
 from labeling.schema.labels import PRIORITIES, REQUIREMENT_FIELDS, TYPES, Requirement
 from labeling.schema.layers import DEFAULT_LAYER, LAYERS, Layer
 from labeling.schema.links import Problem
-
-__all__ = [
-    "DEFAULT_LAYER",
-    "LAYERS",
-    "PRIORITIES",
-    "REQUIREMENT_FIELDS",
-    "SCHEMA_VERSION",
-    "TYPES",
-    "EventSchema",
-    "Layer",
-    "OpenFields",
-    "Problem",
-    "Requirement",
-    "check_payload",
-    "compared_fields",
-    "form_fields",
-    "form_layers",
-    "json_schema",
-    "quotes_messages",
-    "reference_fields",
-    "yaml_schema",
-]

@@ -128,10 +128,19 @@ def compared_fields(layer: str) -> tuple[FormField, ...]:
     return tuple(field for field in form_fields(layer) if field["name"] not in remarks)
 
 
+def compared_names(layer: str) -> list[str]:
+    return [field["name"] for field in compared_fields(layer)]
+
+
 @cache
+def span_fields(layer: str) -> tuple[str, ...]:
+    """The fields in which labels of the layer quote words."""
+    return tuple(field["name"] for field in form_fields(layer) if field["widget"] == "span")
+
+
 def quotes_messages(layer: str) -> bool:
     """Whether labels of the layer hold words of messages."""
-    spans = [field for field in form_fields(layer) if field["widget"] == "span"]
+    spans = (field for field in form_fields(layer) if field["widget"] == "span")
     return any(field["within"] == "message" for field in spans)
 
 

@@ -98,8 +98,8 @@ class _RequirementText(Label):
 
     id: str
     title: Line = asked("Title", help="A noun phrase: User Authentication", widget="text")
-    type: Literal["functional", "non-functional", "security", "data", "interface", "constraint"] = (
-        asked("Type", help="What kind of requirement it is", widget="choice", choices=TYPES)
+    type: Literal[*TYPES] = asked(  # type: ignore[valid-type]
+        "Type", help="What kind of requirement it is", widget="choice", choices=TYPES
     )
     actor: Line = asked("Actor", help="One, and specific: Customer, System", widget="text")
     action: Prose = asked(
@@ -119,7 +119,7 @@ class _RequirementText(Label):
         widget="lines",
         at_least=MIN_CRITERIA,
     )
-    priority: Literal["must", "should", "could"] = asked(
+    priority: Literal[*PRIORITIES] = asked(  # type: ignore[valid-type]
         "Priority", help="How much they need it", widget="choice", choices=PRIORITIES
     )
 
@@ -147,13 +147,11 @@ class InferredRequirement(_RequirementText):
     """Something nobody said, but that follows from what was said."""
 
     id: str = Field(pattern=r"^INF-\d{3,}$", title="ID", description="INF-001, INF-002, …")
-    inference_type: Literal["security", "performance", "scalability", "compliance", "usability"] = (
-        asked(
-            "Inference type",
-            help="What kind of need was left unsaid",
-            widget="choice",
-            choices=INFERENCE_TYPES,
-        )
+    inference_type: Literal[*INFERENCE_TYPES] = asked(  # type: ignore[valid-type]
+        "Inference type",
+        help="What kind of need was left unsaid",
+        widget="choice",
+        choices=INFERENCE_TYPES,
     )
     triggered_by: References = asked(
         "Triggered by",
@@ -161,7 +159,7 @@ class InferredRequirement(_RequirementText):
         widget="references",
         of=("extraction",),
     )
-    necessity: Literal["necessary", "recommended", "optional"] = asked(
+    necessity: Literal[*NECESSITIES] = asked(  # type: ignore[valid-type]
         "Necessity",
         help="How much the stated requirements depend on it",
         widget="choice",
@@ -181,23 +179,13 @@ class Issue(Label):
     requirement: Uid = asked(
         "Requirement", help="The requirement it is about", widget="references", of=("extraction",)
     )
-    issue_type: Literal[
-        "ambiguous_verb", "missing_actor", "too_broad", "contradictory", "pii", "untestable"
-    ] = asked("Issue type", help="What is wrong", widget="choice", choices=ISSUE_TYPES)
-    severity: Literal["error", "warning", "info"] = asked(
+    issue_type: Literal[*ISSUE_TYPES] = asked(  # type: ignore[valid-type]
+        "Issue type", help="What is wrong", widget="choice", choices=ISSUE_TYPES
+    )
+    severity: Literal[*SEVERITIES] = asked(  # type: ignore[valid-type]
         "Severity", help="How bad it is", widget="choice", choices=SEVERITIES
     )
-    field: Literal[
-        "title",
-        "type",
-        "actor",
-        "action",
-        "condition",
-        "acceptance_criteria",
-        "priority",
-        "source_messages",
-        "rationale",
-    ] = asked(
+    field: Literal[*REQUIREMENT_FIELDS] = asked(  # type: ignore[valid-type]
         "Field",
         help="Where in the requirement it is",
         widget="choice",
@@ -226,9 +214,9 @@ class Question(Label):
         help="Every message that is needed to answer; link them with m",
         widget="messages",
     )
-    category: Literal[
-        "single-hop", "multi-hop", "temporal", "commonsense", "open-domain", "adversarial"
-    ] = asked("Category", help="What it takes to answer", widget="choice", choices=CATEGORIES)
+    category: Literal[*CATEGORIES] = asked(  # type: ignore[valid-type]
+        "Category", help="What it takes to answer", widget="choice", choices=CATEGORIES
+    )
 
 
 class Phase(Named):
@@ -301,6 +289,6 @@ class Rating(Label):
         widget="references",
         of=("inference", "extraction"),
     )
-    score: Literal[0, 1, 2] = asked(
+    score: Literal[*SCORES] = asked(  # type: ignore[valid-type]
         "Relevance", help="How much it is needed", widget="choice", choices=SCORES
     )

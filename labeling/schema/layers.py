@@ -66,9 +66,6 @@ class SameSpan:
 
 Matching = SameRecord | SameText | SameKey | SameSpan
 
-REMARKS = ("rationale", "confidence")
-"""What a person says about their label; it may differ without any dissent about the label."""
-
 
 # --- what annotators agree on -------------------------------------------------------------------
 
@@ -161,7 +158,7 @@ class Layer:
     ``badges`` those shown next to it; ``type_field`` distinguishes the labels. They refer to
     labels of one of the layers in ``needs``. ``may_be_open``: fields that a project may do without.
     What decides whether two labels mean the same can't be left out. ``remarks``: fields in which a
-    person explains the label; all others are compared when it is settled.
+    person explains the label, and which may differ without dissent; all others are compared.
 
     ``is_stage``: it is part of the whole way from conversation to document. ``project_types``: a
     project names the types of its labels and their roles. ``published``: in which published files
@@ -185,7 +182,7 @@ class Layer:
     is_stage: bool = False
     project_types: bool = False
     published: frozenset[Literal["question cases", "arc cases", "chat", "duee"]] = frozenset()
-    remarks: tuple[str, ...] = REMARKS
+    remarks: tuple[str, ...] = ("rationale", "confidence")
 
     @property
     def by_message(self) -> bool:
@@ -271,7 +268,7 @@ _ENTRIES = (
         needs=("extraction",),
         type_field="issue_type",
         may_be_open=("severity", "suggested_fix"),
-        remarks=(*REMARKS, "message", "suggested_fix"),
+        remarks=("message", "suggested_fix"),
         matching=SameKey(
             fields=("requirement", "issue_type", "field"),
             prefer=("span", "severity", "message"),

@@ -1,13 +1,10 @@
 """Whether two labels, or two values of a field, say the same."""
 
 import json
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from labeling.schema.forms import form_fields
 from labeling.schema.labels import StoredLabel
-from labeling.schema.layers import REMARKS
 
 NAMES = frozenset({"uid", "id", "origin", "suggestion", "adopted_from", "uids"})
 """They say which label it is and how it came about, and nothing about the conversation."""
@@ -42,14 +39,17 @@ def _written(value: Any) -> str:
     return f"{value:09d}" if type(value) is int else json.dumps(value, sort_keys=True)
 
 
-@cache
-def said_fields(layer: str) -> tuple[str, ...]:
-    """All but remarks, which say something about the label."""
-    return tuple(field["name"] for field in form_fields(layer) if field["name"] not in REMARKS)
+def differing(labels: Iterable[Mapping[str, Any] | None], fields: Iterable[str]) -> list[str]:
+    """Those of the fields in which versions of a label do not say the same; None says nothing.
 
-
-def differing(layer: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
-    """The fields in which two labels do not say the same."""
+    Examples
+    --------
+    >>> differing([{"title": "a"}, None, {"title": "b"}], ["title", "type"])
+    ['title']
+    """
+    first, *others = [label for label in labels if label is not None] or [{}]
     return [
-        name for name in said_fields(layer) if bare(name, a.get(name)) != bare(name, b.get(name))
+        name
+        for name in fields
+        if any(bare(name, label.get(name)) != bare(name, first.get(name)) for label in others)
     ]

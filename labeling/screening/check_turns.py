@@ -35,10 +35,8 @@ from labeling.work.admission import FIRST
 HONEYPOT = Assignment.Purpose.HONEYPOT
 
 
-class CheckImpossible(RuleError):
+class CheckImpossible(RuleError, code="check_impossible"):
     """People cannot be checked as asked."""
-
-    code = "check_impossible"
 
 
 def plan_of(project: Project) -> CheckPlan:

@@ -36,16 +36,12 @@ SLACK = 1e-9  # a mean of floats may fall a hair below what it is
 Results = Mapping[str, LayerResult]
 
 
-class TryImpossible(RuleError):
+class TryImpossible(RuleError, code="try_impossible"):
     """A test or calibration cannot be begun, or not again."""
 
-    code = "try_impossible"
 
-
-class AdmissionImpossible(RuleError):
+class AdmissionImpossible(RuleError, code="admission_impossible"):
     """There is nothing to let the person in to, or the reason is missing."""
-
-    code = "admission_impossible"
 
 
 class Test:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.shortcuts import get_object_or_404
 
 from labeling.agreement.matching.merging import (
     Cluster,
@@ -21,33 +22,37 @@ from labeling.agreement.matching.references import heading_of
 from labeling.core import events, projects
 from labeling.core.rules.reasons import reason_in
 from labeling.domain.errors import RuleError
+from labeling.gold import looks
 from labeling.jobs import pending
-from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
+from labeling.models import (
+    Adjudication,
+    Annotation,
+    Conversation,
+    Membership,
+    Merge,
+    Project,
+    Round,
+)
 from labeling.schema import LAYERS, check_payload
 from labeling.schema.links import NOT_THERE
 from labeling.settling import merges
+from labeling.work import blindness
 from labeling.work.annotations import InvalidPayload, ReasonMissing
 
 Kind = Adjudication.Kind
 Labels = Sequence[Mapping[str, Any]]
 
 
-class OwnWorkAlone(RuleError):
+class OwnWorkAlone(RuleError, code="own_work_alone"):
     """Nobody may decide alone about labels that only they gave."""
 
-    code = "own_work_alone"
 
-
-class Blind(RuleError):
+class Blind(RuleError, code="blind"):
     """A calibration round is open: until it closes, nobody may see or decide anything in it."""
 
-    code = "blind"
 
-
-class AnswersChanged(RuleError):
+class AnswersChanged(RuleError, code="answers_changed"):
     """The decision is about answers that have changed since."""
-
-    code = "answers_changed"
 
 
 class Decision(NamedTuple):
@@ -63,6 +68,16 @@ class Decision(NamedTuple):
     kind: str = ""
     note: str = ""
     guideline_flag: bool = False
+
+
+def readable(user: Any, pk: int) -> Conversation:
+    """For leads and researchers who do not label it blind, and may see what was answered."""
+    readers = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
+    rows = Conversation.objects.filter(project__in=Project.objects.with_role(user, *readers))
+    conversation = get_object_or_404(rows.select_related("project"), pk=pk)
+    blindness.refuse(user, Conversation.objects.filter(pk=pk))
+    looks.require_answers(user, conversation)
+    return conversation
 
 
 @transaction.atomic

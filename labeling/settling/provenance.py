@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from labeling.agreement.matching.consensus import Settled, Settlement
+from labeling.agreement.matching.merging import plain as undecided
 from labeling.agreement.matching.references import Base, ResolvedLabels, in_terms_of
 from labeling.domain.facts import Fact
 from labeling.gold.rules.content import (
@@ -15,18 +16,20 @@ from labeling.gold.rules.content import (
     Provenance,
     SuggestionUse,
 )
+from labeling.gold.rules.corrections import Correction, changes, with_correction
 from labeling.models import (
     Adjudication,
     Admission,
     Annotation,
     Assignment,
     Conversation,
+    Reopening,
     Review,
     Round,
 )
 from labeling.schema import LAYERS, compared_fields
 from labeling.schema.labels import StoredLabel
-from labeling.schema.origins import is_assisted, is_same
+from labeling.schema.origins import is_assisted, is_same, plain
 from labeling.schema.sameness import bare
 
 Labels = list[StoredLabel]
@@ -126,7 +129,14 @@ def _add_lost(provenance: Provenance, resolved: Mapping[str, ResolvedLabels]) ->
 
 
 def _agreed(settled: Settled, labels_by: Mapping[str, Sequence[Mapping[str, Any]]]) -> LabelOrigin:
-    origin: LabelOrigin = {**settled.provenance}
+    origin: LabelOrigin = {
+        "how": settled.how,
+        "by": settled.by,
+        "uids": settled.uids,
+        "dissent": settled.dissent,
+    }
+    if settled.fields:
+        origin["fields"] = settled.fields
     holders = {
         person: label
         for person, uid in settled.uids.items()
@@ -266,3 +276,38 @@ def _of_all_stages(origins: Iterable[Provenance]) -> list[AnsweredBy]:
             layers = {**known.get("without_calibration", {}), **row["without_calibration"]}
             people[row["username"]] = {**known, "without_calibration": layers}
     return list(people.values())
+
+
+Change = tuple[Correction, StoredLabel | None]
+"""A correction, with the label as it was."""
+
+
+def changes_of(reopening: Reopening, decision: Adjudication) -> list[Change]:
+    """What the decision made of the item's labels."""
+    item, key = reopening.item, LAYERS[reopening.layer].key
+    before = [plain(label) for label in item.content["gold"].get(key, [])]
+    after = [plain(undecided(label)) for label in decision.payload.get(key, [])]
+    return [
+        (
+            Correction(
+                dispute=reopening.pk,
+                layer=reopening.layer,
+                uid=str((old or new or {})["uid"]),
+                label=new,
+                is_new=old is None,
+                decided_by=(decision.decided_by.get_username(),),
+                reason=decision.reason,
+                release=str(item.release),
+            ),
+            old,
+        )
+        for old, new in changes(before, after)
+    ]
+
+
+def stated(origin: Provenance, decision: Adjudication) -> Provenance:
+    """The provenance that says which labels the decision about a reopened item has changed."""
+    for reopening in decision.reopenings.all()[:1]:
+        for correction, before in changes_of(reopening, decision):
+            origin = with_correction(origin, correction, before)
+    return origin

@@ -9,12 +9,14 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
+from django.shortcuts import get_object_or_404
 
 from labeling.core import events
 from labeling.core.rules.reasons import reason_in
 from labeling.domain.errors import RuleError, StaleVersion
+from labeling.gold import looks
 from labeling.jobs import pending
-from labeling.models import Annotation, Project, Review, Round
+from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
 from labeling.work import assignments, blindness, handovers, suggestions
 from labeling.work.annotations import InvalidPayload, ReasonMissing
 from labeling.work.checking import problems_of
@@ -22,16 +24,12 @@ from labeling.work.checking import problems_of
 Verdict = Review.Verdict
 
 
-class OwnWork(RuleError):
+class OwnWork(RuleError, code="own_work"):
     """Nobody reviews their own answer."""
 
-    code = "own_work"
 
-
-class NotSubmitted(RuleError):
+class NotSubmitted(RuleError, code="not_submitted"):
     """Only a submitted answer of full labeling is reviewed."""
-
-    code = "not_submitted"
 
 
 class Opinion(NamedTuple):
@@ -67,6 +65,20 @@ def listed(project: Project, *, viewer: User, annotator: str = "") -> QuerySet[A
     current = Review.objects.filter(annotation=OuterRef("pk"), version=OuterRef("version"))
     newest = Subquery(current.order_by("-pk").values("verdict")[:1])
     return answers.annotate(verdict=Coalesce(newest, Value("")))
+
+
+def readable(user: Any, pk: int) -> Annotation:
+    """An answer of full labeling, for leads and researchers who do not label it blind."""
+    readers = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
+    full = Annotation.objects.filter(
+        assignment__round__project__in=Project.objects.with_role(user, *readers),
+        assignment__round__kind=Round.Kind.FULL,
+    ).select_related("assignment__round__project", "assignment__conversation", "guideline")
+    annotation = get_object_or_404(full.select_related("assignment__annotator"), pk=pk)
+    conversation = annotation.assignment.conversation
+    blindness.refuse(user, Conversation.objects.filter(pk=conversation.pk))
+    looks.require_answers(user, conversation)
+    return annotation
 
 
 @transaction.atomic

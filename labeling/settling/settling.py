@@ -35,7 +35,7 @@ from labeling.schema import LAYERS
 from labeling.schema.labels import Payload, StoredLabel
 from labeling.schema.origins import plain
 from labeling.schema.targets import END_TO_END, stages_of
-from labeling.settling import provenance, reopened
+from labeling.settling import provenance
 from labeling.settling.provenance import Answers, resolved_by
 from labeling.work.admission import CALIBRATED
 
@@ -55,10 +55,8 @@ class SettledConversation(NamedTuple):
     base_payload: Payload
 
 
-class NotMerged(RuleError):
+class NotMerged(RuleError, code="not_merged"):
     """A worker has to merge the answers of a conversation first."""
-
-    code = "not_merged"
 
 
 JUST_IN = Fact("gold.answer_just_in")
@@ -278,7 +276,7 @@ class Outcomes:
         answers = answering(self.answers, layer)
         resolved = resolved_by(answers, layer, base)
         origin = provenance.of_decided(answers, layer, resolved, decision)
-        origin = reopened.stated(origin, decision)
+        origin = provenance.stated(origin, decision)
         return self._with(layer, [quoting(base, label) for label in labels], origin)
 
     def _with(

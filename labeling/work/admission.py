@@ -30,22 +30,16 @@ FIRST = (Assignment.Purpose.QUALIFICATION, Assignment.Purpose.CALIBRATION)
 """What people may label before they may do anything else."""
 
 
-class NotQualified(RuleError):
+class NotQualified(RuleError, code="not_qualified"):
     """The user must pass the project's test first."""
 
-    code = "not_qualified"
 
-
-class Paused(RuleError):
+class Paused(RuleError, code="paused"):
     """Too many hidden checks were missed: a lead has to look at it."""
 
-    code = "paused"
 
-
-class NotCalibrated(RuleError):
+class NotCalibrated(RuleError, code="not_calibrated"):
     """Full labeling waits until the user has calibrated, or a lead lets them in."""
-
-    code = "not_calibrated"
 
 
 class Shut(NamedTuple):

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from copy import copy
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.core import events, transactions
@@ -28,28 +24,20 @@ Status = Annotation.Status
 GONE = Fact("skip.conversation_given_to_another")
 
 
-class InvalidPayload(RuleError):
+class InvalidPayload(RuleError, code="invalid_payload"):
     """The labels break the schema, or a submission is incomplete."""
 
-    code = "invalid_payload"
 
-
-class RoundClosed(RuleError):
+class RoundClosed(RuleError, code="round_closed"):
     """The round has ended; its annotations can no longer change."""
 
-    code = "round_closed"
 
-
-class ReasonMissing(RuleError):
+class ReasonMissing(RuleError, code="reason_missing"):
     """A skip must say why."""
 
-    code = "reason_missing"
 
-
-class UnknownRevision(RuleError):
+class UnknownRevision(RuleError, code="unknown_revision"):
     """The answer doesn't have this version."""
-
-    code = "unknown_revision"
 
 
 class Save(NamedTuple):
@@ -72,96 +60,66 @@ class Save(NamedTuple):
     unanswered: Sequence[str] | None = None
 
 
-class _Changed(Exception):
-    """Somebody else stored something since the answer was read."""
-
-
 def opened(user: User, pk: int) -> Assignment:
-    """The user's own assignment with all that a save looks at, in one statement."""
-    return ownership.own(user, pk, "round__project", "conversation", "annotation")
+    """The user's own assignment with all that a save looks at, but for the answer."""
+    return ownership.own(user, pk, "round__project", "conversation")
 
 
-def save_draft(assignment: Assignment, save: Save, *, as_opened: bool = False) -> Annotation:
+def save_draft(assignment: Assignment, save: Save) -> Annotation:
     """Store one autosave.
 
     Saves of one page may arrive late, twice or in the wrong order; the highest ``seq`` wins and
     the others are ignored without an error. A save from a page that has not seen what another
-    page stored is refused with both versions. ``as_opened``: see ``_write``.
+    page stored is refused with both versions.
     """
     save = _by_layer(assignment, save)
     _check(assignment, save, complete=False)
-
-    def write(read: _Read) -> Annotation:
-        is_open = assignments.is_open(assignment)
-        assignments.hold(assignment)  # a draft is kept even when the place is gone
-        annotation = read(assignment)
-        if _is_repeated(annotation, save):
-            return annotation
-        _refuse_if_final(annotation, is_open=is_open)
-        _refuse_if_stale(annotation, save)
-        stored = _with_origins(annotation, save)
-        return _store(annotation, stored, kind=Kind.SAVED, status=Status.DRAFT, skip_reason="")
-
-    return _write(assignment, write, as_opened=as_opened)
-
-
-def submit(assignment: Assignment, save: Save, *, as_opened: bool = False) -> Annotation:
-    """Store the final answer. It must be complete; submitting it again changes nothing."""
-    save = _by_layer(assignment, save)
-    _check(assignment, save, complete=True)
-
-    def write(read: _Read) -> Annotation:
-        is_open = assignments.keep_open(assignment)
-        annotation = read(assignment)
-        if annotation.status == Status.SUBMITTED and _is_repeated(annotation, save):
-            return annotation
-        _refuse_if_final(annotation, is_open=is_open)
-        _refuse_if_stale(annotation, save)
-        stored = _with_origins(annotation, save)
-        if not assignments.hold(assignment, for_good=True):
-            raise assignments.PlaceTaken("annotation.place_taken")
-        _lock_conversation(assignment)
-        annotation = _store(
-            annotation,
-            stored,
-            kind=Kind.SUBMITTED,
-            status=Status.SUBMITTED,
-            skip_reason="",
-            submitted_at=timezone.now(),
-        )
-        _record("annotation.submitted", annotation)
-        _finish(annotation)
-        return annotation
-
-    return _write(assignment, write, as_opened=as_opened)
-
-
-_Read = Callable[[Assignment], Annotation]
-
-
-def _write(
-    assignment: Assignment, write: Callable[[_Read], Annotation], *, as_opened: bool
-) -> Annotation:
-    """Decide and store in one short transaction.
-
-    ``write`` gets what reads the answer: it does so once it holds what others lock before it.
-
-    ``as_opened``: the assignment was read for this very request, with its answer. Then the answer
-    is taken as it was read, and the conditions of what is stored see to it that it still is so.
-    Where it is not, or where it would be refused, the answer is locked and read again.
-    """
-    if as_opened:
-        with suppress(_Changed, RuleError):
-            return _carried_out(write, _as_read)
-    with suppress(_Changed):
-        return _carried_out(write, _lock_after_place)
-    # The first answer has just been stored by another request.
-    return _carried_out(write, _lock_after_place)
+    return _save_draft(assignment, save)
 
 
 @transactions.atomic
-def _carried_out(write: Callable[[_Read], Annotation], read: _Read) -> Annotation:
-    return write(read)
+def _save_draft(assignment: Assignment, save: Save) -> Annotation:
+    is_open = assignments.is_open(assignment)
+    assignments.hold(assignment)  # a draft is kept even when the place is gone
+    annotation = _lock_after_place(assignment)
+    if _is_repeated(annotation, save):
+        return annotation
+    _refuse_if_final(annotation, is_open=is_open)
+    _refuse_if_stale(annotation, save)
+    stored = _with_origins(annotation, save)
+    return _store(annotation, stored, kind=Kind.SAVED, status=Status.DRAFT, skip_reason="")
+
+
+def submit(assignment: Assignment, save: Save) -> Annotation:
+    """Store the final answer. It must be complete; submitting it again changes nothing."""
+    save = _by_layer(assignment, save)
+    _check(assignment, save, complete=True)
+    return _submit(assignment, save)
+
+
+@transactions.atomic
+def _submit(assignment: Assignment, save: Save) -> Annotation:
+    is_open = assignments.keep_open(assignment)
+    annotation = _lock_after_place(assignment)
+    if annotation.status == Status.SUBMITTED and _is_repeated(annotation, save):
+        return annotation
+    _refuse_if_final(annotation, is_open=is_open)
+    _refuse_if_stale(annotation, save)
+    save = _with_origins(annotation, save)
+    if not assignments.hold(assignment, for_good=True):
+        raise assignments.PlaceTaken("annotation.place_taken")
+    _lock_conversation(assignment)
+    annotation = _store(
+        annotation,
+        save,
+        kind=Kind.SUBMITTED,
+        status=Status.SUBMITTED,
+        skip_reason="",
+        submitted_at=timezone.now(),
+    )
+    _record("annotation.submitted", annotation)
+    _finish(annotation)
+    return annotation
 
 
 @transactions.atomic
@@ -172,7 +130,7 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
         raise ReasonMissing("annotation.no_skip_reason")
     save = _by_layer(assignment, save)
     _check(assignment, save, complete=False)
-    round_ = _lock_round(assignment)
+    round_ = assignments.lock_place(assignment)
     annotation = _lock(assignment)
     if annotation.status != Status.SUBMITTED and _is_repeated(annotation, save):
         return annotation
@@ -195,7 +153,7 @@ def reopen(assignment: Assignment) -> Annotation:
 
     Anything else stays as it is, so that a repeated request changes nothing.
     """
-    open_round = _lock_round(assignment)
+    open_round = assignments.lock_place(assignment)
     annotation = Annotation.of(assignment).select_for_update().first()
     if annotation is not None and annotation.status == Status.SKIPPED:
         return _take_skip_back(annotation, open_round)
@@ -236,7 +194,7 @@ def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
     reason = reason_in(reason)
     if not reason:
         raise ReasonMissing("annotation.no_return_reason")
-    open_round = _lock_round(assignment)
+    open_round = assignments.lock_place(assignment)
     annotation = Annotation.of(assignment).select_for_update().get()
     if annotation.status == Status.SUBMITTED:
         _to_draft(annotation, open_round, kind=Kind.RETURNED, by=by)
@@ -290,7 +248,8 @@ def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
     chosen = AnnotationRevision.objects.filter(annotation=annotation.pk, version=version).first()
     if chosen is None:
         raise UnknownRevision("annotation.no_revision", version=version)
-    save = _with_origins(annotation, _as_revision(save, chosen))
+    earlier = {name: getattr(chosen, name) for name in ("payload", "empty", "unanswered")}
+    save = _with_origins(annotation, save._replace(**earlier))
     _check(assignment, save, complete=False)  # the project's layers may have changed since
     return _store(annotation, save, kind=Kind.RESTORED, status=Status.DRAFT, skip_reason="")
 
@@ -298,10 +257,6 @@ def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
 def _as_it_is(annotation: Annotation) -> Save:
     as_it_is = Save(annotation.version, None, 0, annotation.payload, annotation.empty)
     return as_it_is._replace(unanswered=annotation.unanswered)
-
-
-def _as_revision(save: Save, chosen: AnnotationRevision) -> Save:
-    return save._replace(payload=chosen.payload, empty=chosen.empty, unanswered=chosen.unanswered)
 
 
 def _by_layer(assignment: Assignment, save: Save) -> Save:
@@ -334,23 +289,6 @@ def _check(assignment: Assignment, save: Save, *, complete: bool) -> None:
             "annotation.incomplete" if complete else "annotation.not_storable",
             details={"problems": [problem.as_json() for problem in problems]},
         )
-
-
-def _lock_round(assignment: Assignment) -> Round:
-    """The round as it is now, locked, and then the place in it.
-
-    Always in this order and before the annotation, so that there is no deadlock. Autosaves do
-    not lock the round: they would wait for each other, and a draft in an ended round does no harm.
-    """
-    return assignments.lock_place(assignment)
-
-
-def _as_read(assignment: Assignment) -> Annotation:
-    """A copy: what is refused in the end must leave no trace on what was read."""
-    try:
-        return copy(assignment.annotation)
-    except Annotation.DoesNotExist:
-        return _begun(assignment)
 
 
 def _lock(assignment: Assignment) -> Annotation:
@@ -415,28 +353,21 @@ def _stale(annotation: Annotation, save: Save) -> StaleVersion:
 def _store(
     annotation: Annotation, save: Save, *, kind: Kind, by: User | None = None, **changes: Any
 ) -> Annotation:
-    """Write the new version and its revision. The version in the condition is the guard.
-
-    ``_Changed`` where it is another one by now, which cannot be once the row is locked.
-    """
-    seen = annotation.version
+    """Write the new version and its revision; the caller has locked the place."""
     values = {
         "payload": save.payload,
         "empty": save.empty,
         "unanswered": save.unanswered,
-        "version": seen + 1,
+        "version": annotation.version + 1,
         "last_client": save.client,
         "last_seq": save.seq,
         "active_seconds": max(annotation.active_seconds, save.active_seconds),
         "updated_at": timezone.now(),
         **changes,
     }
-    if annotation.pk is None:
-        _insert(annotation, values)
-    elif not _stored(annotation, seen).update(**values):
-        raise _Changed
     for name, value in values.items():
         setattr(annotation, name, value)
+    annotation.save(update_fields=list(values) if annotation.pk else None)
     AnnotationRevision.objects.create(
         annotation=annotation,
         version=annotation.version,
@@ -449,20 +380,6 @@ def _store(
         author=by or annotation.assignment.annotator,
     )
     return annotation
-
-
-def _stored(annotation: Annotation, version: int) -> QuerySet[Annotation]:
-    return Annotation.of(annotation.assignment).filter(version=version)
-
-
-def _insert(annotation: Annotation, values: Mapping[str, Any]) -> None:
-    """The first save. Two at once: the database lets one of them in."""
-    for name, value in values.items():
-        setattr(annotation, name, value)
-    try:
-        annotation.save(force_insert=True)
-    except IntegrityError:
-        raise _Changed from None
 
 
 def _record(verb: str, annotation: Annotation, *, by: User | None = None, **data: Any) -> None:

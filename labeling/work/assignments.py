@@ -49,10 +49,8 @@ class _Filled(Exception):
     """Others have taken the last place while it was waited for."""
 
 
-class PlaceTaken(RuleError):
+class PlaceTaken(RuleError, code="place_taken"):
     """The reservation ran out and others have filled the conversation's places."""
-
-    code = "place_taken"
 
 
 def queue(user: User) -> QuerySet[Assignment]:
@@ -223,14 +221,17 @@ def lock(round_: Round) -> Round:
 
 
 def lock_place(assignment: Assignment) -> Round:
-    """The round, then one place in it: an autosave locks the place before its annotation, too."""
+    """The round as it is now, then one place in it; always in this order and before the annotation,
+    so that there is no deadlock. Autosaves do not lock the round: they would wait for each other.
+    """
     round_ = lock(assignment.round)
     lock_own(assignment)
     return round_
 
 
 def lock_own(assignment: Assignment) -> None:
-    assignment.row.select_for_update(no_key=True).only("pk").get()
+    if connection.features.has_select_for_update:  # on SQLite one transaction writes at a time
+        assignment.row.select_for_update(no_key=True).only("pk").get()
 
 
 def is_open(assignment: Assignment) -> bool:
@@ -393,11 +394,7 @@ def pass_on(assignment: Assignment) -> None:
     """
     if assignment.round.pool:
         give_back(assignment)
-    else:
-        _hand_on(assignment)
-
-
-def _hand_on(assignment: Assignment) -> None:
+        return
     lock(assignment.round)
     other = _least_loaded(assignment)
     current = Assignment.objects.filter(pk=assignment.pk, slot__isnull=False).first()

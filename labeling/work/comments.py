@@ -39,16 +39,12 @@ _SENT_TWICE_WITHIN = timedelta(minutes=1)
 MAX_LENGTH = 4000
 
 
-class EmptyComment(RuleError):
+class EmptyComment(RuleError, code="empty_comment"):
     """A comment must say something."""
 
-    code = "empty_comment"
 
-
-class UnknownPin(RuleError):
+class UnknownPin(RuleError, code="unknown_pin"):
     """The message or label to comment on does not exist."""
-
-    code = "unknown_pin"
 
 
 class Pin(NamedTuple):

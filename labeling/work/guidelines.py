@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 
 from labeling.core import events
 from labeling.core.rules.reasons import reason_in
+from labeling.domain.canonical import with_line_feeds
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.domain.msgids import msgid
 from labeling.models import (
@@ -31,16 +32,12 @@ from labeling.work import blindness, locking
 MOST_TO_ANSWER = 50
 
 
-class GuidelineUnchanged(RuleError):
+class GuidelineUnchanged(RuleError, code="guideline_unchanged"):
     """The text equals the newest version."""
 
-    code = "guideline_unchanged"
 
-
-class NotSuperseded(RuleError):
+class NotSuperseded(RuleError, code="not_superseded"):
     """The labels follow the newest version, or were checked against it before."""
-
-    code = "not_superseded"
 
 
 @transaction.atomic
@@ -57,7 +54,7 @@ def add_version(
 
     ``because`` are the disagreements that it answers.
     """
-    body = _one_newline(body)
+    body = with_line_feeds(body).strip() + "\n"  # browsers send CRLF
     newest = project.guidelines.first()
     number = newest.version if newest else 0
     if number != base_version:
@@ -165,11 +162,6 @@ def check(
         found="stands" if stands else "outdated",
     )
     return check_
-
-
-def _one_newline(text: str) -> str:
-    """Browsers send CRLF; stored like that, every line would differ from a loaded one."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").strip() + "\n"
 
 
 def _stale(base_version: int, current: int) -> StaleVersion:

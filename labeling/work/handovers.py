@@ -17,10 +17,8 @@ from labeling.work import admission, assignments
 from labeling.work.annotations import send_back
 
 
-class HandoverImpossible(RuleError):
+class HandoverImpossible(RuleError, code="handover_impossible"):
     """The work cannot go to this person."""
-
-    code = "handover_impossible"
 
 
 @transactions.atomic
@@ -79,13 +77,6 @@ def open_work(project: Project, person: User) -> QuerySet[Assignment]:
     return work.order_by("round", "position", "pk")
 
 
-def _measure_if_waited_for(round_: Round) -> None:
-    """A calibration round may have waited for this work alone. Others are measured when they end,
-    or when somebody looks."""
-    if round_.kind == Round.Kind.CALIBRATION:
-        pending.request(round_.project, measure=round_)
-
-
 class HandedOn(NamedTuple):
     """Where the open work of somebody went; ``to`` has numbers by user name."""
 
@@ -126,8 +117,8 @@ def hand_on(*, project: Project, person: User, by: User | None, to: User | None 
         else:
             pool += len(work)
         assignments.release([*staying, *check_turns.open_honeypots(round_, person)])
-        if work:
-            _measure_if_waited_for(round_)
+        if work and round_.kind == Round.Kind.CALIBRATION:  # it may have waited for this alone
+            pending.request(project, measure=round_)
     handed_on = HandedOn(dict(sorted(given.items())), pool, left_open)
     if handed_on.total:
         events.record(

@@ -10,10 +10,8 @@ from labeling.domain.facts import Fact
 from labeling.models import Annotation, GoldItem, Round
 
 
-class Locked(RuleError):
+class Locked(RuleError, code="locked"):
     """The answer counts in something that is finished, so it cannot be reopened."""
-
-    code = "locked"
 
 
 def lock(answers: QuerySet[Annotation]) -> int:

@@ -13,10 +13,8 @@ from labeling.models import Assignment
 from labeling.work.admission import leads_of
 
 
-class NotAnAnnotator(RuleError):
+class NotAnAnnotator(RuleError, code="not_an_annotator"):
     """The work was the user's, who no longer annotates in its project."""
-
-    code = "not_an_annotator"
 
 
 def own(user: User, pk: int, *related: str) -> Assignment:

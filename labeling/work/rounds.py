@@ -27,16 +27,12 @@ from labeling.screening import check_turns
 from labeling.work import admission, assignments, locking, round_counts
 
 
-class GateLocked(RuleError):
+class GateLocked(RuleError, code="gate_locked"):
     """Full labeling needs a passed calibration round."""
 
-    code = "gate_locked"
 
-
-class RoundImpossible(RuleError):
+class RoundImpossible(RuleError, code="round_impossible"):
     """The round cannot be opened as asked."""
-
-    code = "round_impossible"
 
 
 def gate_is_open(project: Project) -> bool:

@@ -27,22 +27,16 @@ from labeling.schema.origins import Suggested, claims, plain, verified
 from labeling.work.checking import problems_of
 
 
-class SuggestionsHidden(RuleError):
+class SuggestionsHidden(RuleError, code="suggestions_hidden"):
     """This person may not see suggestions here."""
 
-    code = "suggestions_hidden"
 
-
-class UnusableSuggestion(RuleError):
+class UnusableSuggestion(RuleError, code="unusable_suggestion"):
     """What the pipeline returned is not a list of labels of this layer."""
 
-    code = "unusable_suggestion"
 
-
-class FirstPassEmpty(RuleError):
+class FirstPassEmpty(RuleError, code="first_pass_empty"):
     """Nothing was labeled yet, so the first pass cannot be over."""
-
-    code = "first_pass_empty"
 
 
 class Sight(NamedTuple):

@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from pipelines.events.mentions import Mention, lexicon, mentions
 from pipelines.fingerprint import fingerprint
-from pipelines.types import Case, Config, Message, Output
+from pipelines.types import Case, Config, Message, Output, setting
 
 NAME = "events-local"
 MAX_SENTENCE = 600  # characters
@@ -30,9 +30,8 @@ _WITHIN = {"person": ("party", "person"), "party": ("party", "person"), "place":
 class EventsLocalConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    merge: bool = Field(
-        default=True,
-        description="Put events of one type in one message together unless they contradict.",
+    merge: bool = setting(
+        True, "Put events of one type in one message together unless they contradict."
     )
 
 

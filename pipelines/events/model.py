@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from pipelines import prompting
 from pipelines.errors import NoModel
 from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel
-from pipelines.types import Case, Config, JsonSchema, Output
+from pipelines.types import Case, Config, JsonSchema, Output, setting
 
 NAME = "events-model"
 FOLDER = Path(__file__).parent / "prompts"
@@ -23,11 +23,10 @@ TEXT: JsonSchema = {"type": "string"}
 class EventsModelConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    thought: bool = Field(default=False, description="Ask for a <thought> block before the answer.")
-    strict: bool = Field(
-        default=False,
-        description="Bind the reply to the schema of the events; without it the reply is measured "
-        "as it comes.",
+    thought: bool = setting(False, "Ask for a <thought> block before the answer.")
+    strict: bool = setting(
+        False,
+        "Bind the reply to the schema of the events; without it the reply is measured as it comes.",
     )
 
     @model_validator(mode="after")

@@ -8,6 +8,7 @@ There is no checkpointer: a case that stops is run again from the start.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,30 +19,28 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
 
-def planner(state: State, runtime: Runtime[Deps]) -> State:
-    return steps.plan(state, runtime.context)
-
-
-def retriever(state: State, runtime: Runtime[Deps]) -> State:
-    deps = runtime.context
-    return {**steps.retrieve(state, deps), "too_long": reading.too_long(deps)}
-
-
-def grader(state: State, runtime: Runtime[Deps]) -> State:
-    return reading.look(state, runtime.context)
-
-
-def explorer(state: State, runtime: Runtime[Deps]) -> State:
-    return reading.explore(state, runtime.context)
-
-
-def generator(state: State, runtime: Runtime[Deps]) -> State:
-    deps = runtime.context
+def generate(state: State, deps: Deps) -> State:
     if deps.model is None:
         return steps.answer(state, deps)
     if "exchange" in state:  # the last look has answered
         return {"phases": state["phases"], "chosen": state["chosen"]}
     return reading.read(state, deps)
+
+
+NODES: Mapping[str, Callable[[State, Deps], State]] = {
+    "planner": steps.plan,
+    "retriever": reading.retrieve,
+    "grader": reading.look,
+    "explorer": reading.explore,
+    "generator": generate,
+}
+
+
+def _node(name: str) -> Any:
+    def node(state: State, runtime: Runtime[Deps]) -> State:
+        return NODES[name](state, runtime.context)
+
+    return node
 
 
 def after_retriever(state: State) -> str:
@@ -57,8 +56,8 @@ def compiled() -> Any:
     from langgraph.graph import END, START, StateGraph
 
     graph = StateGraph(State, context_schema=Deps)
-    for node in (planner, retriever, grader, explorer, generator):
-        graph.add_node(node.__name__, node)
+    for name in NODES:
+        graph.add_node(name, _node(name))
     graph.add_edge(START, "planner")
     graph.add_edge("planner", "retriever")
     graph.add_conditional_edges("retriever", after_retriever, ["grader", "generator"])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
 from pipelines.prompting import versions
+from pipelines.types import setting
 
 PROMPTS = Path(__file__).parent / "prompts"
 
@@ -17,65 +18,52 @@ class MemoryConfig(BaseModel):
     RETIRED: ClassVar[frozenset[str]] = frozenset({"node_limit", "shown_limit"})
     """Settings that runs of earlier versions hold; they changed no answer and do nothing."""
 
-    mode: Literal["oneshot", "agent"] = Field(
-        default="agent",
-        description="oneshot looks once; agent is a graph, and with a model it may look again.",
+    mode: Literal["oneshot", "agent"] = setting(
+        "agent", "oneshot looks once; agent is a graph, and with a model it may look again."
     )
-    use_model: bool = Field(
-        default=False, description="Let the configured language model read and answer."
+    use_model: bool = setting(False, "Let the configured language model read and answer.")
+    prompt: str = setting("answer.v2", "The version of the prompt that a language model gets.")
+    context_tokens: int = setting(
+        100_000,
+        "A conversation up to this size is shown to a language model as a whole.",
+        least=4_000,
+        most=2_000_000,
     )
-    prompt: str = Field(
-        default="answer.v2", description="The version of the prompt that a language model gets."
+    max_rounds: int = setting(
+        3, "How often a model may search before it must answer.", least=1, most=10
     )
-    context_tokens: int = Field(
-        default=100_000,
-        ge=4_000,
-        le=2_000_000,
-        description="A conversation up to this size is shown to a language model as a whole.",
+    layers: bool = setting(
+        False, "Build topics, signals and threads, and name those in question in the trace."
     )
-    max_rounds: int = Field(
-        default=3, ge=1, le=10, description="How often a model may search before it must answer."
+    encoder: Literal["adapted", "plain"] = setting(
+        "adapted", "MiniLM as it was adapted to questions, or as published."
     )
-    layers: bool = Field(
-        default=False,
-        description="Build topics, signals and threads, and name those in question in the trace.",
+    candidate_limit: int = setting(
+        200, "Messages kept of the search, best first.", least=10, most=5000
     )
-    encoder: Literal["adapted", "plain"] = Field(
-        default="adapted", description="MiniLM as it was adapted to questions, or as published."
+    time_window: int = setting(
+        0,
+        "Only messages within so many days of those that a question names; 0: all.",
+        least=0,
+        most=365,
     )
-    candidate_limit: int = Field(
-        default=200, ge=10, le=5000, description="Messages kept of the search, best first."
+    reranker: Literal["context", "none"] = setting(
+        "context", "Rank by the learned model, or by the fused score alone."
     )
-    time_window: int = Field(
-        default=0,
-        ge=0,
-        le=365,
-        description="Only messages within so many days of those that a question names; 0: all.",
+    threshold: float = setting(
+        0.0, "A message with a lower chance is never returned.", least=0, most=1
     )
-    reranker: Literal["context", "none"] = Field(
-        default="context", description="Rank by the learned model, or by the fused score alone."
+    precision_weight: float = setting(
+        0.8, "What full precision is worth, if full recall is worth 1.", least=0, most=2
     )
-    threshold: float = Field(
-        default=0.0, ge=0, le=1, description="A message with a lower chance is never returned."
+    price: float = setting(
+        0.002, "Recall that one more returned message must be expected to bring.", least=0, most=1
     )
-    precision_weight: float = Field(
-        default=0.8,
-        ge=0,
-        le=2,
-        description="What full precision is worth, if full recall is worth 1.",
+    story_price: float = setting(
+        0.003, "The same for a question about a development.", least=0, most=1
     )
-    price: float = Field(
-        default=0.002,
-        ge=0,
-        le=1,
-        description="Recall that one more returned message must be expected to bring.",
-    )
-    story_price: float = Field(
-        default=0.003, ge=0, le=1, description="The same for a question about a development."
-    )
-    trace: Literal["minimal", "full"] = Field(
-        default="full",
-        description="minimal keeps the ids of each checkpoint, full their scores too.",
+    trace: Literal["minimal", "full"] = setting(
+        "full", "minimal keeps the ids of each checkpoint, full their scores too."
     )
 
     @model_validator(mode="before")

@@ -1,19 +1,16 @@
-"""The key of a conversation, and a cache of those that were asked about last."""
+"""The key of a conversation, and that of the weights that have not read it."""
 
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from pipelines import trained_on
 from pipelines.types import Message
 
 SIZE = 8
-
-Built = TypeVar("Built")
+"""How many of those asked about last are kept at hand."""
 
 
 def key_of(messages: Sequence[Message]) -> str:
@@ -31,19 +28,3 @@ def left_out(weights: Path, messages: Sequence[Message]) -> str:
     By its words: a copy with a blank more, with other names of speakers, or the first half is it.
     """
     return trained_on.left_out(weights, [message.content for message in messages])
-
-
-class LastUsed(Generic[Built]):
-    """Keeps expensive builds of the conversations used last."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[str, Built] = OrderedDict()
-
-    def get(self, messages: Sequence[Message], build: Callable[[], Built]) -> Built:
-        key = key_of(messages)
-        if key not in self._kept:
-            self._kept[key] = build()
-            if len(self._kept) > SIZE:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        return self._kept[key]

@@ -8,8 +8,9 @@ from datetime import date
 from functools import cached_property
 from typing import Protocol
 
+from labeling.domain.encoding.kept import LastUsed
 from pipelines.memory.config import MemoryConfig
-from pipelines.memory.conversations import LastUsed, left_out
+from pipelines.memory.conversations import SIZE, key_of, left_out
 from pipelines.memory.dates import Days
 from pipelines.memory.layers.build import KeptInMemory, Rows, build_layers
 from pipelines.memory.layers.config import LayersConfig
@@ -76,10 +77,10 @@ class Talks:
     ) -> None:
         self._encoder, self._store, self._rows_for = encoder, store, rows_for
         self._config = config or MemoryConfig()
-        self._open: LastUsed[Talk] = LastUsed()
+        self._open: LastUsed[str, Talk] = LastUsed(SIZE)
 
     def __call__(self, case: Case) -> Talk:
-        return self._open.get(case.messages, lambda: self._build(case))
+        return self._open.get(key_of(case.messages), lambda: self._build(case))
 
     def _build(self, case: Case) -> Talk:
         messages, encoder = case.messages, self._encoder

@@ -13,13 +13,12 @@ from pipelines.errors import NoModel
 from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel
 from pipelines.requirements.config import AgentConfig, PartsConfig
+from pipelines.requirements.document.sections import Findings
 from pipelines.requirements.graph import WHOLE, RequirementsState, Team, run, step_of
 from pipelines.requirements.labels import Requirement, Step
 from pipelines.requirements.language import NOTICE
 from pipelines.requirements.model.analyst import ModelAnalyst
 from pipelines.types import Case, Config, Output
-
-KEYS = ("requirements", "inferred_requirements", "issues", "document", "steps")
 
 
 class RequirementsAgent:
@@ -43,7 +42,7 @@ class RequirementsAgent:
         if case.requirements is not None and case.task != "extraction":
             state["requirements"] = [cast(Requirement, dict(label)) for label in case.requirements]
         end = run(state, self._team)
-        output = {key: end[key] for key in KEYS if key in end}  # type: ignore[literal-required]
+        output: Output = {key: value for key, value in end.items() if key != "case"}
         foreign = any(step.get("foreign") for step in end["steps"])
         return output | {"model": _model_of(end["steps"])} | ({"notice": NOTICE} if foreign else {})
 
@@ -66,8 +65,8 @@ class RequirementsModel:
         return _version()
 
     def run(self, case: Case) -> Output:
-        labels, notes = self._analyst.extract(case)
-        step = step_of("extraction", len(labels), notes)
+        labels, notes = self._analyst.extraction(Findings(case))
+        step = step_of("extraction", labels, notes)
         return {"requirements": labels, "model": notes.get("model"), "steps": [step]}
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Protocol
 
 from pipelines.requirements.config import AgentConfig
 from pipelines.requirements.document import sections, talk
@@ -15,31 +14,19 @@ from pipelines.requirements.language import is_foreign
 from pipelines.requirements.local import trace
 from pipelines.requirements.validation import reading
 from pipelines.requirements.validation.local import validate
-from pipelines.types import Case, Encoder
-
-Label = TypeVar("Label", Requirement, Issue)
-
-
-class Labeled(NamedTuple, Generic[Label]):
-    """The labels that a node adds, and the trace's notes on how it came to them."""
-
-    labels: list[Label]
-    notes: Notes
-
-
-class Written(NamedTuple):
-    document: Document
-    notes: Notes
+from pipelines.types import Encoder
 
 
 class Analyst(Protocol):
-    def extract(self, case: Case) -> Labeled[Requirement]: ...
+    """A method for each node: what it adds to the findings, and the trace's notes on how."""
 
-    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Requirement]: ...
+    def extraction(self, findings: Findings) -> tuple[list[Requirement], Notes]: ...
 
-    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Issue]: ...
+    def inference(self, findings: Findings) -> tuple[list[Requirement], Notes]: ...
 
-    def write(self, findings: Findings) -> Written: ...
+    def validation(self, findings: Findings) -> tuple[list[Issue], Notes]: ...
+
+    def document(self, findings: Findings) -> tuple[Document, Notes]: ...
 
 
 class LocalAnalyst:
@@ -55,36 +42,32 @@ class LocalAnalyst:
             merge_above=config.merge_above,
         )
 
-    def extract(self, case: Case) -> Labeled[Requirement]:
-        state = trace(case, self._deps)
+    def extraction(self, findings: Findings) -> tuple[list[Requirement], Notes]:
+        state = trace(findings.case, self._deps)
         notes: Notes = {
             "sentences": len(state["sentences"]),
             "commitments": len(state["commitments"]),
             "standing": sum(one.wanted for one in state["commitments"]),
             "kept": len(state["kept"]),
         }
-        if is_foreign(case.messages):
+        if is_foreign(findings.case.messages):
             notes["foreign"] = True
-        return Labeled(state["requirements"], notes)
+        return state["requirements"], notes
 
-    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Requirement]:
+    def inference(self, findings: Findings) -> tuple[list[Requirement], Notes]:
         labels = infer(
-            requirements,
-            refused=[one.text for one in talk.of(case).ended],
+            findings.requirements,
+            refused=[one.text for one in talk.of(findings.case).ended],
             encoder=self._encoder,
             infer_above=self._config.infer_above,
             stated_above=self._config.stated_above,
         )
-        return Labeled(labels, {"from": len(requirements)})
+        return labels, {"from": len(findings.requirements)}
 
-    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Issue]:
-        issues = validate(
-            requirements,
-            encoder=self._encoder,
-            conflict_above=self._config.conflict_above,
-        )
-        unusable = len(reading.unusable(requirements))
-        return Labeled(issues, {"of": len(requirements), "unusable": unusable})
+    def validation(self, findings: Findings) -> tuple[list[Issue], Notes]:
+        above, labels = self._config.conflict_above, findings.requirements
+        issues = validate(labels, encoder=self._encoder, conflict_above=above)
+        return issues, {"of": len(labels), "unusable": len(reading.unusable(labels))}
 
-    def write(self, findings: Findings) -> Written:
-        return Written(sections.write(findings), {})
+    def document(self, findings: Findings) -> tuple[Document, Notes]:
+        return sections.write(findings), {}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from pipelines.requirements.local import LocalConfig
+from pipelines.types import setting
 
 NODES = ("extraction", "inference", "validation", "document")
 
@@ -17,60 +18,50 @@ AS_ABOVE: Own = "as above"
 
 
 def _own(node: str) -> Any:
-    return Field(default=AS_ABOVE, description=f"By what {node} works, if not as above.")
+    return setting(AS_ABOVE, f"By what {node} works, if not as above.")
 
 
 class PartsConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    part_characters: int = Field(
-        default=1_000_000,
-        ge=1_000,
-        le=1_000_000,
-        description="The most characters that a language model reads at once, if its context takes "
-        "as many; a longer conversation is read in parts.",
+    part_characters: int = setting(
+        1_000_000,
+        "The most characters that a language model reads at once, if its context takes as many; a "
+        "longer conversation is read in parts.",
+        least=1_000,
+        most=1_000_000,
     )
-    overlap_messages: int = Field(
-        default=6,
-        ge=0,
-        le=50,
-        description="Messages of a part that the next part begins with.",
+    overlap_messages: int = setting(
+        6, "Messages of a part that the next part begins with.", least=0, most=50
     )
 
 
 class AgentConfig(LocalConfig, PartsConfig):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    implementation: Means = Field(
-        default="local",
-        description="local works by rules, word lists and vectors; model asks the configured "
-        "language model.",
+    implementation: Means = setting(
+        "local",
+        "local works by rules, word lists and vectors; model asks the configured language model.",
     )
     extraction: Own = _own("extraction")
     inference: Own = _own("inference")
     validation: Own = _own("validation")
     document: Own = _own("the document")
-    whole_way: bool = Field(
-        default=False,
-        description="Goes on to the document, whatever the layer asks for.",
+    whole_way: bool = setting(False, "Goes on to the document, whatever the layer asks for.")
+    infer_above: float = setting(
+        0.6, "An inferred requirement is kept from this confidence on.", least=0, most=1
     )
-    infer_above: float = Field(
-        default=0.6,
-        ge=0,
-        le=1,
-        description="An inferred requirement is kept from this confidence on.",
+    stated_above: float = setting(
+        0.75,
+        "Similarity above which a stated requirement says the inferred one already.",
+        least=0,
+        most=1,
     )
-    stated_above: float = Field(
-        default=0.75,
-        ge=0,
-        le=1,
-        description="Similarity above which a stated requirement says the inferred one already.",
-    )
-    conflict_above: float = Field(
-        default=0.75,
-        ge=0,
-        le=1,
-        description="Similarity above which two requirements are about the same and may conflict.",
+    conflict_above: float = setting(
+        0.75,
+        "Similarity above which two requirements are about the same and may conflict.",
+        least=0,
+        most=1,
     )
 
 

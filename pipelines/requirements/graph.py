@@ -1,7 +1,8 @@
 """extraction → inference → validation → document, or the part that is asked for.
 
-A node reads the state and returns only what it adds. A layer is served by the node of its name;
-``end_to_end`` takes all of them. Requirements that are an input are not extracted again.
+A node is given what is found so far, and adds what it is named for. A layer is served by the node
+of its name; ``end_to_end`` takes all of them. Requirements that are an input are not extracted
+again.
 """
 
 from __future__ import annotations
@@ -23,17 +24,12 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
 WHOLE = "end_to_end"
-
-
-class RequirementsState(TypedDict, total=False):
-    """Each key but ``steps`` is written by one node; requirements may also be an input."""
-
-    case: Case  # input
-    requirements: list[Requirement]  # extraction, or input
-    inferred_requirements: list[Requirement]  # inference
-    issues: list[Issue]  # validation
-    document: Document  # document
-    steps: Annotated[list[Step], operator.add]  # every node
+KEYS = dict(
+    zip(NODES, ("requirements", "inferred_requirements", "issues", "document"), strict=True)
+)
+"""What each node adds."""
+KINDS = {"inference": "inference_type", "validation": "issue_type"}
+"""The field by which the labels of a node are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,36 +42,15 @@ class Team:
     document: Analyst
 
 
-def extraction(state: RequirementsState, runtime: Runtime[Team]) -> RequirementsState:
-    labels, notes = runtime.context.extraction.extract(state["case"])
-    return {"requirements": labels, "steps": [step_of("extraction", len(labels), notes)]}
+class RequirementsState(TypedDict, total=False):
+    """Each key but ``steps`` is written by one node; requirements may also be an input."""
 
-
-def inference(state: RequirementsState, runtime: Runtime[Team]) -> RequirementsState:
-    labels, notes = runtime.context.inference.infer(state["case"], state["requirements"])
-    kinds = Counter(label["inference_type"] for label in labels)
-    step = step_of("inference", len(labels), {**notes, "kinds": dict(kinds)})
-    return {"inferred_requirements": labels, "steps": [step]}
-
-
-def validation(state: RequirementsState, runtime: Runtime[Team]) -> RequirementsState:
-    issues, notes = runtime.context.validation.validate(state["case"], state["requirements"])
-    kinds = Counter(issue["issue_type"] for issue in issues)
-    step = step_of("validation", len(issues), {**notes, "kinds": dict(kinds)})
-    return {"issues": issues, "steps": [step]}
-
-
-def document(state: RequirementsState, runtime: Runtime[Team]) -> RequirementsState:
-    inferred = state.get("inferred_requirements", [])
-    findings = Findings(state["case"], state["requirements"], inferred, state.get("issues", []))
-    document, notes = runtime.context.document.write(findings)
-    empty = [section["id"] for section in document["sections"] if not section["body"]]
-    step = {"node": "document", "sections": len(document["sections"]), "empty": empty, **notes}
-    return {"document": document, "steps": [cast(Step, step)]}
-
-
-def step_of(node: str, count: int, notes: Mapping[str, object]) -> Step:
-    return cast(Step, {"node": node, "found": count, **notes})
+    case: Case  # input
+    requirements: list[Requirement]
+    inferred_requirements: list[Requirement]
+    issues: list[Issue]
+    document: Document
+    steps: Annotated[list[Step], operator.add]  # every node
 
 
 def run(state: RequirementsState, team: Team) -> RequirementsState:
@@ -89,11 +64,34 @@ def compiled() -> Any:
     from langgraph.graph import END, START, StateGraph
 
     graph = StateGraph(RequirementsState, context_schema=Team)
-    for at, node in enumerate((extraction, inference, validation, document)):
-        graph.add_node(NODES[at], node)
-        graph.add_conditional_edges(NODES[at], _after(NODES[at]), [*NODES[at + 1 :], END])
+    for at, name in enumerate(NODES):
+        graph.add_node(name, _node(name))
+        graph.add_conditional_edges(name, _after(at), [*NODES[at + 1 :], END])
     graph.add_conditional_edges(START, _first, list(NODES))
     return graph.compile()
+
+
+def _node(name: str) -> Any:
+    def node(state: RequirementsState, runtime: Runtime[Team]) -> Mapping[str, Any]:
+        requirements, issues = state.get("requirements", []), state.get("issues", [])
+        inferred = state.get("inferred_requirements", [])
+        work = getattr(getattr(runtime.context, name), name)
+        found, notes = work(Findings(state["case"], requirements, inferred, issues))
+        return {KEYS[name]: found, "steps": [step_of(name, found, notes)]}
+
+    return node
+
+
+def step_of(node: str, found: Any, notes: Mapping[str, object]) -> Step:
+    told: dict[str, object] = {}
+    if node == "document":
+        empty = [section["id"] for section in found["sections"] if not section["body"]]
+        told = {"sections": len(found["sections"]), "empty": empty}
+    else:
+        told = {"found": len(found)}
+    if node in KINDS:
+        told["kinds"] = dict(Counter(label[KINDS[node]] for label in found))
+    return cast(Step, {"node": node, **told, **notes})
 
 
 def _first(state: RequirementsState) -> str:
@@ -104,16 +102,14 @@ def _first(state: RequirementsState) -> str:
     return "inference" if task == WHOLE else task
 
 
-def _after(node: str) -> Any:
+def _after(at: int) -> Any:
     """The node that was asked for, or on the whole way the next one."""
     from langgraph.graph import END
-
-    following = [*NODES[1:], END][NODES.index(node)]
 
     def choose(state: RequirementsState) -> str:
         task = state["case"].task or WHOLE
         if task == WHOLE:
-            return following
-        return END if task == node else task
+            return [*NODES[1:], END][at]
+        return END if task == NODES[at] else task
 
     return choose

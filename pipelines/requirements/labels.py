@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 FIELDS = ("title", "actor", "action", "condition", "acceptance_criteria", "rationale")
 """The fields that hold a writer's own words."""
@@ -150,29 +150,28 @@ SEVERITIES = {
 }
 
 
-def issue(
-    requirement: Requirement,
-    issue_type: str,
-    field: str,
-    *,
-    message: str,
-    fix: str,
-    place: tuple[int, int] | None = None,
-) -> Issue:
-    """``place`` is where the words are in the field's text; none where something is missing."""
+class Flaw(NamedTuple):
+    """What is wrong in a field, and what to do about it."""
+
+    issue_type: str
+    field: str
+    place: tuple[int, int] | None
+    """Where the words are in the field's text; none where something is missing."""
+    message: str
+    fix: str
+
+
+def issue(requirement: Requirement, flaw: Flaw) -> Issue:
+    span: Place | None = None
+    if flaw.place is not None:
+        start, end = flaw.place
+        span = {"start": start, "end": end, "text": field_text(requirement, flaw.field)[start:end]}
     return {
         "requirement": name_of(requirement),
-        "issue_type": issue_type,
-        "severity": SEVERITIES[issue_type],
-        "field": field,
-        "span": _span(field_text(requirement, field), place),
-        "message": message,
-        "suggested_fix": fix,
+        "issue_type": flaw.issue_type,
+        "severity": SEVERITIES[flaw.issue_type],
+        "field": flaw.field,
+        "span": span,
+        "message": flaw.message,
+        "suggested_fix": flaw.fix,
     }
-
-
-def _span(text: str, place: tuple[int, int] | None) -> Place | None:
-    if place is None:
-        return None
-    start, end = place
-    return {"start": start, "end": end, "text": text[start:end]}

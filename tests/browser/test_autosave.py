@@ -186,43 +186,27 @@ def test_a_reload_shows_what_was_sent_on_leaving(open_page: Callable[[], Workspa
     assert list(stored).count("Typed and reloaded") == 1
 
 
-def two_pages_in_conflict(open_page: Callable[[], Workspace]) -> tuple[Workspace, Workspace]:
+@pytest.mark.postgres
+def test_nothing_is_overwritten_until_a_version_is_chosen_of_the_two(
+    open_page: Callable[[], Workspace], allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("409")
     first, second = open_page(), open_page()
     first.start_label("From the first page")
     first.expect_saved(1)
     with held_back(second.page):
         second.start_label("From the second page")
-    expect(second.page.locator("#conflict-dialog")).to_be_visible()
-    return first, second
-
-
-@pytest.mark.postgres
-def test_two_pages_see_both_versions_and_keep_mine(
-    open_page: Callable[[], Workspace], allowed_console_errors: list[str]
-) -> None:
-    allowed_console_errors.append("409")
-    _, second = two_pages_in_conflict(open_page)
-    expect(second.page.locator("#version-mine")).to_contain_text("From the second page")
-    expect(second.page.locator("#version-theirs")).to_contain_text("From the first page")
-
-    second.page.get_by_role("button", name="Keep mine").click()
-
-    second.expect_saved(2)
-    assert second.titles == ["From the second page"]
-
-
-def test_nothing_is_overwritten_until_a_version_is_chosen(
-    open_page: Callable[[], Workspace], allowed_console_errors: list[str]
-) -> None:
-    allowed_console_errors.append("409")
-    _, second = two_pages_in_conflict(open_page)
-
+    mine, theirs = second.page.locator("#version-mine"), second.page.locator("#version-theirs")
+    expect(mine).to_contain_text("From the second page")
+    expect(theirs).to_contain_text("From the first page")
     second.press("Escape").start_label("Still typing")
     second.page.wait_for_timeout(QUIET_MS)
-
     assert second.titles == ["From the first page"]
     second.page.get_by_role("button", name="Compare versions").click()
-    expect(second.page.locator("#version-mine")).to_contain_text("Still typing")
+    expect(mine).to_contain_text("Still typing")
+    second.page.get_by_role("button", name="Keep mine").click()
+    second.expect_saved(2)
+    assert second.titles == ["From the second page", "Still typing"]
 
 
 def cut(page: Page) -> None:

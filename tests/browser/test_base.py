@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
@@ -36,21 +34,11 @@ def test_one_signs_in_and_out_by_keyboard(page: Page, live_server: LiveServer, a
     page.locator(".menu summary").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Sign out")).to_be_hidden()
+    expect(page.locator(".menu summary")).to_be_focused()
+    page.keyboard.press("Enter")
     page.get_by_role("button", name="Sign out").focus()
     page.keyboard.press("Enter")
 
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-
-
-def test_escape_closes_the_menu(
-    page: Page, live_server: LiveServer, sign_in: Callable[[User], None], ana: User
-) -> None:
-    sign_in(ana)
-    page.goto(f"{live_server.url}/")
-    page.locator(".menu summary").click()
-    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
-
-    page.keyboard.press("Escape")
-
-    expect(page.get_by_role("button", name="Sign out")).to_be_hidden()
-    expect(page.locator(".menu summary")).to_be_focused()

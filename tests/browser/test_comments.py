@@ -19,16 +19,21 @@ def thread(workspace: Workspace) -> Locator:
     return panel(workspace).locator(".thread")
 
 
-def test_a_comment_on_the_current_message_is_written_by_keyboard_alone(
-    workspace: Workspace,
+def test_a_comment_on_the_current_message_is_written_by_keyboard_alone_and_stays_until_it_is_sent(
+    workspace: Workspace, allowed_console_errors: list[str]
 ) -> None:
+    allowed_console_errors.append("ERR_FAILED")
+    field = panel(workspace).get_by_role("textbox", name="Comment")
     workspace.open().press("j", "j", "c")
-    expect(panel(workspace).get_by_role("textbox", name="Comment")).to_be_focused()
-
+    expect(field).to_be_focused()
+    workspace.page.route("**/comments/", lambda route: route.abort())
     workspace.type("Who is meant, @ben?").press("Control+Enter")
-
+    expect(panel(workspace)).to_contain_text("the server cannot be reached")
+    expect(field).to_have_value("Who is meant, @ben?")
+    workspace.page.unroute("**/comments/")
+    workspace.press("Control+Enter")
     expect(thread(workspace)).to_contain_text("Who is meant, @ben?")
-    expect(panel(workspace).get_by_role("textbox", name="Comment")).to_have_value("")
+    expect(field).to_have_value("")
     expect(workspace.message(2).locator(".comment-count")).to_have_text("1 comment")
     said = Comment.objects.get()
     assert (said.message_index, said.label_uid) == (2, "")
@@ -46,17 +51,3 @@ def test_a_comment_is_about_the_open_label_and_saves_it_first(workspace: Workspa
     expect(workspace.labels.first.locator(".comment-count")).to_have_text("1 comment")
     (label,) = Annotation.objects.get().payload["requirements"]
     assert Comment.objects.get().label_uid == label["uid"]
-
-
-def test_what_could_not_be_sent_stays_in_its_field(
-    workspace: Workspace, allowed_console_errors: list[str]
-) -> None:
-    allowed_console_errors.append("ERR_FAILED")
-    workspace.open().press("c")
-    expect(panel(workspace).get_by_role("textbox", name="Comment")).to_be_focused()
-    workspace.page.route("**/comments/", lambda route: route.abort())
-
-    workspace.type("Keep this").press("Control+Enter")
-
-    expect(panel(workspace)).to_contain_text("the server cannot be reached")
-    expect(panel(workspace).get_by_role("textbox", name="Comment")).to_have_value("Keep this")

@@ -62,15 +62,6 @@ def test_a_conversation_is_labeled_and_submitted_by_keyboard_alone(
     }
 
 
-def test_nothing_here_is_refused_beside_a_label_and_says_so(workspace: Workspace) -> None:
-    workspace.open().start_label("Order Tracking")
-
-    workspace.press("0")
-
-    expect(workspace.page.locator("#empty-error")).to_contain_text("There are labels")
-    expect(workspace.page.locator("#empty")).not_to_be_checked()
-
-
 def test_single_keys_can_be_turned_off_for_good(workspace: Workspace) -> None:
     workspace.open().press("?")
     workspace.page.get_by_label("Single-key shortcuts").uncheck()
@@ -97,19 +88,6 @@ def test_a_message_is_linked_by_a_click_and_shown_from_both_sides(workspace: Wor
     expect(workspace.message(1)).to_have_class(re.compile("related"))
 
 
-def test_a_deleted_label_comes_back_by_undo(workspace: Workspace) -> None:
-    workspace.open().start_label("First").press("Escape").start_label("Second")
-
-    workspace.press("Delete")
-    expect(workspace.labels).to_have_count(1)
-    workspace.page.get_by_role("button", name="Undo").click()
-
-    expect(workspace.labels).to_have_count(2)
-    workspace.press("Control+s")
-    expect(workspace.state).to_contain_text("Saved")
-    assert workspace.titles == ["First", "Second"]
-
-
 def test_undo_and_redo_walk_through_the_label_operations(workspace: Workspace) -> None:
     workspace.open().press("m", "Escape", "j", "m")  # two messages linked
     expect(workspace.page.locator(".message.linked")).to_have_count(2)
@@ -124,14 +102,15 @@ def test_undo_and_redo_walk_through_the_label_operations(workspace: Workspace) -
     expect(workspace.message(1)).to_have_class(re.compile("cited"))
 
 
-def test_an_incomplete_submission_leads_to_the_first_open_field(
+def test_a_label_is_not_nothing_and_an_incomplete_submission_leads_to_the_first_open_field(
     workspace: Workspace, allowed_console_errors: list[str]
 ) -> None:
     allowed_console_errors.append("400")
     workspace.open().start_label("Order Tracking")
-
+    workspace.press("0")
+    expect(workspace.page.locator("#empty-error")).to_contain_text("There are labels")
+    expect(workspace.page.locator("#empty")).not_to_be_checked()
     workspace.press("Control+Enter")
-
     expect(workspace.notices).to_contain_text("Some labels are not complete yet")
     expect(workspace.page.get_by_role("radio", name="functional", exact=True)).to_be_focused()
     expect(workspace.page.locator(".label-form .error:not(:empty)").first).to_be_visible()

@@ -28,22 +28,6 @@ SMALL_TARGETS = """
     .map(([html, box]) => `${html} ${box.width}x${box.height}`)
 """
 
-every_look = pytest.mark.parametrize(
-    ("theme", "width"),
-    [
-        ("light", 1440),
-        ("dark", 390),
-        pytest.param("dark", 1440, marks=pytest.mark.slow),
-        pytest.param("light", 390, marks=pytest.mark.slow),
-    ],
-)
-"""Both themes and both widths are looked at always, every pair of them by ``make test-all``."""
-
-
-def look(page: Page, theme: Any, width: int) -> None:
-    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-    page.set_viewport_size({"width": width, "height": 844})
-
 
 def assert_accessible(page: Page) -> None:
     result = Axe().run(page, options=TAGS).response["violations"]
@@ -93,25 +77,33 @@ def assignment(sign_in: Callable[[User], None]) -> Assignment:
     return found
 
 
-@every_look
-def test_every_layer_with_its_form(
-    page: Page, live_server: LiveServer, assignment: Assignment, theme: str, width: int
+@pytest.mark.parametrize(
+    ("theme", "width"),
+    [
+        ("light", 1440),
+        ("dark", 390),
+        pytest.param("dark", 1440, marks=pytest.mark.slow),
+        pytest.param("light", 390, marks=pytest.mark.slow),
+    ],
+)
+def test_every_layer_with_its_form_every_panel_and_every_dialog(
+    page: Page,
+    live_server: LiveServer,
+    assignment: Assignment,
+    allowed_console_errors: list[str],
+    theme: Any,
+    width: int,
 ) -> None:
-    look(page, theme, width)
+    """Both themes and widths are looked at always, every pair of them by ``make test-all``."""
+    allowed_console_errors.append("409")
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": 844})
     workspace = Workspace(page, live_server, assignment).open()
     for _ in LAYERS:
         workspace.press("e")
         expect(page.locator(".label-form")).to_be_visible()
         assert_accessible(page)
         workspace.press("Escape", "]")
-
-
-@every_look
-def test_every_panel_and_dialog(
-    page: Page, live_server: LiveServer, assignment: Assignment, theme: str, width: int
-) -> None:
-    look(page, theme, width)
-    workspace = Workspace(page, live_server, assignment).open()
     for panel in ("guidelines", "history", "comments"):
         page.evaluate(f"document.querySelector('[data-action={panel}]').click()")
         if page.locator(f"#panel-{panel}").is_hidden():  # the guidelines were open
@@ -121,24 +113,9 @@ def test_every_panel_and_dialog(
     workspace.press("Escape", "?")
     expect(page.locator("#help-dialog")).to_be_visible()
     assert_accessible(page)
-
-
-@every_look
-def test_two_versions_to_merge(
-    page: Page,
-    live_server: LiveServer,
-    assignment: Assignment,
-    allowed_console_errors: list[str],
-    theme: str,
-    width: int,
-) -> None:
-    allowed_console_errors.append("409")
-    look(page, theme, width)
-    workspace = Workspace(page, live_server, assignment).open()
+    workspace.press("Escape")
     annotations.save_draft(assignment, save_of({"requirements": [requirement(1)]}, base_version=1))
-
     with held_back(page):
         workspace.start_label("Here").press("Control+s")
-
     expect(page.locator("#conflict-dialog")).to_be_visible()
     assert_accessible(page)

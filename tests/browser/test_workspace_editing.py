@@ -45,7 +45,7 @@ def submit(workspace: Workspace, queue: list[Assignment]) -> None:
     expect(workspace.notices).to_contain_text("c-001 submitted.")
 
 
-def test_a_submission_is_undone_by_key_on_the_page_that_follows(
+def test_a_submission_is_undone_by_key_on_the_page_that_follows_or_reopened_on_its_own(
     workspace: Workspace, queue: list[Assignment]
 ) -> None:
     submit(workspace, queue)
@@ -56,16 +56,10 @@ def test_a_submission_is_undone_by_key_on_the_page_that_follows(
     expect(workspace.page.locator("#empty")).to_be_checked()
     stored = Annotation.objects.get(assignment=queue[0])
     assert (stored.status, stored.empty) == ("draft", True)
-
-
-def test_a_submitted_answer_is_reopened_on_its_own_page(
-    workspace: Workspace, queue: list[Assignment]
-) -> None:
-    submit(workspace, queue)
+    workspace.press("Control+Enter")
+    workspace.page.wait_for_url(f"**{queue[1].get_absolute_url()}")
     workspace.open()
-
     workspace.page.get_by_role("button", name="Reopen").click()
-
     expect(workspace.page.locator("#empty")).to_be_enabled()
     assert Annotation.objects.get(assignment=queue[0]).status == "draft"
 

@@ -103,15 +103,9 @@ def test_the_workspace_asks_for_little_and_the_next_time_for_its_own_content_onl
 
     print(f"cold: {len(cold)} requests, {sum(cold.values())} bytes: {cold}")
     print(f"warm: {len(warm)} requests, {sum(warm.values())} bytes: {warm}")
+    build = {f"/static/{name}" for name in staticfiles_storage.hashed_files.values()}
+    assert set(filter(is_static, cold)) <= build  # the scripts of one opening are of one build
     assert len(cold) <= MOST_REQUESTS
     assert sum(size for path, size in cold.items() if is_static(path)) <= MOST_STATIC_BYTES
     assert not any(map(is_static, warm))
     assert list(warm) == [workspace.assignment.get_absolute_url()]
-
-
-def test_the_scripts_of_one_opening_are_of_one_build(workspace: Workspace) -> None:
-    network = Network(workspace.page)
-    opened(workspace)
-
-    build = {f"/static/{name}" for name in staticfiles_storage.hashed_files.values()}
-    assert {path for path in network.sent if is_static(path)} - build == set()

@@ -63,7 +63,14 @@ def touched(workspace: Workspace, *keys: str) -> list[str]:
     return found
 
 
-def test_a_key_touches_what_it_concerns_and_nothing_else(workspace: Workspace) -> None:
+def test_a_key_touches_what_it_concerns_and_what_is_far_away_is_not_laid_out(
+    workspace: Workspace,
+) -> None:
+    hidden = workspace.page.evaluate(
+        "[...document.querySelectorAll('.message')]"
+        ".filter(one => !one.checkVisibility({contentVisibilityAuto: true})).length"
+    )
+    assert hidden > MESSAGES / 2
     moved = touched(workspace, "j")
     workspace.press("e", "End")
     typed = touched(workspace, "x")
@@ -73,12 +80,3 @@ def test_a_key_touches_what_it_concerns_and_nothing_else(workspace: Workspace) -
     assert len(moved) <= 6, moved  # the message left, the one reached, labels that cite them
     assert len(typed) <= 12, typed  # the card of the label with its badges, no other label
     assert len(linked) <= 16, linked  # a source in the form, a chip at the message
-
-
-def test_what_is_far_from_the_reader_is_not_laid_out(workspace: Workspace) -> None:
-    hidden = workspace.page.evaluate(
-        "[...document.querySelectorAll('.message')]"
-        ".filter(one => !one.checkVisibility({contentVisibilityAuto: true})).length"
-    )
-
-    assert hidden > MESSAGES / 2

@@ -41,11 +41,7 @@ LOOKED_UP: dict[tuple[str, str], dict[str, Any]] = {
         "active_seconds": 0,
         "locked_at": None,
     },
-    ("GET", "api-adjudications"): {
-        "next": None,
-        "results": [],
-        "preparing": False,
-    },
+    ("GET", "api-adjudications"): {"next": None, "results": [], "preparing": False},
     ("GET", "api-adjudication"): {
         "layer": "extraction",
         "state": "disputed",

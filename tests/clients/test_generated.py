@@ -63,7 +63,6 @@ def noor(generated: ModuleType, server: WSGIHandler, people: dict[str, User]) ->
     )
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("word_overlap")
 def test_a_generated_client_launches_and_compares(noor: Any, people: dict[str, User]) -> None:
     factories.make_release(factories.make_project(), items=4, name="demo")

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from pathlib import Path
 from typing import Any
 
-import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.handlers.wsgi import WSGIHandler
 
 import assay_client
 from labeling.core import tokens
@@ -25,13 +22,9 @@ from tests.clients.conftest import new_client
 REFRESH = bool(os.environ.get("ASSAY_REFRESH_DOCS"))
 
 
-@pytest.mark.django_db
 def test_the_notebook_runs_and_its_output_is_that_of_the_documents(
-    server: WSGIHandler,
-    people: dict[str, User],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    server, people, tmp_path, monkeypatch
+):
     User.objects.filter(username="rita").update(is_staff=True)  # who may begin a project
     for name in ("rita", "noor", "ana", "ben", "cleo"):
         secret = tokens.issue(user=people[name], name="notebook").secret

@@ -13,11 +13,9 @@ import pytest
 from assay_client import ApiError, Client, WorkFailed
 from assay_client.models import Cluster
 from tests.clients.conftest import ClientOf
+from tests.layers import REQUIREMENT
 
-pytestmark = [
-    pytest.mark.django_db,
-    pytest.mark.usefixtures("word_overlap"),
-]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_overlap")]
 ANNOTATORS = ("ana", "ben", "cleo")
 SAMPLES = 20
 MESSAGES = 8
@@ -44,16 +42,11 @@ def talk(number: int) -> dict[str, Any]:
 
 
 def requirement(talk: str, who: str, number: int, source: int, **fields: Any) -> dict[str, Any]:
-    return {
+    return REQUIREMENT | {
         "uid": str(uuid5(NAMESPACE_URL, f"{talk} {who} {number}")),
         "id": f"REQ-{number:03d}",
         "title": f"Order Tracking {source}",
-        "type": "functional",
-        "actor": "Customer",
         "action": f"See where order {source} is",
-        "condition": None,
-        "acceptance_criteria": ["The page shows the status", "The page shows the history"],
-        "priority": "must",
         "source_messages": [source],
         "rationale": f"Asked for in message {source}",
         "confidence": 1.0,

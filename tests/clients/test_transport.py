@@ -141,9 +141,7 @@ def test_it_gives_up_after_the_last_attempt() -> None:
         (refusal(400, "invalid", fields={"seed": ["A whole number."]}), ApiError),
     ],
 )
-def test_a_refusal_is_an_error_with_code_message_and_details(
-    answer: httpx.Response, kind: type[ApiError]
-) -> None:
+def test_a_refusal_is_an_error_with_code_message_and_details(answer, kind):
     with pytest.raises(kind) as caught:
         Server(answer).client().runs.get(3)
     error, said = caught.value, answer.json()
@@ -277,9 +275,7 @@ def test_waiting_looks_more_seldom_and_says_how_far_it_is() -> None:
 @pytest.mark.parametrize(
     ("submitted", "skipped", "is_over"), [(0, 0, False), (3, 1, False), (4, 1, True)]
 )
-def test_a_round_with_a_pool_is_over_when_every_place_has_its_answer(
-    submitted: int, skipped: int, is_over: bool
-) -> None:
+def test_a_round_with_a_pool_is_over_when_every_place_has_its_answer(submitted, skipped, is_over):
     """Work that nobody has taken yet is nobody's open work."""
     work = {"pending": 0, "draft": 0, "submitted": submitted, "skipped": skipped}
     shown = {"number": 2, "kind": "full", "state": "open", "overlap": 2, "conversations": 2}

@@ -11,11 +11,7 @@ from pipelines import registry
 from pipelines.llm import ChatMessage, ChatModel
 from pipelines.types import Case, Output
 
-SCHEMA = {
-    "type": "object",
-    "properties": {"label": {"type": "string"}},
-    "required": ["label"],
-}
+SCHEMA = {"type": "object", "properties": {"label": {"type": "string"}}, "required": ["label"]}
 ONE_CALL = 0.0003  # (100 × 2 + 10 × 10) / 1 000 000
 
 

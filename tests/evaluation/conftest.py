@@ -22,27 +22,19 @@ from evaluation.services.run import execution
 from evaluation.services.work import steering
 from labeling.agreement import vectors
 from labeling.agreement.matching.similarity import Ruler
-from labeling.conversations.rules.transcripts import Message
-from labeling.domain.canonical import canonical_json
-from labeling.gold.rules.release import item_sha256, text_sha256
-from labeling.models import (
-    GoldItem,
-    GoldRelease,
-    Guideline,
-    Membership,
-    Project,
-)
+from labeling.models import GoldRelease, Guideline, Membership, Project
 from pipelines import registry
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
 from pipelines.types import Case, Output
-from tests import factories, llm_server
+from tests import llm_server
 from tests.evaluation import launching
 from tests.evaluation.asking import ENTRY as ASKING
 from tests.evaluation.chat_gold import content
 from tests.evaluation.events import make_events_release
-from tests.evaluation.releases import freeze
+from tests.evaluation.releases import freeze, item, said
 from tests.fakes import WordOverlap
+from tests.layers import REQUIREMENT
 from tests.llm_server import LanguageServer
 
 
@@ -71,17 +63,13 @@ def project(people: dict[str, User]) -> Project:
 
 
 def requirement(number: int = 1, **fields: Any) -> dict[str, Any]:
-    return {
+    return REQUIREMENT | {
         "uid": f"u{number}",
         "id": f"REQ-{number:03d}",
         "title": f"Login {number}",
-        "type": "functional",
         "actor": "User",
         "action": f"Sign in by way {number}",
-        "condition": None,
         "acceptance_criteria": ["It opens", "It closes"],
-        "priority": "must",
-        "source_messages": [0],
         "rationale": "Message 0 asks for it",
         "confidence": 0.8,
         **fields,
@@ -95,50 +83,25 @@ MakeRelease = Callable[..., GoldRelease]
 def make_release(project: Project) -> MakeRelease:
     def make(cases: int = 3, *, name: str = "demo", splits: tuple[str, ...] = ("dev",)) -> Any:
         contents = [_content(number, splits[number % len(splits)]) for number in range(cases)]
-        hashes = [item_sha256(content) for content in contents]
-        release = GoldRelease.objects.create(
-            project=project,
-            layer="extraction",
-            name=name,
-            version=1,
-            guideline=project.guidelines.first(),
-            header="{}",
-            sha256=text_sha256("".join(hashes)),
-        )
-        GoldItem.objects.bulk_create(
-            _item(release, position, content, sha256)
-            for position, (content, sha256) in enumerate(zip(contents, hashes, strict=True))
-        )
-        return release
+        return freeze(project, "extraction", name=name, contents=contents)
 
     return make
 
 
 def _content(number: int, split: str) -> dict[str, Any]:
-    return {
-        "schema_version": 1,
-        "item_id": f"case-{number:03d}",
-        "domain": "shop",
-        "difficulty": "easy",
-        "split": split,
-        "conversation": [
-            _message(0, "user", f"I must sign in by way {number}"),
-            _message(1, "analyst", "Noted."),
-        ],
-        "layer": "extraction",
-        "gold": {"requirements": [requirement(number)]},
-        "provenance": {
-            "how": "majority",
-            "annotators": [
-                {"username": "ana", "guideline_version": 2, "submitted_at": "2026-01-02T03:04:05Z"},
-                {"username": "ben", "guideline_version": 2, "submitted_at": "2026-01-02T03:05:05Z"},
-            ],
-            "labels": {f"u{number}": _origin(number)},
-            "adjudicated_by": None,
-            "reason": None,
-            "guideline_version": 2,
-        },
+    talk = said((f"I must sign in by way {number}", "Noted."), roles=("user", "analyst"))
+    at = {"guideline_version": 2, "submitted_at": "2026-01-02T03:04:05Z"}
+    provenance = {
+        "how": "majority",
+        "annotators": [{"username": name, **at} for name in ("ana", "ben")],
+        "labels": {f"u{number}": _origin(number)},
+        "adjudicated_by": None,
+        "reason": None,
+        "guideline_version": 2,
     }
+    more = {"schema_version": 1, "domain": "shop", "difficulty": "easy", "split": split}
+    gold = {"requirements": [requirement(number)]}
+    return item(f"case-{number:03d}", "extraction", gold, talk, provenance=provenance, **more)
 
 
 def _origin(number: int) -> dict[str, Any]:
@@ -149,27 +112,6 @@ def _origin(number: int) -> dict[str, Any]:
         {"annotator": "ben", "label": None, "differs": []},
     ]
     return {"how": "majority", "by": ["ana"], "dissent": dissent}
-
-
-def _message(index: int, role: str, content: str) -> dict[str, Any]:
-    return {"index": index, "role": role, "speaker": "", "content": content, "time": None}
-
-
-def _item(release: GoldRelease, position: int, content: dict[str, Any], sha256: str) -> GoldItem:
-    name, turns = content["item_id"], [Message(**said) for said in content["conversation"]]
-    conversation = release.project.conversations.filter(
-        external_id=name
-    ).first() or factories.make_talk(release.project, name, turns, split=content["split"])
-    return GoldItem(
-        release=release,
-        conversation=conversation,
-        item_id=content["item_id"],
-        position=position,
-        split=content["split"],
-        how="majority",
-        canonical=canonical_json(content),
-        sha256=sha256,
-    )
 
 
 @pytest.fixture

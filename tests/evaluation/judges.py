@@ -25,7 +25,6 @@ def decent(body: Body) -> str:
 
 def judge_of(run: Run, kind: str = KIND) -> certificates.Judge:
     judging = judgings.counting(run)
-    assert judging is not None
     sha256 = judging.spec["prompts"][kind]["judge_sha256"]
     return certificates.Judge(run.release.project_id, kind, sha256)
 
@@ -45,7 +44,6 @@ def rate_and_close(
     sample: RatingSample, raters: list[Any], *, off: int = 0
 ) -> list[JudgeCertificate]:
     judging = judgings.counting(sample.panel.run)
-    assert judging is not None
     drawn = judging.judgements.filter(answer__case__in=sample.places.values("case"))
     for judged in drawn.filter(kind=sample.kind).select_related("answer"):
         for rater in raters:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from labeling.conversations.rules.transcripts import Message
 from labeling.domain.canonical import canonical_json
 from labeling.gold.rules.release import item_sha256, text_sha256
-from labeling.models import GoldItem, GoldRelease, Project
+from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from tests.factories import make_talk
 
 
@@ -68,16 +69,25 @@ def freeze(
         header="{}",
         sha256=text_sha256("".join(hashes)),
     )
-    for position, (content, sha256) in enumerate(zip(contents, hashes, strict=True)):
-        conversation = make_talk(project, content["item_id"], [])
-        GoldItem.objects.create(
+    GoldItem.objects.bulk_create(
+        GoldItem(
             release=release,
-            conversation=conversation,
+            conversation=_conversation(project, content),
             item_id=content["item_id"],
             position=position,
             split=content["split"],
-            how="single",
+            how=content["provenance"]["how"],
             canonical=canonical_json(content),
             sha256=sha256,
         )
+        for position, (content, sha256) in enumerate(zip(contents, hashes, strict=True))
+    )
     return release
+
+
+def _conversation(project: Project, content: dict[str, Any]) -> Conversation:
+    """That of an earlier release, if there is one."""
+    name = content["item_id"]
+    turns = [Message(**said | {"time": None}) for said in content["conversation"]]
+    known = project.conversations.filter(external_id=name).first()
+    return known or make_talk(project, name, turns, split=content["split"])

@@ -16,9 +16,7 @@ from labeling.management.base import WIDTH
 
 def queries(client: Any, url: str) -> int:
     client.get(url)  # content types, session
-    with CaptureQueriesContext(
-        connection,
-    ) as captured:
+    with CaptureQueriesContext(connection) as captured:
         assert client.get(url).status_code == 200
     return len(captured)
 

@@ -23,8 +23,6 @@ from tests.evaluation.chat_gold import content
 from tests.evaluation.conftest import perfect
 from tests.evaluation.releases import freeze
 
-pytestmark = pytest.mark.django_db
-
 RUNS = "admin:evaluation_run_changelist"
 
 
@@ -143,33 +141,3 @@ def test_selected_runs_are_compared_on_the_page(noor: Client, launch: Any) -> No
         reverse(RUNS), {"action": "compare", "_selected_action": [first.pk]}, follow=True
     )
     assert "Select two to 6 runs" in alone.content.decode()
-
-
-def test_figures_leave_as_files(noor: Client, finished: Any, script: Any) -> None:
-    script(perfect)
-    run = finished(name="=1+1")
-
-    (row,) = csv.DictReader(io.StringIO(act(noor, "export_csv", run).getvalue().decode()))
-
-    assert (row["name"], row["cases"], row["gold"]) == ("'=1+1", "3", "demo@1")
-
-
-def test_a_case_is_read_in_words(noor: Client, finished: Any, script: Any) -> None:
-    script(perfect)
-    run = finished()
-    case = run.cases.first()
-
-    page = noor.get(reverse("admin:evaluation_caserun_change", args=[case.pk])).content.decode()
-    listed = noor.get(
-        reverse("admin:evaluation_caserun_changelist"), {"q": run.pk}
-    ).content.decode()
-
-    assert "Requirement recall" in page
-    assert "<dt>title</dt>" in page
-    assert "<dt>source messages</dt>" in page
-    assert "{&#x27;" not in page
-    assert "<dt>uid</dt>" not in page
-    assert "deletelink" not in page
-    assert case.get_absolute_url() in page
-    assert f"{case.case_id} in run {run.pk}" in page
-    assert case.case_id in listed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Any
 from uuid import uuid4
 
@@ -10,21 +9,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from evaluation.models import (
-    Rating,
-    RatingPanel,
-    RatingSample,
-    Run,
-)
-from evaluation.services.judging import judgings, ratings, samples
+from evaluation.models import Rating, RatingPanel, RatingSample, Run
+from evaluation.services.judging import ratings, samples
 from evaluation.services.run import execution
 from labeling.models import Project
 from tests.evaluation import answers as asked
 from tests.evaluation import launching
 from tests.llm_server import LanguageServer
 from tests.pages import markup
-
-pytestmark = pytest.mark.django_db
 
 PLACES = 4 * 3 - 1
 """Three answers of four kinds each; one has no reference answer."""
@@ -52,14 +44,6 @@ def test_raters_see_neither_pipeline_nor_model_nor_the_judge(panel, signed_in):
     assert f"You have rated 0 of {PLACES}" in text
     for hidden in ("lexical", "small-1", "As the messages say.", "8.0", f"/runs/{panel.run_id}"):
         assert hidden not in text, hidden
-
-
-def test_the_order_is_the_same_for_everybody_and_correctness_needs_a_reference(panel):
-    places = list(ratings.places(panel).select_related("sample"))
-    assert [place.number for place in places] == list(range(1, PLACES + 1))
-    assert sum(place.sample.kind == "correctness" for place in places) == 2
-    # all that is asked of one answer at once
-    assert len(list(groupby(places, key=lambda one: one.case_id))) == 3
 
 
 def test_only_what_was_drawn_is_offered_and_a_closed_sample_takes_no_rating(run, people, signed_in):
@@ -98,15 +82,6 @@ def test_a_rating_is_stored_changed_taken_back_and_held_to_its_scale(panel, peop
     assert not own.exists()
     beyond = reverse("rating-store", args=[panel.code, PLACES + 1])
     assert noor.post(beyond, {"score": "1"}).status_code == 404
-
-
-def test_the_page_of_a_judge_says_what_comes_next(run, project, signed_in):
-    told, rita = judgings.counting(run).spec["prompts"]["faithfulness"], signed_in("rita")
-    assert "judge not certified" in markup(rita, f"{run.get_absolute_url()}?tab=answers")
-    page = reverse("judge", args=[project.slug, "faithfulness", told["judge_sha256"]])
-    assert "No sample of answers is drawn" in markup(rita, page)
-    unknown = reverse("judge", args=[project.slug, "faithfulness", "0" * 64])
-    assert rita.get(unknown).status_code == 404
 
 
 def test_a_lead_closes_a_sample_on_the_page_when_all_of_it_is_rated(run, people, signed_in):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
@@ -25,6 +24,7 @@ from pipelines.registry import Calls
 from pipelines.types import Case, Output
 from tests.evaluation import launching
 from tests.evaluation.asking import ONE_CALL, Asking, states
+from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import work
 from tests.llm_server import LanguageServer
 from tests.refusals import refused
@@ -64,6 +64,11 @@ def test_a_used_up_budget_pauses_and_a_larger_one_goes_on_without_paying_twice(
     total = budgets.spent(run.pk)
     assert total.tokens == 660
     assert total.cached == 1
+    document = results.results_document(run)
+    given = {name.removeprefix("budget_"): most for name, most in second.items()}
+    assert document["budget"] == {"cost": None, "tokens": None} | given
+    assert (document["usage"]["calls"], document["model"]["id"]) == (total.calls, "test/small-1")
+    assert document["cases"][0]["usage"]["completion_tokens"] == 20
 
 
 def test_what_a_killed_worker_spent_is_spent(launch, server, monkeypatch):
@@ -127,7 +132,8 @@ def test_a_budget_of_nothing_is_refused(launch, server, budget):
 
 
 def estimated(release: Any) -> budgets.Estimate:
-    return budgets.estimate(release, pipeline="asking", config={}, split="", repetitions=2)
+    sizes = budgets.case_sizes(release, "") * 2
+    return budgets.estimate(release, sizes, pipeline="asking", config={})
 
 
 @pytest.mark.parametrize(
@@ -157,8 +163,6 @@ def test_the_estimate_counts_every_call_and_says_so(make_release, server):
         release, pipeline="requirements-agent", config={"implementation": "model"}
     )
 
-    assert one
-    assert four
     assert four.prompt_tokens == 4 * one.prompt_tokens
     assert four.completion_tokens == 2 * 4 * 700
     assert "the most that a case takes if every reply can be used, 4 calls" in in_english(
@@ -183,23 +187,7 @@ def test_the_estimate_learns_from_a_finished_run(release, launch, server):
 # --- what people see ----------------------------------------------------------------------------
 
 
-def test_results_hold_the_usage_of_the_run_and_of_each_case(launch, server):
-    run = work(launch(pipeline="asking", budget_tokens=5000))
-
-    document = results.results_document(run)
-
-    assert document["model"]["id"] == "test/small-1"
-    assert document["budget"] == {"cost": None, "tokens": 5000}
-    assert document["usage"]["calls"] == 6
-    assert document["usage"]["cost"] == pytest.approx(6 * ONE_CALL)
-    assert document["cases"][0]["usage"]["completion_tokens"] == 20
-
-
 def test_the_command_estimates_stops_at_the_budget_and_goes_on(release, server):
-    def evaluate(*arguments: str) -> str:
-        out = io.StringIO()
-        call_command("evaluate", *arguments, stdout=out)
-        return out.getvalue()
 
     launch = ("--gold", "demo", "--pipeline", "asking")
     said = evaluate(*launch, "--estimate")

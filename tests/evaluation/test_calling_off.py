@@ -18,8 +18,6 @@ from tests.evaluation.conftest import fails, perfect, work
 from tests.pages import text_of
 from tests.refusals import refused
 
-pytestmark = pytest.mark.django_db
-
 LATE = Fact("case.too_long", limit=3)
 
 
@@ -88,7 +86,7 @@ def test_a_cancelled_retry_leaves_a_finished_run_as_it_was(run, people, signed_i
     assert work(run).status == "finished"
     assert list(Aggregate.objects.filter(run=run).order_by("metric").values_list("mean")) == figures
     steering.retry(run, by=people["rita"])
-    assert work(run).n_done == 3  # type: ignore[attr-defined]
+    assert work(run).n_done == 3
 
 
 def test_a_cancelled_retry_of_judgements_keeps_those_that_were_made(run: Run) -> None:

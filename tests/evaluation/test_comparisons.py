@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -12,15 +11,15 @@ from django.utils import timezone
 from scipy.stats import ttest_1samp
 
 from evaluation.models import CaseRun, Run
-from evaluation.services.run import conclusions, experiments, primary_metrics
-from evaluation.services.run.baselines import baseline_of
+from evaluation.report.content import Report
+from evaluation.services.run import baselines, conclusions, planning, primary_metrics
+from evaluation.services.run.baselines import BaselineRefused, baseline_of, choice_on
 from evaluation.services.run.comparisons import NotComparable, compare_runs
+from labeling.models import Event
 from pipelines.types import Case, Output
-from tests.evaluation.conftest import nothing, perfect, requirement
-from tests.evaluation.screens import queries
+from tests.evaluation.conftest import nothing, nothing_in_every, perfect, requirement
+from tests.evaluation.screens import queries, text
 from tests.refusals import refused
-
-pytestmark = pytest.mark.django_db
 
 
 def only_the_first(case: Case) -> Output:
@@ -216,69 +215,80 @@ def test_of_ticked_runs_the_chosen_one_is_the_baseline_else_the_oldest(
     assert f'name="run" value="{waiting.pk}"' not in listed
 
 
-def test_the_command_writes_json(pair: tuple[Run, Run], capsys: Any) -> None:
-    call_command("compare", pair[0].pk, pair[1].pk, "--format", "json")
-
-    written = json.loads(capsys.readouterr().out)
-    [bold] = written["runs"]
-    assert (written["baseline"]["run"], bold["run"]) == (pair[0].pk, pair[1].pk)
-    assert bold["metrics"]["requirement_recall"]["wins"] == 5
-    assert bold["changed"] == {"confidence": [0.5, 0.9]}
+# --- a baseline that people choose ---
 
 
-# --- the log of experiments ---------------------------------------------------------------------
+@pytest.fixture
+def runs(script: Any, finished: Any, make_release: Any) -> list[Run]:
+    """Three on the same cases, each of which fails in others."""
+    release = make_release(8, name="base")
+    scored = []
+    for missed in (2, 3, 4):
+        script(nothing_in_every(missed))
+        scored.append(finished(release=release, config={"confidence": 0.5 + missed / 10}))
+    return scored
 
 
-def test_a_run_writes_only_the_figures_of_its_split(script, finished, make_release):
-    release = make_release(4, name="split", splits=("train", "test"))
+def test_the_chosen_run_is_what_others_are_measured_against(runs, signed_in, people):
+    weak, middle, newest = runs
+    noor = signed_in("noor")
+    assert baseline_of(newest) == (middle, [])
+
+    noor.post(reverse("run-baseline", args=[weak.pk]))
+
+    baseline = baseline_of(newest)
+    assert baseline.run == weak
+    assert baseline.said
+    verdict = text(noor.get(reverse("run-verdict", args=[newest.pk])))
+    compared = text(noor.get(reverse("run-compare"), {"baseline": weak.pk, "run": newest.pk}))
+    for said in (verdict, compared):
+        assert f"Run {weak.pk} has been the baseline of this gold and split since" in said
+        assert "chosen by noor" in said
+        assert f"It was chosen after run {newest.pk} was scored" in said
+    marked = noor.get(reverse("runs")).context["runs"]
+    assert [row.run.pk for row in marked if row.is_baseline] == [weak.pk]
+    own = noor.get(weak.get_absolute_url())
+    assert "No longer the baseline" in text(own)
+    assert own.context["baseline"] is None  # nothing was before it
+    basis = planning.plan(newest.release).basis
+    pair = [basis.why.values[name] for name in ("run", "run2")]
+    assert pair == [weak.pk, middle.pk]  # no pair differs by more
+    compared = Report(Run.objects.with_progress().get(pk=newest.pk)).compared
+    assert compared.before == weak
+
+
+def test_a_choice_keeps_its_date_and_stays_on_record(runs, people, launch, finished, script):
+    first, second, _ = runs
+    baselines.choose(first, by=people["noor"])
+    before = choice_on(first.release_id, first.split)
+    baselines.choose(first, by=people["rita"])
+    assert choice_on(first.release_id, first.split) == before
+
+    baselines.choose(second, by=people["rita"])
+    now = choice_on(first.release_id, first.split)
+    assert (now.run_id, now.by, now.number) == (second.pk, "rita", 2)
     script(perfect)
-    finished(release=release, split="train", name="first")
-    finished(release=release, split="test", reason="Final figures")
+    later = finished(release=first.release)
+    assert now.after([first, later]) == [first.pk]  # scored when it was the baseline already
 
-    train, test = experiments.rows(Run.objects.all())
-
-    assert (train["train_exact_recall"], train["test_exact_recall"]) == (1.0, None)
-    assert (test["train_exact_recall"], test["test_exact_recall"]) == (None, 1.0)
-    assert train["name"] == "first"
-
-
-def test_a_run_on_another_split_is_not_said_to_be_the_same(pair, finished, signed_in):
-    finished(release=pair[0].release, config={"confidence": 0.9}, split="dev")
-
-    page = signed_in("noor").get(reverse("runs")).content.decode()
-
-    assert "measured on the dev split, before on every split" in page
-
-
-def test_the_first_run_on_each_gold_has_nothing_before_it(
-    pair, script, finished, make_release, signed_in
-):
-    script(perfect)
-    finished(release=make_release(2, name="other"))
-    page = signed_in("noor").get(reverse("runs")).content.decode()
-
-    assert [row["baseline"] for row in experiments.rows(Run.objects.all())] == [True, False, True]
-    assert page.count(">the first on this gold<") == 2
+    baselines.take_back(first, by=people["rita"])  # it is not the baseline any more
+    assert choice_on(first.release_id, first.split) == now
+    baselines.take_back(second, by=people["rita"])
+    assert choice_on(first.release_id, first.split) is None
+    assert baselines.of_releases([first.release_id]) == {}
+    log = Event.objects.filter(verb__startswith="baseline.").order_by("pk")
+    assert [(event.verb, event.data.get("before")) for event in log] == [
+        ("baseline.chosen", None),
+        ("baseline.chosen", first.pk),
+        ("baseline.taken_back", None),
+    ]
+    with refused(BaselineRefused, match="no figures yet"):
+        baselines.choose(launch(), by=people["noor"])
 
 
-def test_a_setting_that_only_one_of_two_pipelines_has_is_a_dash_in_the_other(
-    script, finished, make_release
-):
-    release = make_release(2, name="dashes")
-    finished(release=release, pipeline="everything", config={"confidence": 0.5})
-    finished(release=release, pipeline="nothing")
+def test_a_run_on_other_cases_is_not_measured_against_it(runs, finished, people):
+    baselines.choose(runs[0], by=people["noor"])
 
-    changed = experiments.rows(Run.objects.all())[1]["config_changes"]
+    fewer = finished(release=runs[0].release, size=3)
 
-    assert "confidence: 0.5 → –" in changed
-
-
-def test_page_and_file_show_the_log(pair: tuple[Run, Run], signed_in: Any) -> None:
-    client = signed_in("noor")
-
-    page = client.get(reverse("runs")).content.decode()
-    text = client.get(reverse("experiment-file")).getvalue()
-
-    assert "bold" in page
-    assert "confidence 0.5 → 0.9" in page
-    assert b"bold" in text
+    assert baseline_of(fewer) is None

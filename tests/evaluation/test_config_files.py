@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from django.conf import settings as django_settings
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from evaluation.metrics.event_options import SPECIFICATION
 from evaluation.metrics.registry import PROTOCOL_VERSION
 from evaluation.models import Aggregate, GateResult, Run
 from evaluation.services.launch import config_files
 from labeling.models import Look
+from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import perfect
 from tests.evaluation.events import make_events_release
 from tests.evaluation.requirement_releases import inferred, make_release
@@ -35,12 +35,6 @@ def config(tmp_path: Path) -> Any:
         return str(path)
 
     return write
-
-
-def evaluate(*arguments: str) -> str:
-    out = StringIO()
-    call_command("evaluate", *arguments, stdout=out)
-    return out.getvalue()
 
 
 def refused(*arguments: str) -> str:
@@ -109,97 +103,91 @@ def test_every_data_set_meets_every_agent_that_makes_its_layer(release, config):
     assert Aggregate.objects.filter(metric="requirement_f1").count() == 2
 
 
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"dataset": {}}, "config.yaml:9: There is no “dataset”. Did you mean “datasets”?"),
-        ({"datasets": {"x": {"gold": "nope"}}}, "config.yaml:3: There is no gold release nope"),
-        (
-            {"datasets": {"x": {"gold": "demo", "splitt": "dev"}}},
-            "config.yaml:4: There is no “datasets.x.splitt”. Did you mean “split”?",
-        ),
-        ({"datasets": {"x": {"split": "dev"}}}, "config.yaml:2: “datasets.x.gold” is missing."),
-        ({"datasets": {}}, "config.yaml:1: “datasets”: Dictionary should have at least 1 item"),
-        (
-            {"datasets": {"x": {"gold": "demo", "split": "test"}}},
-            "config.yaml:4: Say why you look at test items",
-        ),
-        ({"agents": {"x": {"pipeline": "noting"}}}, "config.yaml:6: There is no pipeline “noting”"),
-        (
-            {"agents": {"x": {"pipeline": "everything", "settings": {"confidense": 1}}}},
-            "config.yaml:8: Pipeline “everything” has no setting “confidense”. Did you mean",
-        ),
-        (
-            {"agents": {"x": {"pipeline": "nothing", "budget_tokens": 5}}},
-            "config.yaml:7: Pipeline “nothing” with these settings uses no language model",
-        ),
-        ({"agents": {"x": {"pipeline": "memory"}}}, "makes the layer of no data set here"),
-        (
-            {"agents": {"x": {"pipeline": "nothing", "datasets": ["extract"]}}},
-            "config.yaml:8: There is no data set “extract”. Did you mean “extraction”?",
-        ),
-        (
-            {"agents": {"x": {"pipeline": "nothing", "repetitions": "3"}}},
-            "config.yaml:7: “agents.x.repetitions”: Input should be a valid integer",
-        ),
-        (
-            {"metrics": {"extraction": ["requirement_recal"]}},
-            "config.yaml:11: “extraction” has no metric “requirement_recal”. Did you mean "
-            "“requirement_recall”?",
-        ),
-        (
-            {"metrics": {"extraction": "requirement_recall"}},
-            "config.yaml:10: “metrics.extraction” must be a list of metrics of this data set.",
-        ),
-        (
-            {"protocol": {"versio": "1.0"}},
-            "config.yaml:10: There is no “protocol.versio”. Did you mean “version”?",
-        ),
-        (
-            {"metrics": {"relaxed": {"match_mode": "span_iou"}}},
-            "config.yaml:10: There is no data set “relaxed”",
-        ),
-        (
-            {"thresholds": {"extraction_recall": 0.8}},
-            "No data set here has a metric “extraction_recall”. Did you mean “requirement_recall”?",
-        ),
-        ({"thresholds": {"requirement_f1": 80}}, "“requirement_f1” lies between 0 and 1: 80"),
-        (
-            {"agents": {"../x": {"pipeline": "nothing"}}},
-            "config.yaml:5: “agents.../x”: it names a folder, so it must not hold a slash.",
-        ),
-        (
-            {"reporting": {"formats": ["jsn"]}},
-            "“reporting.formats.0”: Input should be 'json', 'csv'",
-        ),
-        ({"seed": -1}, "config.yaml:9: The seed is a whole number"),
-        ({"protocol": {"version": "9.0"}}, "config.yaml:10: “protocol.version” is 9.0, and this"),
-        ({"metrics": {"version": 9.0}}, "config.yaml:10: “metrics.version” is 9.0, and this is"),
-    ],
-)
-def test_what_is_wrong_is_told_with_its_line_and_nothing_starts(release, config, changes, sentence):
-    assert sentence in refused("--config", config(with_changes(**changes)))
+WRONG = [
+    ({"dataset": {}}, "config.yaml:9: There is no “dataset”. Did you mean “datasets”?"),
+    ({"datasets": {"x": {"gold": "nope"}}}, "config.yaml:3: There is no gold release nope"),
+    (
+        {"datasets": {"x": {"gold": "demo", "splitt": "dev"}}},
+        "config.yaml:4: There is no “datasets.x.splitt”. Did you mean “split”?",
+    ),
+    ({"datasets": {"x": {"split": "dev"}}}, "config.yaml:2: “datasets.x.gold” is missing."),
+    ({"datasets": {}}, "config.yaml:1: “datasets”: Dictionary should have at least 1 item"),
+    (
+        {"datasets": {"x": {"gold": "demo", "split": "test"}}},
+        "config.yaml:4: Say why you look at test items",
+    ),
+    ({"agents": {"x": {"pipeline": "noting"}}}, "config.yaml:6: There is no pipeline “noting”"),
+    (
+        {"agents": {"x": {"pipeline": "everything", "settings": {"confidense": 1}}}},
+        "config.yaml:8: Pipeline “everything” has no setting “confidense”. Did you mean",
+    ),
+    (
+        {"agents": {"x": {"pipeline": "nothing", "budget_tokens": 5}}},
+        "config.yaml:7: Pipeline “nothing” with these settings uses no language model",
+    ),
+    ({"agents": {"x": {"pipeline": "memory"}}}, "makes the layer of no data set here"),
+    (
+        {"agents": {"x": {"pipeline": "nothing", "datasets": ["extract"]}}},
+        "config.yaml:8: There is no data set “extract”. Did you mean “extraction”?",
+    ),
+    (
+        {"agents": {"x": {"pipeline": "nothing", "repetitions": "3"}}},
+        "config.yaml:7: “agents.x.repetitions”: Input should be a valid integer",
+    ),
+    (
+        {"metrics": {"extraction": ["requirement_recal"]}},
+        "config.yaml:11: “extraction” has no metric “requirement_recal”. Did you mean "
+        "“requirement_recall”?",
+    ),
+    (
+        {"metrics": {"extraction": "requirement_recall"}},
+        "config.yaml:10: “metrics.extraction” must be a list of metrics of this data set.",
+    ),
+    (
+        {"protocol": {"versio": "1.0"}},
+        "config.yaml:10: There is no “protocol.versio”. Did you mean “version”?",
+    ),
+    (
+        {"metrics": {"relaxed": {"match_mode": "span_iou"}}},
+        "config.yaml:10: There is no data set “relaxed”",
+    ),
+    (
+        {"thresholds": {"extraction_recall": 0.8}},
+        "No data set here has a metric “extraction_recall”. Did you mean “requirement_recall”?",
+    ),
+    ({"thresholds": {"requirement_f1": 80}}, "“requirement_f1” lies between 0 and 1: 80"),
+    (
+        {"agents": {"../x": {"pipeline": "nothing"}}},
+        "config.yaml:5: “agents.../x”: it names a folder, so it must not hold a slash.",
+    ),
+    ({"reporting": {"formats": ["jsn"]}}, "“reporting.formats.0”: Input should be 'json', 'csv'"),
+    ({"seed": -1}, "config.yaml:9: The seed is a whole number"),
+    ({"protocol": {"version": "9.0"}}, "config.yaml:10: “protocol.version” is 9.0, and this"),
+    ({"metrics": {"version": 9.0}}, "config.yaml:10: “metrics.version” is 9.0, and this is"),
+]
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("datasets: [", "config.yaml:1: not YAML"),
-        ("a: " + "[" * 5000 + "]" * 5000, "config.yaml is nested too deeply."),
-        ("- 1", "config.yaml:1: It must hold “datasets” and “agents”."),
-        ("", "It must hold “datasets” and “agents”."),
-        ("name: a\nname: b\n", "config.yaml:2: “name” is there twice."),
-        ("confidence: 1\n", "There is no “confidence”"),
-        (
-            "metrics: {version: '2.0'}\nmetrics.version: '2.0'\n",
-            "“metrics.version” is there twice.",
-        ),
-        ('name: a\nversion: "1\\0"\n', "config.yaml:2: holds a character that cannot be stored."),
-        ('name: a\n"\\uD800": 1\n', "config.yaml:2: holds a character that cannot be stored."),
-    ],
-)
-def test_a_file_that_is_no_configuration_is_refused(release, config, text, sentence):
-    assert sentence in refused("--config", config(text))
+def test_what_is_wrong_is_told_with_its_line_and_nothing_starts(release, config):
+    for changes, sentence in WRONG:
+        assert sentence in refused("--config", config(with_changes(**changes)))
+
+
+NO_CONFIGURATION = [
+    ("datasets: [", "config.yaml:1: not YAML"),
+    ("a: " + "[" * 5000 + "]" * 5000, "config.yaml is nested too deeply."),
+    ("- 1", "config.yaml:1: It must hold “datasets” and “agents”."),
+    ("", "It must hold “datasets” and “agents”."),
+    ("name: a\nname: b\n", "config.yaml:2: “name” is there twice."),
+    ("confidence: 1\n", "There is no “confidence”"),
+    ("metrics: {version: '2.0'}\nmetrics.version: '2.0'\n", "“metrics.version” is there twice."),
+    ('name: a\nversion: "1\\0"\n', "config.yaml:2: holds a character that cannot be stored."),
+    ('name: a\n"\\uD800": 1\n', "config.yaml:2: holds a character that cannot be stored."),
+]
+
+
+def test_a_file_that_is_no_configuration_is_refused(release, config):
+    for text, sentence in NO_CONFIGURATION:
+        assert sentence in refused("--config", config(text))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +205,6 @@ def test_settings_may_have_their_section_in_their_name(project, config, text):
     evaluate("--gold", "news", "--pipeline", "nothing", "--config", config(text))
 
     run = Run.objects.get()
-    assert run.spec.metrics_config is not None
     assert run.spec.metrics_config["cot"]["enabled"] is True
     assert run.spec.metrics_config["relaxed"]["match_mode"] == "span_iou"
 
@@ -300,14 +287,14 @@ def test_settings_of_the_metrics_reach_the_data_sets_of_events_only(release, con
     assert news.spec.metrics_config["cot"]["enabled"] is True
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--gold", "demo", "--pipeline", "nothing"], "give --config alone"),
-        (["--repetitions", "2"], "Leave out --repetitions"),
-        (["--seed", "2"], "Leave out --seed"),
-        (["--test-only"], "Leave out --*-only"),
-    ],
-)
-def test_the_file_says_it_all(release, config, arguments, sentence):
-    assert sentence in refused("--config", config(with_changes()), *arguments)
+BESIDE_A_FILE = [
+    (["--gold", "demo", "--pipeline", "nothing"], "give --config alone"),
+    (["--repetitions", "2"], "Leave out --repetitions"),
+    (["--seed", "2"], "Leave out --seed"),
+    (["--test-only"], "Leave out --*-only"),
+]
+
+
+def test_the_file_says_it_all(release, config):
+    for arguments, sentence in BESIDE_A_FILE:
+        assert sentence in refused("--config", config(with_changes()), *arguments)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from evaluation.layers import gold_layer
 from labeling.agreement import vectors
 from labeling.agreement.matching.similarity import Ruler
+from pipelines.encoder import MemoryCache
 from tests.evaluation.conftest import requirement
-from tests.fakes import MemoryCache, WordOverlap
+from tests.fakes import WordOverlap
 
 
-@pytest.mark.django_db
 def test_the_encoder_is_called_once_for_a_run_and_never_for_known_texts(
     make_release, finished, script, monkeypatch
 ):

@@ -16,8 +16,6 @@ from tests.evaluation.figures import mean
 from tests.evaluation.requirement_releases import make_release
 from tests.evaluation.screens import page
 
-pytestmark = pytest.mark.django_db
-
 
 def document(*, body: str = "Something") -> dict[str, Any]:
     return {"title": "RD", "sections": [{"id": "overview", "title": "Overview", "body": body}]}
@@ -64,16 +62,6 @@ def test_the_document_is_shown_beside_the_talk_and_nothing_in_it_runs(written, s
     assert reverse("run-case-document", args=[run.pk, run.cases.get().pk]) in page(client, run)
 
 
-def test_a_case_without_a_document_says_so(written: Callable[..., Run], signed_in: Any) -> None:
-    run = written({"requirements": [requirement(1)]})
-    client = signed_in("noor")
-
-    assert "No document was written" in page(client, run, "run-case-document")
-    assert "Requirements document</a>" not in page(client, run)
-    address = reverse("run-case-document-file", args=[run.pk, run.cases.get().pk, "docx"])
-    assert client.get(address).status_code == 404
-
-
 def test_a_number_leads_to_the_heading_of_its_requirement_and_no_other_heading_has_an_address(
     written, signed_in
 ):
@@ -86,28 +74,3 @@ def test_a_number_leads_to_the_heading_of_its_requirement_and_no_other_heading_h
     assert '<a href="#req-001">REQ-001</a>' in shown
     assert "<h3>main</h3>" in shown
     assert "<h3>Req 2</h3>" in shown
-
-
-@pytest.mark.parametrize("layer", ["end_to_end", "extraction"])
-def test_the_document_of_the_agent_leads_to_its_messages(
-    project, finished, signed_in, no_encoder, layer
-):
-    run = finished(
-        release=make_release(project, layer, {"requirements": [requirement(1)]}),
-        pipeline="requirements-agent",
-        config={"whole_way": True},
-    )
-
-    shown = page(signed_in("noor"), run, "run-case-document")
-
-    assert ("Document score" in shown) == (layer == "end_to_end")
-
-    cited = {
-        index
-        for requirement in run.cases.get().output["requirements"]
-        for index in requirement["source_messages"]
-    }
-    assert cited
-    for index in cited:
-        assert f'href="#message-{index}"' in shown
-        assert f'id="message-{index}"' in shown

@@ -6,21 +6,14 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from evaluation.management import foreground
 from evaluation.models import CaseRun, Run
 from tests.evaluation.chat_gold import content
+from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import fails, perfect
 from tests.evaluation.releases import freeze
-
-pytestmark = pytest.mark.django_db
-
-
-def evaluate(*arguments: str) -> str:
-    out = StringIO()
-    call_command("evaluate", *arguments, stdout=out)
-    return out.getvalue()
 
 
 def refused(*arguments: str) -> CommandError:
@@ -51,43 +44,43 @@ def test_evaluate_prints_a_summary_and_writes_its_files(release, script, tmp_pat
         assert lines[0]["scores"]["requirement_f1"] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        ("a: [", "settings.yaml:1: not YAML"),
-        ("- 1", "must hold settings"),
-        ("confidense: 1", "Did you mean"),
-        ("a: " + "[" * 5000 + "]" * 5000, "settings.yaml is nested too deeply"),
-    ],
-)
-def test_a_bad_settings_file_is_refused_in_one_line(release, tmp_path, content, sentence):
-    settings = tmp_path / "settings.yaml"
-    settings.write_text(content)
-
-    error = refused("--gold", "demo", "--pipeline", "everything", "--config", str(settings))
-
-    assert sentence in str(error)
-    assert error.returncode == 2
-    assert not Run.objects.exists()
+BAD_SETTINGS = [
+    ("a: [", "settings.yaml:1: not YAML"),
+    ("- 1", "must hold settings"),
+    ("confidense: 1", "Did you mean"),
+    ("a: " + "[" * 5000 + "]" * 5000, "settings.yaml is nested too deeply"),
+]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ([], "Name --gold and --pipeline"),
-        (["--gold", "demo"], "Name --gold and --pipeline"),
-        (["--gold", "nope", "--pipeline", "nothing"], "There is no gold release nope"),
-        (["--gold", "demo", "--pipeline", "nope"], "There is no pipeline “nope”"),
-        (["--gold", "demo", "--pipeline", "nothing", "--test-only"], "Say why"),
-        (["--gold", "demo", "--pipeline", "nothing", "--config", "/no/file"], "/no/file: No such"),
-        (["--resume", "77"], "There is no run 77"),
-    ],
-)
-def test_bad_arguments_are_refused_in_one_line(release, arguments, sentence):
-    error = refused(*arguments)
+def test_a_bad_settings_file_is_refused_in_one_line(release, tmp_path):
+    for written, sentence in BAD_SETTINGS:
+        settings = tmp_path / "settings.yaml"
+        settings.write_text(written)
 
-    assert sentence in str(error)
-    assert error.returncode == 2
+        error = refused("--gold", "demo", "--pipeline", "everything", "--config", str(settings))
+
+        assert sentence in str(error)
+        assert error.returncode == 2
+        assert not Run.objects.exists()
+
+
+BAD_ARGUMENTS = [
+    ([], "Name --gold and --pipeline"),
+    (["--gold", "demo"], "Name --gold and --pipeline"),
+    (["--gold", "nope", "--pipeline", "nothing"], "There is no gold release nope"),
+    (["--gold", "demo", "--pipeline", "nope"], "There is no pipeline “nope”"),
+    (["--gold", "demo", "--pipeline", "nothing", "--test-only"], "Say why"),
+    (["--gold", "demo", "--pipeline", "nothing", "--config", "/no/file"], "/no/file: No such"),
+    (["--resume", "77"], "There is no run 77"),
+]
+
+
+def test_bad_arguments_are_refused_in_one_line(release):
+    for arguments, sentence in BAD_ARGUMENTS:
+        error = refused(*arguments)
+
+        assert sentence in str(error)
+        assert error.returncode == 2
 
 
 def test_a_pipeline_that_fails_everywhere_is_not_measurable(release: Any, script: Any) -> None:

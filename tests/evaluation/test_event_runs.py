@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from evaluation.management import summary
 from evaluation.models import Run
 from evaluation.services.run import results
 from labeling.models import Project
+from tests.evaluation.commands import said_by
 from tests.evaluation.events import GOLD, TEXTS, event, make_events_release
 from tests.evaluation.screens import printed
 from tests.llm_server import LanguageServer
-
-pytestmark = pytest.mark.django_db
-
 
 COT = ("cot_type_consistency", "cot_argument_consistency", "cot_faithfulness", "cot_coverage_rate")
 
@@ -118,20 +114,6 @@ def test_diagnostics_that_are_off_are_in_no_table_of_the_command(measure: Any) -
     assert "cot_" not in table
     assert "Thought: faithfulness" not in said_by("report", run.pk, format="html")
     assert "cot_" not in compared(run, measure(thought=True, enabled=False))
-
-
-def test_diagnostics_of_two_runs_are_compared_in_a_table_of_their_own(measure: Any) -> None:
-    main, _, apart = compared(measure(thought=True), measure(thought=True)).partition("Diagnostics")
-
-    assert "strict_f1" in main
-    assert "cot_" not in main
-    assert "cot_faithfulness" in apart
-
-
-def said_by(command: str, *runs: int, **options: Any) -> str:
-    out = StringIO()
-    call_command(command, *runs, stdout=out, **options)
-    return out.getvalue()
 
 
 def compared(before: Run, after: Run) -> str:

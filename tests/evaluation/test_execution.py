@@ -1,33 +1,30 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from threading import Event
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
-from evaluation.layers.values import FAILED
+from evaluation.layers.base import FAILED
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services.work import steering, working
+from evaluation.services import memory_builds
+from evaluation.services.run import execution
+from evaluation.services.stores import FileStore
+from evaluation.services.work import leases, steering, working
 from labeling.agreement import vectors
 from labeling.domain.facts import Fact
+from labeling.models import Conversation
 from labeling.words import in_english
+from pipelines import registry
+from pipelines.memory.layers.config import LayersConfig
 from pipelines.types import Case, Output
-from tests.evaluation.conftest import fails, perfect, work
+from tests.evaluation.chat_gold import answer
+from tests.evaluation.conftest import Scripted, fails, perfect, work
 from tests.refusals import refused
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
-
-
-def test_a_run_goes_from_queued_to_finished(launch: Any, script: Any) -> None:
-    script(perfect)
-    run = launch()
-    assert Run.objects.with_progress().get(pk=run.pk).status == "queued"
-
-    run = work(run)
-
-    assert run.status == "finished"
-    assert run.pipeline_version == "1"
-    assert Aggregate.objects.get(run=run, metric="requirement_f1").mean == 1.0
-    assert Score.objects.filter(case__run=run, metric="requirement_f1").count() == 3
 
 
 def test_a_failure_that_nobody_foresaw_is_logged_as_a_fault(launch, script, caplog):
@@ -73,7 +70,6 @@ def test_an_undefined_score_has_a_reason_and_is_counted(launch: Any) -> None:
     run = work(launch(pipeline="nothing"))
 
     score = Score.objects.filter(case__run=run, metric="type_accuracy").first()
-    assert score is not None
     assert score.value is None
     assert score.reason == Fact("metric.no_similar_text")
     aggregate = Aggregate.objects.get(run=run, metric="type_accuracy")
@@ -91,7 +87,6 @@ def test_a_transient_error_is_tried_three_times(launch, script, monkeypatch):
 
     assert pipeline.seen.count("case-000") == 3
     case = CaseRun.objects.filter(run=run).first()
-    assert case is not None
     assert (case.state, case.attempts, case.error_class) == ("failed", 3, "transient")
     assert run.status == "finished"
 
@@ -213,3 +208,87 @@ def test_scores_are_computed_anew_without_running_the_pipeline(launch, script, p
 def test_a_run_that_is_not_done_is_not_scored(launch: Any, people: Any) -> None:
     with refused(steering.RunRefused, match="all done"):
         steering.rescore(launch(), by=people["rita"])
+
+
+class Preparing(Scripted):
+    """A pipeline that gets ready first, as the test says."""
+
+    def __init__(self, prepare: Callable[[Case], None]) -> None:
+        super().__init__(lambda case: answer([4]))
+        self.get_ready = prepare
+
+    def prepare(self, case: Case) -> None:
+        self.seen.append(f"before {case.case_id}")
+        self.get_ready(case)
+
+
+@pytest.fixture
+def preparing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Case], None]], Preparing]:
+    def use(prepare: Callable[[Case], None]) -> Preparing:
+        pipeline = Preparing(prepare)
+        monkeypatch.setattr(registry, "build", lambda *_, **__: pipeline)
+        return pipeline
+
+    return use
+
+
+def test_a_conversation_is_prepared_once_outside_the_limit_of_a_question(
+    chat, preparing, finished, monkeypatch, settings
+):
+    settings.CASE_LEASE_SECONDS, settings.CASE_TIMEOUT_SECONDS = 0.03, 0.01
+    held, renewed = [], Event()
+    monkeypatch.setattr(leases.WorkLease, "renew", lambda _: not renewed.set())
+
+    def take_long(case: Case) -> None:
+        held.append(renewed.wait(60))  # nobody renews after the limit of a question
+        settings.CASE_LEASE_SECONDS, settings.CASE_TIMEOUT_SECONDS = 120, 900.0
+
+    pipeline = preparing(take_long)
+
+    run = finished(release=chat())
+
+    assert set(run.cases.values_list("state", "error")) == {("done", None)}
+    assert held == [True]
+    ids = [f"Chat_1:QA-00{number}" for number in (1, 2, 3)]
+    assert pipeline.seen == [f"before {ids[0]}", *ids]
+
+
+def test_what_cannot_be_prepared_is_told_by_its_cases_alone(chat, preparing, finished):
+    def fail(case: Case) -> None:
+        raise ValueError("no")
+
+    preparing(fail)
+    run = finished(release=chat())  # whose questions are answered all the same
+
+    assert set(run.cases.values_list("state", "error")) == {("done", None)}
+
+
+def test_who_is_stopped_while_preparing_gives_the_case_back(chat, preparing, launch):
+    def stop(case: Case) -> None:
+        raise KeyboardInterrupt
+
+    preparing(stop)
+    run = launch(release=chat())
+
+    with pytest.raises(KeyboardInterrupt):
+        execution.work(run.pk, uuid4())
+
+    held = run.cases.values_list("state", "owner", "attempts")
+    assert set(held) == {("queued", None, 0)}
+
+
+def test_a_run_is_alone_at_what_it_prepares(chat: Any, preparing: Any, finished: Any) -> None:
+    release = chat()
+    conversation = Conversation.objects.get(external_id="Chat_1")
+    key = f"layers-{conversation.pk}-{memory_builds.key_of(LayersConfig())}"
+    free: list[bool] = []
+
+    def look(case: Case) -> None:
+        with FileStore().alone(key, at_most=0) as taken:
+            free.append(taken)
+
+    preparing(look)
+
+    finished(release=release)
+
+    assert free == [False]

@@ -21,8 +21,6 @@ from tests.evaluation.conftest import _content, fails, perfect
 from tests.evaluation.releases import freeze, said
 from tests.evaluation.test_gold_changes import corrected
 
-pytestmark = pytest.mark.django_db
-
 CHAT, READ = talks.talk(1, messages=120), talks.talk(2, messages=60)
 CASES = {
     "case-000": (talks.talk(3, messages=30), "unseen"),

@@ -29,8 +29,7 @@ def test_a_dead_workers_case_is_taken_over_when_its_lease_ends(launch: Any) -> N
     run = launch()
     dead, alive = uuid4(), uuid4()
     held = leases.claim_case(run.pk, dead)
-    assert held is not None
-    others = {leases.claim_case(run.pk, alive).pk for _ in range(2)}  # type: ignore[union-attr]
+    others = {leases.claim_case(run.pk, alive).pk for _ in range(2)}
     assert held.pk not in others
     assert leases.claim_case(run.pk, alive) is None
 
@@ -39,7 +38,6 @@ def test_a_dead_workers_case_is_taken_over_when_its_lease_ends(launch: Any) -> N
     )
     taken = leases.claim_case(run.pk, alive)
 
-    assert taken is not None
     # nobody has proved that it failed: a clock may have been set, or the machine slept
     assert (taken.pk, taken.attempts, taken.owner) == (held.pk, 1, alive)
 
@@ -48,7 +46,6 @@ def test_a_worker_that_lost_its_lease_stores_nothing(launch: Any) -> None:
     run = launch()
     slow, quick = uuid4(), uuid4()
     case = leases.claim_case(run.pk, slow)
-    assert case is not None
     CaseRun.objects.filter(pk=case.pk).update(
         lease_expires_at=timezone.now() - timedelta(seconds=1)
     )
@@ -72,7 +69,6 @@ def test_a_case_that_kills_its_workers_is_given_up_after_three_attempts(launch, 
     for _ in range(3):
         owner = uuid4()
         case = leases.claim_case(run.pk, owner)
-        assert case is not None
         leases.lease_of(case, owner).abandon()
         leases.lease_of(case, owner).abandon()  # whoever notices it too
 
@@ -95,9 +91,8 @@ def test_work_that_ended_its_whole_worker_counts_once_no_holder_can_be_alive(
         name="this", seen_at=Now(), started_at=Now() - timedelta(seconds=living_for)
     )
     case = leases.claim_case(run.pk, uuid4())
-    others = CaseRun.objects.filter(run=run).exclude(pk=case.pk)  # type: ignore[union-attr]
+    others = CaseRun.objects.filter(run=run).exclude(pk=case.pk)
     others.update(state="failed", error=Fact("answer.called_off"))
-    assert case is not None
     for _ in range(3):
         CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=Now() - timedelta(seconds=1))
         taken = leases.claim_case(run.pk, uuid4())
@@ -118,11 +113,10 @@ def test_a_wrong_clock_neither_lengthens_nor_shortens_what_a_worker_holds(
 
     case = leases.claim_case(run.pk, owner)
 
-    assert case is not None
     assert leases.lease_of(case, owner).renew()
     case.refresh_from_db()
     assert timedelta(seconds=60) < case.lease_expires_at - right() <= timedelta(seconds=121)
-    others = {leases.claim_case(run.pk, uuid4()).pk for _ in range(2)}  # type: ignore[union-attr]
+    others = {leases.claim_case(run.pk, uuid4()).pk for _ in range(2)}
     assert leases.claim_case(run.pk, uuid4()) is None  # what it holds is not taken from it
     assert case.pk not in others
 
@@ -150,7 +144,6 @@ def test_leases_from_the_future_end_with_the_next_one_and_use_up_no_attempt(laun
     run, dead = launch(), uuid4()
     ahead = timezone.now() + timedelta(hours=2)
     case = leases.claim_case(run.pk, dead)
-    assert case is not None
     CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=ahead)
     Run.objects.filter(pk=run.pk).update(scoring_owner=dead, scoring_expires_at=ahead)
     WorkerPulse.objects.create(name="dead", seen_at=ahead, started_at=Now() - timedelta(hours=1))
@@ -169,16 +162,7 @@ def test_leases_from_the_future_end_with_the_next_one_and_use_up_no_attempt(laun
     for _ in range(5):  # as a clock that jumps makes them run out
         CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=Now())
         taken = leases.claim_case(run.pk, uuid4())
-        assert taken is not None
         assert (taken.pk, taken.attempts) == (case.pk, 1)
-
-
-def test_a_lease_is_renewed_while_a_case_takes_long(settings: Any) -> None:
-    held = Renewed()
-    settings.CASE_LEASE_SECONDS = 0.03
-
-    with KeepAlive(held):
-        assert held.renewed.wait(60)
 
 
 def test_a_lease_outlives_a_database_that_is_away_for_a_moment(settings: Any) -> None:
@@ -196,7 +180,6 @@ def test_work_that_is_let_go_can_be_taken_at_once(launch, fate, left):
     run = launch()
     owner = uuid4()
     case = leases.claim_case(run.pk, owner)
-    assert case is not None
 
     getattr(leases.lease_of(case, owner), fate)()
 
@@ -208,7 +191,6 @@ def test_work_at_its_limit_fails_with_its_reason_and_is_not_tried_again(launch: 
     run = launch()
     owner = uuid4()
     case = leases.claim_case(run.pk, owner)
-    assert case is not None
 
     leases.lease_of(case, uuid4()).end_late()  # another's is left alone
     assert leases.lease_of(case, owner).renew()
@@ -246,7 +228,7 @@ def test_scoring_may_take_longer_than_a_case(launch, script, settings, monkeypat
         score(*given)
 
     monkeypatch.setattr(leases, "claim_scoring", claim_in_haste)
-    monkeypatch.setattr(leases, "renew_scoring", lambda *held: kept.set() or True)
+    monkeypatch.setattr(leases.ScoringLease, "renew", lambda held: kept.set() or True)
     monkeypatch.setattr(scoring, "score", score_slowly)
     script(perfect)
     run = launch()

@@ -13,14 +13,17 @@ from django.urls import reverse
 
 from evaluation.management import summary
 from evaluation.models import CaseRun, Run
+from evaluation.services import looks
+from evaluation.services.launch import cloning
 from evaluation.services.run import experiments, results
 from labeling.models import Look
+from labeling.words import in_english
 from tests import factories
 from tests.evaluation import launching
+from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import perfect
 from tests.looks import WHY, say_why
 
-pytestmark = pytest.mark.django_db
 BOTH = ("dev", "test")
 
 
@@ -70,36 +73,8 @@ def test_each_launch_is_a_look_and_the_reason_is_asked_once(release: Any, people
     second = launching.launch(release, pipeline="everything", split="test", requested_by=noor)
 
     assert second.reason == "Final"
-    assert second.look is not None
     assert (second.look.subject, second.look.named) == ("run", str(second.pk))
     assert [look.n_items for look in Look.objects.all()] == [2, 2]
-
-
-def test_a_run_says_which_look_it_was(release: Any) -> None:
-    launching.launch(release, pipeline="nothing", reason="Before")
-    run = launching.launch(release, pipeline="nothing", reason="After")
-
-    assert results.results_document(_counted(run))["test_look"] == {
-        "number": 2,
-        "n_items": 2,
-        "looks": 2,
-    }
-
-
-def _counted(run: Run) -> Run:
-    return Run.objects.with_progress().get(pk=run.pk)
-
-
-def test_the_form_says_how_often_test_items_were_looked_at(release, people, signed_in):
-    launching.launch(release, pipeline="nothing", reason="Final", requested_by=people["noor"])
-    noor, address = signed_in("noor"), reverse("run-planning")
-
-    every = noor.get(address, {"release": release.pk, "split": "all"}).content.decode()
-    safe = noor.get(address, {"release": release.pk, "split": "open"}).content.decode()
-
-    assert "1 look at these test items so far." in every
-    assert "You said why before: “Final”." in every
-    assert "at these test items" not in safe
 
 
 def test_the_form_leaves_the_test_split_out_unless_it_is_chosen(release, signed_in):
@@ -150,6 +125,8 @@ def test_who_launched_it_reads_what_came_out(run: Run, signed_in: Any) -> None:
     assert summary.notes(run) == [
         "Look 1 of 1 at the test items of demo@1; items seen: 2. Why: Final figures"
     ]
+    look = results.run_document(run)["test_look"]
+    assert look == {"number": 1, "n_items": 2, "looks": 1}
 
 
 def _case(run: Run, split: str) -> CaseRun:
@@ -220,7 +197,7 @@ def test_the_test_part_of_every_split_lands_in_the_test_column(run: Run) -> None
 
     assert (row["dev_exact_recall"], row["test_exact_recall"]) == (1.0, 0.0)
     assert (row["all_exact_recall"], row["train_exact_recall"]) == (0.5, None)
-    assert (row["split"], row["sealed"]) == ("all", False)
+    assert row["sealed"] is False
 
 
 def test_a_sealed_row_keeps_only_what_says_nothing_about_test_items(run: Run) -> None:
@@ -266,12 +243,66 @@ def test_the_staff_read_answers_to_test_items_for_a_reason(release, signed_in, p
     staff.save()
     staff.user_permissions.add(Permission.objects.get(codename="view_annotation"))
     page, admin = reverse("admin:labeling_annotation_changelist"), signed_in("noor")
-    answered = {
-        "project": release.project_id,
-        "q": tested.external_id,
-    }
+    answered = {"project": release.project_id, "q": tested.external_id}
     assert admin.get(page, answered).context["cl"].result_count == 0
 
     say_why(release, staff, purposes=("labels",))
 
     assert admin.get(page, answered).context["cl"].result_count > 0
+
+
+SAID = "2 test items of demo@1 are left out."
+
+
+def measured() -> tuple[str, set[str]]:
+    run = Run.objects.latest("pk")
+    return run.split, set(run.cases.values_list("item__split", flat=True))
+
+
+def test_a_file_of_predictions_is_measured_without_its_test_items(release, tmp_path):
+    path = tmp_path / "p.jsonl"
+    rows = [{"case_id": f"case-00{n}", "output": {"requirements": []}} for n in range(4)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+
+    said = evaluate("--gold", "demo", "--predictions", str(path))
+
+    assert SAID in said
+    assert "2 of 2 cases are predicted." in said
+    assert measured() == ("open", {"dev"})
+
+
+def test_the_api_and_the_page_measure_all_but_test_items(release: Any, signed_in: Any) -> None:
+    fields = {"gold": "demo", "pipeline": "nothing"}
+    sent = signed_in("noor").post(reverse("api-runs"), fields, content_type="application/json")
+    assert (sent.status_code, measured()) == (201, ("open", {"dev"}))
+
+    form = {"release": release.pk, "pipeline": "nothing", "split": ""}
+    launched = signed_in("noor").post(reverse("run-new"), form)
+    assert measured() == ("open", {"dev"})
+    assert SAID in signed_in("noor").get(launched["Location"]).content.decode()
+
+
+def test_gold_of_test_items_alone_is_refused_and_says_how_to_ask(make_release: Any) -> None:
+    make_release(2, splits=("test",))
+
+    with pytest.raises(CommandError, match=r"every item of demo@1 is one.*--test-only"):
+        evaluate("--gold", "demo", "--pipeline", "nothing")
+    assert not Run.objects.exists()
+
+
+def test_a_run_launched_again_measures_what_it_did(release: Any, people: Any) -> None:
+    for split, again in (("all", "all"), ("open", "open"), ("test", "test")):
+        run = launching.launch(release, pipeline="nothing", split=split, reason="Final figures")
+        request = cloning.request(run, by=people["noor"])
+        assert request.split == again
+        assert request.selection == run.split
+
+
+def test_older_runs_on_every_split_stay_as_they_are(release: Any) -> None:
+    run = launching.launch(release, pipeline="nothing", split="all", reason="Final figures")
+
+    assert run.split == ""
+    assert looks.left_out(release, run.split) is None
+    document = results.run_document(Run.objects.with_progress().get(pk=run.pk))
+    assert (document["split"], document["test_items_left_out"]) == (None, 0)
+    assert in_english(looks.left_out(release, "open")) == SAID

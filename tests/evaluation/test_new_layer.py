@@ -26,8 +26,6 @@ from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page
 
-pytestmark = pytest.mark.django_db
-
 
 class Wish(Label):
     """What somebody wishes for."""

@@ -21,8 +21,6 @@ from tests.evaluation.releases import freeze, item, said
 from tests.evaluation.test_predictions import measure
 from tests.pages import text_of
 
-pytestmark = pytest.mark.django_db
-
 SMALL, LARGE = 62, (16, 15, 15, 15) * 2
 """Samples with one argument, and arguments of the large samples."""
 KEPT = 16

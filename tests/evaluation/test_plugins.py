@@ -19,6 +19,7 @@ from django.core import checks
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from config.env import ROOT
 from evaluation.metrics.installed import values_of
 from evaluation.metrics.metric import MeasuredCase, Metric, Share, Undefined
 from evaluation.metrics.registry import METRICS
@@ -34,7 +35,6 @@ from tests.evaluation import launching
 from tests.evaluation.chat_gold import content
 from tests.evaluation.releases import freeze
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "fixtures" / "plugin"
 Look = Callable[[], None]
 
@@ -283,7 +283,6 @@ def test_its_pipeline_runs_and_its_metric_is_measured_like_ours(example, chats):
     assert row.ci_low is not None
     assert {name: floor["mean"] for name, floor in row.yardsticks["floors"].items()}["nothing"] == 0
     source = {"distribution": "assay-example", "version": "0.1.0"}
-    assert run.spec.pipeline_source is not None
     assert run.spec.pipeline_source.model_dump() == source
     assert run.spec.metric_sources["evidence_jaccard"].model_dump() == source
 
@@ -323,10 +322,7 @@ def test_its_pages_stay_when_the_package_is_gone_and_its_threshold_fails(
     look_again()
 
     assert "Evidence overlap" not in noor.get(run.get_absolute_url()).content.decode()
-    for address in (
-        reverse("runs"),
-        reverse("run-case", args=[run.pk, run.cases.first().pk]),
-    ):
+    for address in (reverse("runs"), reverse("run-case", args=[run.pk, run.cases.first().pk])):
         assert noor.get(address).status_code == 200, address
     (check,) = [each for each in gates.ask(run).checks if each["metric"] == "evidence_jaccard"]
     assert (check["passed"], check["reason"]["values"]["reason"]["code"]) == (
@@ -344,7 +340,6 @@ def test_a_run_is_not_continued_by_another_version_of_its_package(example, chats
     execution.work(run.pk, uuid4())
 
     run.refresh_from_db()
-    assert run.failure is not None
     assert run.failure.code == "run.other_version"
     assert (run.failure.values["started"], run.failure.values["version"]) == ("0.1.0", "0.2.0")
 

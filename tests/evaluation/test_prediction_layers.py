@@ -20,8 +20,6 @@ from tests.evaluation.conftest import requirement
 from tests.evaluation.releases import freeze, item, said
 from tests.evaluation.requirement_releases import inferred, issue
 
-pytestmark = pytest.mark.django_db
-
 PHASES = [{"uid": "p1", "title": "Start", "evidence": [0]}]
 SOLD = {"role": "Buyer", "span": {"message": 0, "start": 0, "end": 4, "text": "Acme"}}
 LABELS: dict[str, dict[str, Any]] = {
@@ -86,6 +84,9 @@ def test_the_command_and_the_page_measure_them_alike_and_report_the_ids(
 
     assert figures(by_command)[FIGURES[gold.layer]] == 0.5  # right and missing
     assert figures(by_page) == figures(by_command)
+    counted = Run.objects.with_progress().get(pk=by_page.pk)
+    report = results.results_document(counted)["predictions"]
+    assert (report["missing"], report["extra"]) == ([f"two{suffix}"], [f"elsewhere{suffix}"])
     assert "1 of 2 cases are predicted." in out.getvalue()
     assert f"Missing, counted as failed: two{suffix}." in out.getvalue()
     assert f"Extra, left aside: elsewhere{suffix}." in out.getvalue()

@@ -66,23 +66,6 @@ def test_an_upload_with_a_bad_line_stores_nothing_and_says_where(news, write, si
     assert not Run.objects.exists()
 
 
-def test_a_file_that_is_too_large_is_refused(news, write, signed_in, monkeypatch):
-    monkeypatch.setattr("evaluation.services.launch.predictions.MAX_BYTES", 10)
-
-    assert "larger than" in upload(signed_in("noor"), news, write(*RIGHT)).content.decode()
-
-
-def test_the_run_form_offers_it_on_a_tab_that_keeps_the_gold(news, signed_in):
-    noor, gold = signed_in("noor"), "?release=news%401"
-
-    assert f'href="{reverse("run-predictions")}{gold}"' in text(noor, reverse("run-new") + gold)
-
-    page = text(noor, reverse("run-predictions") + gold)
-    assert f'<option value="{news.pk}" selected' in page
-    assert "Smallest difference it can show" in page
-    assert "Price" not in page
-
-
 def text(client, url):
     return client.get(url).content.decode()
 

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from evaluation.models import Answer, CaseRun, Run, Score
 from evaluation.services.launch import predictions
-from evaluation.services.run import execution, outputs, results
+from evaluation.services.run import execution, results
 from labeling.domain.facts import Fact
+from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import requirement
-from tests.evaluation.events import RIGHT, SCHEMA, event, make_events_release, prediction
+from tests.evaluation.events import RIGHT, event, make_events_release, prediction
 from tests.evaluation.figures import mean
-from tests.evaluation.test_evaluate import evaluate
-
-pytestmark = pytest.mark.django_db
 
 DEEP = '{"case_id": "doc-1", "output": {"events": ' + "[" * 700 + "]" * 700 + "}}"
 
@@ -88,22 +85,6 @@ def test_what_is_switched_off_has_no_figure_of_a_failed_case_either(news, write)
     assert row.reason == Fact("metric.cot_off")
 
 
-def test_missing_and_extra_ids_are_printed_and_written(news, write, tmp_path):
-    path = write(RIGHT[0], prediction("doc-9"))
-
-    said = evaluate(
-        "--gold", "news", "--predictions", str(path), "--output-dir", str(tmp_path / "out")
-    )
-
-    assert "1 of 3 cases are predicted." in said
-    assert "Missing, counted as failed: doc-2, doc-3." in said
-    assert "Extra, left aside: doc-9." in said
-    document = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert document["predictions"]["missing"] == ["doc-2", "doc-3"]
-    assert document["predictions"]["extra"] == ["doc-9"]
-    assert document["event_schema"] == SCHEMA
-
-
 def test_a_raw_reply_is_parsed_and_its_repair_counted(news, write):
     run = measure(
         write(
@@ -136,24 +117,21 @@ def test_what_no_database_can_store_in_a_reply_costs_nobody_the_run(news, write,
     assert {"violation": violation.as_json()} in details
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("metrics:\n  relaxed:\n    match_mod: x\n", "Did you mean “metrics.relaxed.match_mode”"),
-        (
-            "metrics:\n  schema:\n    mode: loose\n",
-            "“metrics.schema.mode” must be one of syntax_only",
-        ),
-        ("metrics:\n  cot:\n    enabled: 1\n", "“metrics.cot.enabled” must be true or false"),
-        ("metrics: 3\n", "must hold its own settings"),
-        ("confidence: 1\n", "no pipeline is run"),
-    ],
-)
-def test_a_wrong_setting_is_refused_with_what_is_right(news, write, tmp_path, text, sentence):
-    settings = tmp_path / "settings.yaml"
-    settings.write_text(text)
+WRONG_SETTINGS = [
+    ("metrics:\n  relaxed:\n    match_mod: x\n", "Did you mean “metrics.relaxed.match_mode”"),
+    ("metrics:\n  schema:\n    mode: loose\n", "“metrics.schema.mode” must be one of syntax_only"),
+    ("metrics:\n  cot:\n    enabled: 1\n", "“metrics.cot.enabled” must be true or false"),
+    ("metrics: 3\n", "must hold its own settings"),
+    ("confidence: 1\n", "no pipeline is run"),
+]
 
-    assert sentence in str(refused(write(*RIGHT), "--config", str(settings)))
+
+def test_a_wrong_setting_is_refused_with_what_is_right(news, write, tmp_path):
+    for text, sentence in WRONG_SETTINGS:
+        settings = tmp_path / "settings.yaml"
+        settings.write_text(text)
+
+        assert sentence in str(refused(write(*RIGHT), "--config", str(settings)))
 
 
 # --- other layers -------------------------------------------------------------------------------
@@ -179,23 +157,23 @@ def test_what_stands_beside_the_labels_breaks_no_page(release, write, signed_in,
 # --- what is refused ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("lines", "sentence"),
-    [
-        (["{"], "line 1: not valid JSON"),
-        ([], "the file is empty"),
-        ([RIGHT[0], []], "line 2: A prediction is an object"),
-        ([{"output": {}}], "line 1: “case_id” is missing"),
-        ([RIGHT[0], RIGHT[1], RIGHT[0]], "line 3: doc-1 was predicted before, in line 1"),
-        ([{"case_id": "doc-1"}], "line 1: doc-1 has no “output” object"),
-        ([{"case_id": "doc-1", "output": {"events": 3}}], "line 1: The output has no list"),
-        ([{"case_id": "doc-1", "output": {"raw": 3}}], "line 1: raw is not text"),
-        ([DEEP], "line 1: The output is nested too deeply"),
-        ([prediction("doc-9")], "No case_id of the file is in news@1; one that is: doc-1."),
-    ],
-)
-def test_one_bad_line_refuses_the_whole_file(news, write, lines, sentence):
-    assert sentence in str(refused(write(*lines)))
+BAD_LINES = [
+    (["{"], "line 1: not valid JSON"),
+    ([], "the file is empty"),
+    ([RIGHT[0], []], "line 2: A prediction is an object"),
+    ([{"output": {}}], "line 1: “case_id” is missing"),
+    ([RIGHT[0], RIGHT[1], RIGHT[0]], "line 3: doc-1 was predicted before, in line 1"),
+    ([{"case_id": "doc-1"}], "line 1: doc-1 has no “output” object"),
+    ([{"case_id": "doc-1", "output": {"events": 3}}], "line 1: The output has no list"),
+    ([{"case_id": "doc-1", "output": {"raw": 3}}], "line 1: raw is not text"),
+    ([DEEP], "line 1: The output is nested too deeply"),
+    ([prediction("doc-9")], "No case_id of the file is in news@1; one that is: doc-1."),
+]
+
+
+def test_one_bad_line_refuses_the_whole_file(news, write):
+    for lines, sentence in BAD_LINES:
+        assert sentence in str(refused(write(*lines)))
 
 
 def test_a_file_of_other_gold_is_not_written_down(news, write, monkeypatch):
@@ -227,38 +205,7 @@ def test_a_project_without_a_schema_is_measured_by_that_of_its_gold(project, wri
 
     run = measure(write(*RIGHT))
 
-    assert run.spec.event_schema == {
-        "Sale": ["Buyer", "Seller"],
-        "质押": ["质押方", "质权方"],
-    }
-
-
-def test_duee_files_become_gold_that_can_be_measured(write, people):
-    lines = [
-        {
-            "id": "d-1",
-            "text": "张三质押股份。",
-            "event_list": [
-                {
-                    "event_type": "质押",
-                    "trigger": "质押",
-                    "arguments": [
-                        {"role": "质押方", "argument": "张三"},
-                        {"role": "质权方", "argument": "不在文中"},
-                    ],
-                }
-            ],
-        }
-    ]
-    path = write(*lines, name="duee.jsonl")
-    options = {"project": "duee", "layer": "events", "format": "duee", "name": "duee"}
-    call_command("import_gold", str(path), stdout=StringIO(), **options)
-    right = prediction("d-1", event("质押", 质押方="张三", 质权方="不在文中"))
-
-    run = measure(write(right), gold="duee")
-
-    assert mean(run, "strict_f1") == 1.0
-    assert mean(run, "hallucination_entity_rate") == 1 / 2
+    assert run.spec.event_schema == {"Sale": ["Buyer", "Seller"], "质押": ["质押方", "质权方"]}
 
 
 def test_a_case_without_a_prediction_is_no_evidence_of_a_ranking_or_an_answer(chat, write):
@@ -295,5 +242,5 @@ def test_answers_that_were_written_elsewhere_are_measured(chat, write):
     assert values == {"QA-001": pytest.approx(2 / 3), "QA-002": 0, "QA-003": 0}
     judged = {metric: mean(run, metric) for metric in ("faithfulness", "relevance", "correctness")}
     assert set(judged.values()) == {None}
-    (line, *_rest) = (json.loads(line) for line in outputs.prediction_lines(run))
+    (line, *_rest) = (json.loads(line) for line in results.prediction_lines(run))
     assert line["output"]["answer"] == "In Rome"

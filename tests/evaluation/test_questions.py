@@ -22,9 +22,12 @@ from labeling.gold.gold import NameTaken
 from labeling.gold.verification import verify
 from labeling.models import GoldRelease, Project
 from pipelines.chat.endpoint import Endpoint
+from tests.evaluation.commands import said_by
 from tests.fakes import WordOverlap
 from tests.llm_server import MODEL
 from tests.refusals import refused
+
+command = partial(said_by, "generate", "questions")
 
 TEXTS = [
     "Morning! The cooking course at Brunello starts tomorrow evening.",
@@ -34,12 +37,6 @@ TEXTS = [
     "Do you still paint watercolours of lighthouses?",
     "Rarely. The gallery in Bologna returned seven pictures.",
 ]
-
-
-def command(*arguments: str) -> str:
-    out = StringIO()
-    call_command("generate", "questions", *arguments, stdout=out)
-    return out.getvalue()
 
 
 @pytest.fixture
@@ -78,7 +75,6 @@ def _said(text: str, _body: Any) -> str:
     return text
 
 
-@pytest.mark.django_db
 def test_synthetic_questions_are_marked_everywhere(chats, server, signed_in, monkeypatch, tmp_path):
     server.plan(*(asking("Where is the sailing?"), looking()) * 2)
     wish = ("--project", chats.slug, "--count", "2")
@@ -120,24 +116,22 @@ def test_synthetic_questions_are_marked_everywhere(chats, server, signed_in, mon
         gold.check_name(chats, "qa", name)
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--count", "0"], "Between 1 and 10,000"),
-        (["--count", "1", "--difficulty", "easy"], "does not go with questions"),
-        (["--count", "1", "--split", "test"], "No conversation in the split “test”"),
-        (["--count", "1", "--project", "none"], "There is no project “none”"),
-        (["--count", "1", "--model", "other"], "No language model is named “other”"),
-    ],
-)
-def test_what_cannot_be_made_is_refused(chats, server, arguments, sentence):
-    with pytest.raises(CommandError, match=sentence):
-        command("--project", chats.slug, *arguments)
-    assert not GoldRelease.objects.exists()
+REFUSED = [
+    (["--count", "0"], "Between 1 and 10,000"),
+    (["--count", "1", "--difficulty", "easy"], "does not go with questions"),
+    (["--count", "1", "--split", "test"], "No conversation in the split “test”"),
+    (["--count", "1", "--project", "none"], "There is no project “none”"),
+    (["--count", "1", "--model", "other"], "No language model is named “other”"),
+]
 
 
-@pytest.mark.django_db
+def test_what_cannot_be_made_is_refused(chats, server):
+    for arguments, sentence in REFUSED:
+        with pytest.raises(CommandError, match=sentence):
+            command("--project", chats.slug, *arguments)
+        assert not GoldRelease.objects.exists()
+
+
 def test_only_questions_that_a_second_look_confirms_become_gold(chats, server, settings):
     server.plan(
         *(asking("Where?"), looking(), asking("Who?"), looking(answerable=False)),
@@ -171,7 +165,6 @@ def test_only_questions_that_a_second_look_confirms_become_gold(chats, server, s
     assert sum(text[:20] in first for text in TEXTS) > sum(text[:20] in second for text in TEXTS)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("key", "options", "why"),
     [

@@ -10,14 +10,14 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from evaluation import adapters
-from evaluation.management import summary
 from evaluation.models import RatingPanel, RatingSample, Run
 from evaluation.services.judging import ratings, samples
 from evaluation.services.run import execution, results
-from labeling.models import Project
+from labeling.models import Event, Project
 from pipelines.types import Case, Output
+from tests.concurrency import Pause, both
 from tests.evaluation.requirement_releases import inferred, make_release
-from tests.pages import markup, page
+from tests.pages import markup
 from tests.refusals import refused
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
@@ -92,18 +92,6 @@ def test_runs_without_anything_to_rate_are_refused(project, script, finished, pe
         samples.draw(finished(release=release), by=people["rita"])
 
 
-def test_a_run_that_inferred_nothing_says_so_beside_its_figures(
-    project, script, finished, signed_in
-):
-    run = _run(project, script, finished, {"case-1": [], "case-2": ["Lock"], "case-3": []})
-    rita, said = signed_in("rita"), "Nothing was inferred in 2 of 3 cases"
-
-    assert said in page(rita, reverse("run", args=[run.pk]))
-    assert said in " ".join(summary.notes(run))
-    case = run.cases.order_by("pk")[0]
-    assert "nothing was inferred" in page(rita, case.get_absolute_url())
-
-
 # --- the page ---
 
 
@@ -146,3 +134,20 @@ def test_annotators_rate_when_they_are_invited_and_still_members(panel, people, 
     assert signed_in("olga").get(address).status_code == 404
     project.memberships.filter(user=people["ana"]).delete()
     assert ana.get(address).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_draw_a_sample_of_a_run_one_has_it(run, people, monkeypatch):
+    pause = Pause(monkeypatch, samples, "_record")
+
+    one, other = both(
+        lambda: samples.draw(run, by=people["rita"]),
+        pause,
+        lambda: samples.draw(run, by=people["admin"]),
+    )
+
+    assert [sample.kind for sample in one.result()] == ["need"]
+    with pytest.raises(samples.RatingRefused, match="nothing_left"):
+        other.result()
+    assert RatingSample.objects.count() == 1
+    assert Event.objects.filter(verb="answers.sample_drawn").count() == 1

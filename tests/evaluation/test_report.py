@@ -20,13 +20,12 @@ from django.urls import reverse
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run, Score
 from evaluation.report import junit, markdown
-from evaluation.report.cases import worst_cases
 from evaluation.views.plots import picture_of
 from labeling.domain.facts import Fact
 from labeling.models import Conversation, Look
 from labeling.work import blindness
 from pipelines.types import Case, Output
-from tests.evaluation.conftest import fails, nothing, perfect, requirement, work
+from tests.evaluation.conftest import perfect, requirement, work
 from tests.evaluation.launching import launch as launched
 
 pytestmark = pytest.mark.django_db
@@ -132,20 +131,9 @@ def test_the_picture_sets_the_run_beside_people_on_the_same_cases_like_its_page(
 
     drawn = picture_of(Aggregate(**all_cases, yardsticks=stored))
 
-    assert drawn is not None
     assert (drawn.start, drawn.at, drawn.stop, drawn.floors) == (0, 50, 100, [])
     assert (drawn.low, drawn.high) == (40, 60)
     assert (drawn.left.text, drawn.right.text) == ("0.000", "0.800")
-
-
-def test_failed_cases_come_before_others_that_score_as_little(script: Any, finished: Any) -> None:
-    script(fails(ValueError("gone"), at="case-001", otherwise=nothing))
-    run = finished()
-
-    nobody = Conversation.objects.none()
-    worst = worst_cases(run, METRICS["requirement_f1"], 2, blind=nobody)
-
-    assert [row.case.case_id for row in worst.rows] == ["case-001", "case-000"]
 
 
 def test_the_markdown_report_is_short_and_nothing_in_it_acts(runs: tuple[Run, Run]) -> None:
@@ -170,7 +158,6 @@ def test_the_markdown_report_is_short_and_nothing_in_it_acts(runs: tuple[Run, Ru
 def test_the_junit_report_has_a_test_case_for_each_case_of_gold(runs: tuple[Run, Run]) -> None:
     _baseline, run = runs
     first = run.cases.order_by("pk").first()
-    assert first is not None
     run.cases.filter(pk=first.pk).update(error=Fact("legacy.text", text="<a> \x01 \ufffe & b"))
     Score.objects.filter(case__run=run, metric="requirement_f1", value__lt=1, value__gt=0).update(
         value=0.0
@@ -183,8 +170,8 @@ def test_the_junit_report_has_a_test_case_for_each_case_of_gold(runs: tuple[Run,
     assert root.tag == "testsuites"
     (cases,) = root.findall("testsuite")
     broken, wrong, _good = cases.findall("testcase")
-    assert broken.find("error").get("message") == "<a> \ufffd \ufffd & b"  # type: ignore[union-attr]
-    assert "worst value" in (wrong.find("failure").get("message") or "")  # type: ignore[union-attr]
+    assert broken.find("error").get("message") == "<a> \ufffd \ufffd & b"
+    assert "worst value" in (wrong.find("failure").get("message") or "")
     read = junitparser.JUnitXml.fromstring(text.encode())
     assert [[type(said) for said in case.result] for case in next(iter(read))] == [
         [junitparser.Error],

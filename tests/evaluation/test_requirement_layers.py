@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 
-from evaluation.models import Rating, Run
+from evaluation.models import Rating, Run, Yardstick
 from evaluation.services.run import execution, results
 from evaluation.services.run.comparisons import NotComparable, compare_runs
 from evaluation.services.work import steering
@@ -17,11 +17,7 @@ from pipelines.types import Case, Output
 from tests.evaluation.conftest import requirement
 from tests.evaluation.figures import aggregate, mean, value
 from tests.evaluation.requirement_releases import inferred, issue, make_release, pii
-from tests.evaluation.screens import page
 from tests.refusals import refused
-
-pytestmark = pytest.mark.django_db
-
 
 # --- what a pipeline gets ---
 
@@ -63,19 +59,17 @@ def test_the_whole_way_starts_from_the_conversation_alone(project, script, finis
 
 
 @pytest.mark.parametrize("layer", ["extraction", "inference", "validation", "end_to_end"])
-@pytest.mark.parametrize("pipeline", ["nothing", "everything", "requirements-agent"])
-def test_floors_and_the_agent_run_on_every_requirement_layer(
-    project, finished, layer, pipeline, no_encoder
-):
+def test_the_agent_runs_on_every_requirement_layer(project, finished, layer, no_encoder):
     gold = {
         "requirements": [requirement(1)],
         "inferred_requirements": [inferred("Lock")],
         "issues": [issue()],
     }
 
-    run = finished(release=make_release(project, layer, gold), pipeline=pipeline)
+    run = finished(release=make_release(project, layer, gold), pipeline="requirements-agent")
 
     assert (run.status, run.n_failed) == ("finished", 0)
+    assert not Yardstick.objects.exclude(failure=None).exists()  # nor does a floor fail
     assert all(row.mean is not None or row.reason for row in results.aggregates_of(run))
 
 
@@ -137,21 +131,6 @@ def test_a_judge_who_is_not_done_does_not_count_yet(inference_run, people):
     assert value(run, "case-2", "inference_relevance") is None
     result = aggregate(run, "inference_relevance")
     assert (result.mean, result.n, result.n_undefined) == (1.0, 1, 1)
-
-
-def test_the_page_says_who_judges_and_shows_both_sides(inference_run: Run, signed_in: Any) -> None:
-    client = signed_in("noor")
-
-    address = inference_run.get_absolute_url()
-    summary = client.get(address).content.decode()
-    slices = client.get(f"{address}?tab=slices").content.decode()
-    shown = page(client, inference_run)
-
-    assert "Judged by gold" in summary
-    assert "1 matches of 1 gold and 3 predicted" in summary
-    assert "By domain" in slices
-    assert "Necessity" in shown
-    assert "Login 1" in shown  # what it was triggered by, by its title
 
 
 # --- validation ---

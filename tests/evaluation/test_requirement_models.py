@@ -13,9 +13,7 @@ from labeling.models import GoldRelease, Project
 from labeling.words import in_english
 from tests.evaluation.conftest import requirement, work
 from tests.evaluation.requirement_releases import inferred, issue, make_release
-from tests.llm_server import LanguageServer, end_soon_what_hangs
-
-pytestmark = pytest.mark.django_db
+from tests.llm_server import LanguageServer
 
 CASES = 4
 TEXTS = {key: requirement(1)[key] for key in ("title", "type", "actor", "action", "condition")}
@@ -51,36 +49,15 @@ def reply(body: dict[str, Any]) -> str:
     return json.dumps(nothing | {key: REPLIES[key]})
 
 
-def fenced(body: dict[str, Any]) -> str:
-    return f"Here you are:\n```json\n{reply(body)}\n```"
-
-
 def invented(body: dict[str, Any]) -> str:
     """It fits but for a message, a requirement or a field that there is not."""
     wrong = reply(body).replace("[0]", "[7]").replace('"R1"', '"R7"')
     return wrong.replace('"edge_cases"', '"edges"')
 
 
-Way = tuple[list[Any], str, str, int]
-"""What the server does, then the case's error class, what is said of it, and requests beyond the
-first."""
-
-ENDINGS: dict[str, Way] = {
-    "fenced": ([fenced], "", "", 0),
-    "truncated": (["truncated"] * 2, "parse", "LLM_MAX_TOKENS", 1),
-    "invented": ([invented] * 2, "parse", "does not fit the schema", 1),
-    "invented once": ([invented], "", "", 1),
-    "refusal": (["refusal"], "permanent", "declined", 0),
-    "500": (["failing"] * 3, "transient", "failed (500)", 2),
-    "hang": (["hanging"], "transient", "no answer within", 0),
-    "reset once": (["reset"], "", "", 1),
-}
-
-
 @pytest.fixture
-def answering(server: LanguageServer, monkeypatch: pytest.MonkeyPatch) -> LanguageServer:
+def answering(server: LanguageServer) -> LanguageServer:
     server.default = reply
-    end_soon_what_hangs(monkeypatch, server)
     return server
 
 
@@ -99,22 +76,20 @@ def cases_of(run: Run) -> list[CaseRun]:
 
 
 @pytest.mark.parametrize(
-    ("node", "way"),
+    ("node", "planned", "error_class", "said", "more"),
     [
-        ("extraction", "500"),
-        ("extraction", "fenced"),
-        ("inference", "invented"),
-        ("inference", "invented once"),
-        ("validation", "hang"),
-        ("validation", "truncated"),
-        ("document", "refusal"),
-        ("document", "reset once"),
+        ("extraction", ["failing"] * 3, "transient", "failed (500)", 2),
+        ("inference", [invented], "", "", 1),
+        ("validation", ["truncated"] * 2, "parse", "LLM_MAX_TOKENS", 1),
+        ("document", ["refusal"], "permanent", "declined", 0),
     ],
 )
-def test_so_it_is_at_every_node_of_the_agent(launch, whole, answering, way, node):
+def test_a_server_that_misbehaves_costs_the_case_at_most_at_every_node_of_the_agent(
+    launch, whole, answering, node, planned, error_class, said, more
+):
+    """``more``: requests beyond the first."""
     nodes = ("extraction", "inference", "validation", "document")
     before = nodes.index(node)
-    planned, error_class, said, more = ENDINGS[way]
     answering.plan(*[reply] * before, *planned)
 
     run = work(
@@ -130,7 +105,6 @@ def test_so_it_is_at_every_node_of_the_agent(launch, whole, answering, way, node
     # of the same conversation and labels: the others are answered by the cache
     assert len(answering.requests) <= asked + more + 4 * (CASES - 1)
     good = others[0].output
-    assert good is not None
     assert [step["node"] for step in good["steps"]] == list(nodes)
     assert {step["prompt"] for step in good["steps"]} == {
         "extraction.v4" if node == "extraction" else f"{node}.v1" for node in nodes
@@ -142,7 +116,7 @@ def test_the_prompts_stand_in_the_run_by_their_hashes(launch, answering):
     asking = launch(pipeline="requirements-model")
 
     assert set(asking.spec.prompts) == {
-        *("extraction.v4", "inference.v1", "validation.v1", "document.v1"),
+        *("extraction.v4", "inference.v1", "validation.v1", "document.v1")
     }
     assert all(len(sha256) == 64 for sha256 in asking.spec.prompts.values())
     assert launch(pipeline="requirements-agent").spec.prompts == {}

@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.urls import reverse
 
 from evaluation.metrics.calibration import NO_PREDICTION
 from evaluation.metrics.registry import METRICS
-from evaluation.models import CaseRun
+from evaluation.models import CaseRun, Run, RunSpec
 from evaluation.services.run import results
 from labeling.domain.facts import Fact
 from tests.evaluation.conftest import fails
@@ -38,16 +39,22 @@ def test_results_json_has_the_promised_shape(finished: Any, script: Any, signed_
     assert bad["error"] == "ValueError: no <b>luck</b>"
 
 
-def test_an_undefined_value_is_null_with_its_reason_in_results_json(finished, signed_in):
+def test_an_undefined_value_has_its_reason_and_the_table_goes_on_after_a_chunk(
+    finished, signed_in, monkeypatch
+):
     run = finished(pipeline="nothing")
 
     case = signed_in("noor").get(reverse("run-report", args=[run.pk, "json"])).json()["cases"][0]
-
     assert case["metrics"]["type_accuracy"] is None
     assert "similar text" in case["undefined"]["type_accuracy"]
 
+    whole = list(results.case_table(run))
+    monkeypatch.setattr(results, "CHUNK", 2)
+    assert list(results.case_table(run)) == whole
+    assert len(whole) == 1 + 3
 
-def test_a_run_whose_cases_all_failed_has_no_calibration_error_but_the_reason(
+
+def test_where_all_has_failed_there_is_no_calibration_error_and_no_cell_is_a_formula(
     finished, script, signed_in
 ):
     script(fails(ValueError()))
@@ -61,10 +68,6 @@ def test_a_run_whose_cases_all_failed_has_no_calibration_error_but_the_reason(
         assert stored.n_failed == stored.n_undefined > 0
         assert stored.reason == NO_PREDICTION
 
-
-def test_cases_csv_cannot_run_a_formula(finished: Any, script: Any, signed_in: Any) -> None:
-    script(fails(ValueError()))
-    run = finished()
     CaseRun.objects.filter(run=run).update(
         error=Fact("legacy.text", text='=HYPERLINK("http://x","y")')
     )
@@ -79,25 +82,6 @@ def test_cases_csv_cannot_run_a_formula(finished: Any, script: Any, signed_in: A
     assert (rows[0]["expected_ids"], rows[0]["returned_ids"]) == ("0", "")
 
 
-def test_an_undefined_value_is_an_empty_cell(finished: Any, signed_in: Any) -> None:
-    run = finished(pipeline="nothing")
-
-    response = signed_in("noor").get(reverse("run-report", args=[run.pk, "csv"]))
-
-    row = next(csv.DictReader(io.StringIO(response.getvalue().decode())))
-    assert row["type_accuracy"] == ""
-
-
-def test_the_table_goes_on_after_a_chunk(finished: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = finished(pipeline="everything")
-    whole = list(results.case_table(run))
-
-    monkeypatch.setattr(results, "CHUNK", 2)
-
-    assert list(results.case_table(run)) == whole
-    assert len(whole) == 1 + 3
-
-
 def test_the_spec_says_how_to_repeat_the_run_and_holds_no_secret(launch, monkeypatch):
     monkeypatch.setenv("LLM_API_KEY", "sk-secret")
 
@@ -110,3 +94,45 @@ def test_the_spec_says_how_to_repeat_the_run_and_holds_no_secret(launch, monkeyp
     assert spec["packages"]["django"]
     assert set(spec["git"] or {"commit": "", "dirty": False}) == {"commit", "dirty"}
     assert "sk-secret" not in json.dumps(spec)
+
+
+OLD = {
+    "gold": {"name": "demo", "version": 1, "sha256": "abc"},
+    "layer": "extraction",
+    "matching": {"threshold": 1, "synonyms": [["a", "b"]]},
+    "of a later version": {"kept": True},
+}
+
+
+def test_an_older_row_is_read_with_defaults_and_kept_as_it_is(launch: Any) -> None:
+    run = launch()
+    Run.objects.filter(pk=run.pk).update(spec=RunSpec.model_validate(OLD))
+
+    spec = Run.objects.get(pk=run.pk).spec
+
+    assert (spec.gold.name, spec.matching.threshold, spec.layer) == ("demo", 1, "extraction")
+    assert (spec.model, spec.has_answers, spec.predictions, spec.thresholds) == (
+        None,
+        False,
+        None,
+        {},
+    )
+    assert spec.as_json() == OLD
+    assert spec.with_values(ruler="r").as_json() == OLD | {"ruler": "r"}
+
+
+def test_the_column_holds_plain_json_that_can_be_searched(launch: Any) -> None:
+    run = launch(seed=7)
+
+    assert Run.objects.filter(spec__seed=7, spec__gold__name="demo").get() == run
+    assert Run.objects.values_list("spec__gold__name", flat=True).get() == "demo"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT spec FROM evaluation_run")
+        assert '"seed": 7' in str(cursor.fetchone()[0]).replace("'", '"')
+
+
+def test_a_run_keeps_only_the_keys_that_it_has(launch: Any) -> None:
+    stored = launch().spec.as_json()
+
+    assert stored["model"] is None
+    assert not {"answers", "predictions", "thresholds", "size", "configuration"} & stored.keys()

@@ -11,7 +11,6 @@ from rest_framework.test import APIClient
 
 from evaluation import judge
 from evaluation.models import Aggregate, Answer, CachedReply, Judgement, Run, Score
-from evaluation.report.reading import FORMS, Reading
 from evaluation.services.judging import answers, judgings
 from evaluation.services.launch import cloning, launch
 from evaluation.services.run import results
@@ -21,7 +20,6 @@ from labeling.models import Event
 from tests.evaluation import answers as asked
 from tests.evaluation.conftest import fails, perfect, work
 from tests.evaluation.launching import launch as launch_run
-from tests.pages import text_of
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
@@ -64,26 +62,6 @@ def test_only_what_failed_is_tried_again_and_the_run_is_scored_again(script, fin
     event = Event.objects.get(verb="run.retried")
     assert (event.actor, event.data["cases"], event.data["failure"]) == (people["rita"], 1, None)
     assert results.results_document(run)["retried_cases"] == 1
-
-
-def test_pages_and_reports_say_why_a_case_had_failed_before(script, finished, people, signed_in):
-    run, pipeline = broken_then_repaired(script, finished)
-    steering.retry(run, by=people["rita"])
-    pipeline.behave = lambda case: {"requirements": [], "model": None}  # it is the worst still
-    run = work(run)
-    case = run.cases.get(item__item_id="case-001")
-
-    page = text_of(signed_in("noor").get(case.get_absolute_url()))
-    reading = Reading(run)
-    printed = "".join(reading.text(FORMS["html"], address="/"))
-
-    of_run = text_of(signed_in("noor").get(run.get_absolute_url()))
-    assert "1 case had failed and was tried again; the figures hold" in of_run
-    assert "This case had failed 1 time and was tried again" in page
-    assert "permanent, 1 attempt: " in page
-    for said in (page, printed):
-        assert "not today" in said
-    assert "1 case had failed and was tried again; the figures hold what came out last." in printed
 
 
 def test_a_run_that_could_not_begin_goes_on_where_it_stopped(launch: Any, script: Any) -> None:
@@ -146,7 +124,6 @@ def test_judgements_that_failed_are_asked_for_again_and_never_by_what_nobody_can
     assert asked.kinds_asked(server) == ["relevance"] * n_failed
     assert not Answer.objects.filter(case__run=run, state="failed").exists()
     judging = judgings.counting(run)
-    assert judging is not None
     assert judging.judgements.filter(kind="relevance", score__isnull=False).count() == n_failed
 
 
@@ -162,7 +139,6 @@ def test_a_clone_has_everything_of_its_run_but_the_changes(launch, people, make_
     assert (clone.name, clone.spec.size, clone.requested_by) == ("second", 2, people["noor"])
     assert (moved.release_id, moved.cases.count()) == (other.pk, 4)
     launched = Event.objects.filter(verb="run.launched").order_by("pk").last()
-    assert launched is not None
     assert launched.data["cloned_from"] == str(run.pk)
 
 

@@ -18,8 +18,6 @@ from pipelines import registry
 from tests.evaluation.conftest import perfect, work
 from tests.evaluation.launching import launch as launched
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def webhook(project: Project, people: Any) -> Webhook:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
-from evaluation.services.run import lists, notes
+from evaluation.services.run import experiments, lists, notes
+from evaluation.templatetags.runs import run_needs
 from labeling.domain.facts import Fact
 from labeling.models import Event
 from tests.evaluation.events import make_events_release
+from tests.evaluation.releases import following
 from tests.evaluation.screens import text
-
-pytestmark = pytest.mark.django_db
 
 
 def test_the_history_can_be_filtered(launch: Any, finished: Any, signed_in: Any) -> None:
@@ -62,7 +65,7 @@ def shown_order(client: Any, sort: str) -> list[int]:
     while address:
         context = client.get(reverse("runs") + address).context
         order += [row.run.pk for row in context["runs"]]
-        address = context["next"]
+        address = context["next"] and f"?sort={sort}&before={context['next']}"
     return order
 
 
@@ -106,6 +109,14 @@ def test_what_was_changed_is_said_in_words(launch: Any, signed_in: Any) -> None:
         ["requirements-local in place of everything"],
         None,
     ]
+
+
+def test_the_log_says_what_a_run_changed_and_nothing_of_the_first(launch):
+    for pipeline, config in (("everything", {"confidence": 0.5}), ("nothing", {})):
+        measured(launch(pipeline=pipeline, config=config), 0.1)
+    first, second = experiments.rows(Run.objects.all())
+    assert first["config_changes"] == ""
+    assert "confidence: 0.5 → –" in second["config_changes"]
 
 
 def test_the_primary_metric_of_a_gold_is_drawn_over_time_by_lineage(
@@ -171,38 +182,6 @@ def test_a_run_is_launched_from_the_form(
     assert run.cases.count() == 6
 
 
-def test_the_form_offers_what_fits_the_gold(release: Any, signed_in: Any, settings: Any) -> None:
-    settings.LLM_MODEL = ""
-    noor, at = signed_in("noor"), reverse("run-new")
-
-    offered = [option(noor.get(at + query)) for query in ("", "?release=demo%401")]
-
-    assert "hidden" not in offered[0]("lexical")
-    assert "hidden" in offered[1]("lexical")  # it answers questions; this gold has requirements
-    assert "hidden" not in offered[1]("requirements-local")
-    assert "disabled" in offered[1]("requirements-model")  # without a model
-    assert "(no language model is set up)" in offered[1]("requirements-model")
-
-
-def option(response: Any) -> Any:
-    select = response.content.decode().split('name="pipeline"')[1].split("</select>")[0]
-    options = [part.split("</option>")[0] for part in select.split("<option ")]
-    return lambda name: next(text for text in options if text.startswith(f'value="{name}"'))
-
-
-def test_the_form_says_what_the_run_takes_and_can_show(release: Any, signed_in: Any) -> None:
-    fields = {"release": release.pk, "pipeline": "everything", "split": "", "repetitions": "4"}
-
-    part = text(signed_in("noor").post(reverse("run-planning"), fields))
-    shown = signed_in("noor").get(reverse("run-new"), {"release": "demo@1"})
-
-    assert "<dt>Cases</dt><dd><strong>12</strong>" in part
-    assert "3 conversations, 4 repetitions" in part
-    assert "<dt>Price</dt><dd><strong>nothing</strong>" in part
-    assert "<dt>Cases</dt><dd><strong>3</strong>" in text(shown)  # without a script, too
-    assert not Run.objects.exists()
-
-
 def test_the_form_can_begin_with_everything_as_it_was_in_a_run(launch: Any, signed_in: Any) -> None:
     run = launch(pipeline="everything", config={"confidence": 0.7}, seed=3, name="Again")
 
@@ -242,3 +221,42 @@ def test_a_setting_that_is_gone_is_left_out_and_named(launch: Any, signed_in: An
 
     begun = signed_in("noor").get(reverse("run-new"), {"like": run.pk})
     assert said in text(begun)
+
+
+@pytest.fixture
+def run(launch: Callable[..., Run]) -> Run:
+    return launch(pipeline="nothing")
+
+
+def texts(user: User) -> list[str]:
+    return [need.text for need in run_needs(user)]
+
+
+def test_finished_and_failed_runs_of_the_last_days_are_named(run: Run) -> None:
+    noor = run.requested_by
+    assert noor
+    assert texts(noor) == []
+
+    Run.objects.update(scored_at=timezone.now())
+    assert texts(noor) == [f"Run {run.pk} (nothing) has finished"]
+
+    Run.objects.update(scored_at=None, failure=Fact("gate.no_shared_case"))
+    assert texts(noor) == [f"Run {run.pk} (nothing) failed"]
+
+    Run.objects.update(created_at=timezone.now() - timedelta(days=9))
+    assert texts(noor) == []
+
+
+def test_a_run_on_older_gold_is_named_until_it_is_scored_on_the_new(
+    run, people, django_assert_num_queries
+):
+    Run.objects.update(scored_at=timezone.now() - timedelta(days=9))
+    following(run.release)
+    noor = run.requested_by
+    others = [user for user in people.values() if user != noor]
+
+    with django_assert_num_queries(1):
+        assert texts(noor) == [
+            f"Run {run.pk} (nothing) was compared with {run.release}, and there is newer gold"
+        ]
+    assert not any(map(texts, others))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluation.models import Run
@@ -13,22 +12,6 @@ from evaluation.services.launch import predictions
 from labeling.models import Membership
 from tests import factories
 from tests.evaluation.conftest import perfect
-
-pytestmark = pytest.mark.django_db
-
-
-def test_pipelines_say_their_settings_and_the_layers_they_fit(
-    release, signed_in, django_assert_num_queries
-):
-    noor = signed_in("noor")
-    everything = noor.get("/api/pipelines/?limit=500").json()["results"]
-    of_layer = noor.get("/api/pipelines/?layer=qa&limit=500").json()["results"]
-    one = next(row for row in everything if row["name"] == "requirements-local")
-
-    assert {row["name"] for row in of_layer} < {row["name"] for row in everything}
-    assert all("qa" in row["layers"] for row in of_layer)
-    assert set(one["defaults"]) == set(one["options"]["properties"])
-    assert not one["asks_model"]
 
 
 def test_a_case_has_its_output_its_gold_and_every_score(finished, script, signed_in):

@@ -13,8 +13,6 @@ from tests.evaluation.conftest import requirement
 from tests.evaluation.releases import freeze
 from tests.evaluation.requirement_releases import _content
 
-pytestmark = pytest.mark.django_db
-
 SPLITS = ("train", "test", "train", "dev", "train", "train")
 
 

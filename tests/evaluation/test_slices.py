@@ -73,7 +73,7 @@ def test_labels_of_one_conversation_count_together() -> None:
         alignment = [{"gold": number, "predicted": number, "matched": found} for number in range(5)]
         value = Value(float(found), detail={"alignment": alignment})
         gold: Any = [{"type": "rule"}] * 5
-        return Scored(Example({}, gold, {}), {"f1": value}, False, conversation)  # type: ignore[typeddict-item]
+        return Scored(Example({}, gold, {}), {"f1": value}, False, conversation)
 
     [row] = by_label([case("a", found=True), case("b", found=False)], "f1", "type")
 
@@ -111,7 +111,6 @@ def sliced(project: Project, script: Any, finished: Any) -> Run:
     return run
 
 
-@pytest.mark.django_db
 def test_page_report_and_files_show_the_same_interval(sliced: Run, signed_in: Any) -> None:
     stored = aggregate(sliced, "issue_f1").detail["breakdowns"][1]["rows"][0]
     interval = f"{stored['ci_low']:.3f} – {stored['ci_high']:.3f}"
@@ -134,7 +133,6 @@ def better(sliced: Run, script: Any, finished: Any) -> Run:
     return run
 
 
-@pytest.mark.django_db
 def test_two_runs_are_compared_in_each_group_as_over_all_cases(sliced, better, signed_in):
     client, asked = signed_in("noor"), {"baseline": sliced.pk, "run": better.pk}
     part = {"HX-Target": "compared-slices", "HX-Request": "true"}
@@ -167,7 +165,6 @@ def test_a_group_without_difference_or_interval_says_why() -> None:
     assert [each.reason for each in (alone, apart, empty)] == [ONE_CONVERSATION, None, NO_VALUE]
 
 
-@pytest.mark.django_db
 def test_slices_of_runs_that_cannot_be_compared_are_refused(sliced, better, signed_in):
     asked = {"baseline": sliced.pk, "run": better.pk}
     Run.objects.filter(pk=better.pk).update(scored_at=None)

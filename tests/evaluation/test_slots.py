@@ -49,7 +49,6 @@ def test_of_runs_with_as_many_threads_the_one_that_waited_longest_is_next(queued
 
     def one_turn() -> int:
         slot = slots.take("one")
-        assert slot is not None
         slots.let_go(slot.owner)
         return slot.run_id
 
@@ -60,7 +59,6 @@ def test_a_thread_leaves_after_its_turn_only_if_another_run_needs_it_more(queued
     monkeypatch.setattr(slots, "LOOK_SECONDS", 0.0)
     run = queued()
     taken = slots.take("one")
-    assert taken is not None
     fresh = slots.Turn(taken.owner)
     monkeypatch.setattr(slots, "TURN_SECONDS", 0.0)
     over = slots.Turn(taken.owner)
@@ -79,8 +77,6 @@ def test_a_lower_concurrency_sends_threads_away_and_a_higher_one_calls_them(
     monkeypatch.setattr(slots, "LOOK_SECONDS", 0.0)
     run = queued(concurrency=2)
     first, second = slots.take("one"), slots.take("two")
-    assert first is not None
-    assert second is not None
 
     steering.control(run, "concurrency", by=people["rita"], concurrency=1)
     assert slots.Turn(first.owner).goes_on()
@@ -98,11 +94,7 @@ def test_what_a_silent_worker_held_is_free_at_once(queued: Callable[..., Run], l
     """Its death counts also if it is noticed after its lease, as on a machine that was off."""
     run = queued(concurrency=2)
     dead, alive = slots.take("one"), slots.take("two")
-    assert dead is not None
-    assert alive is not None
     held, other = (leases.claim_case(run.pk, slot.owner) for slot in (dead, alive))
-    assert held is not None
-    assert other is not None
 
     slots.bury_silent()
     assert run.slots.count() == 2
@@ -115,9 +107,7 @@ def test_what_a_silent_worker_held_is_free_at_once(queued: Callable[..., Run], l
     assert [slot.owner for slot in run.slots.all()] == [alive.owner]
     assert not slots.Turn(dead.owner).goes_on()  # should it have been asleep only
     successor = slots.take("two")
-    assert successor is not None
     again = leases.claim_case(run.pk, successor.owner)
-    assert again is not None
     assert (again.pk, again.attempts) == (held.pk, 2)
     other.refresh_from_db()
     assert other.owner == alive.owner
@@ -127,7 +117,6 @@ def test_a_worker_that_died_while_it_scored_is_replaced_at_once(queued):
     run = queued()
     run.cases.update(state="failed", error=Fact("answer.called_off"))
     dead = slots.take("one")
-    assert dead is not None
     assert leases.claim_scoring(run.pk, dead.owner)
     assert slots.take("two") is None  # somebody scores it
 
@@ -146,7 +135,6 @@ def test_runs_that_are_paused_ended_or_only_for_a_command_are_left_alone(launch,
     long_ago = timezone.now() - timedelta(seconds=2 * slots.COMMAND_SECONDS)
     Run.objects.filter(pk=of_command.pk).update(created_at=long_ago)
     case = leases.claim_case(of_command.pk, uuid4())
-    assert case is not None
     assert slots.take("one") is None  # the command is at it
 
     CaseRun.objects.filter(pk=case.pk).update(
@@ -248,7 +236,6 @@ def test_a_turn_has_as_many_requests_in_flight_and_does_each_case_once(
 
     server.planned.extend([all_at_once] * 16)
     slot = slots.take("one")
-    assert slot is not None
 
     execution.take_turn(run.pk, slot.owner)
 
@@ -265,7 +252,6 @@ def test_a_turn_has_as_many_requests_in_flight_and_does_each_case_once(
 def test_what_a_death_has_left_is_done_alone_before_anything_else(make_release, queued, server):
     run = queued(release=make_release(6, name="six"), pipeline="asking", concurrency=6)
     dead, heir = slots.take("one"), uuid4()
-    assert dead is not None
     lost = [leases.claim_case(run.pk, dead.owner) for _ in range(2)]
     slots.bury(["one"])
 

@@ -36,9 +36,7 @@ def held_case(run: Run, *, until: timedelta = timedelta(0)) -> tuple[CaseRun, An
     """By a thread of worker one."""
     health.beat("one")
     slot = slots.take("one")
-    assert slot is not None
     case = leases.claim_case(run.pk, slot.owner)
-    assert case is not None
     if until:
         CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=timezone.now() + until)
     return case, slot.owner
@@ -105,7 +103,7 @@ def test_readiness_fails_when_something_waits_for_too_long(project: Project) -> 
 def test_failures_say_why_and_every_kind_has_words_and_advice(queued, signed_in):
     broken, partly = queued(), queued()
     endings.fail(broken.pk, Fact("run.scoring_too_long", hours=6))
-    CaseRun.objects.filter(run=partly, pk=partly.cases.first().pk).update(  # type: ignore[union-attr]
+    CaseRun.objects.filter(run=partly, pk=partly.cases.first().pk).update(
         state="failed", error=Fact("work.given_up", attempts=3), finished_at=timezone.now()
     )
     found = {each.key: each.why.code for each in jobs.failures()}
@@ -113,13 +111,6 @@ def test_failures_say_why_and_every_kind_has_words_and_advice(queued, signed_in)
     page = signed_in("admin").get("/status/").content.decode()
     assert "1 cases failed, the last one so:" in page
     assert str(ADVICE["run"]) in page
-
-
-def test_administrators_see_all_projects_and_every_worker(queued, signed_in):
-    held_case(queued())
-    page = signed_in("admin").get("/status/").content.decode()
-    assert "Demo" in page
-    assert '<th scope="row">one</th>' in page
 
 
 def test_programs_of_administrators_read_the_same(queued, signed_in):

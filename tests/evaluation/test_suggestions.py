@@ -67,23 +67,21 @@ def test_what_has_no_suggestion_yet_is_asked_for_first(project, full, people):
     assert ids(adopting.ask(project, PIPELINE, by=people["rita"])) == ["c-001", "c-002"]
 
 
-@pytest.mark.parametrize(
-    ("pipeline", "budget", "model", "said"),
-    [
-        ("everything", {}, "m", "suggests nothing for"),
-        ("no", {}, "m", "suggests nothing for"),
-        ("requirements-model", {}, "", "set LLM_MODEL in the environment"),
-        ("requirements-model", {"budget_tokens": 0}, "m", "more than nothing"),
-        (PIPELINE, {"budget_tokens": 5}, "m", "uses no language model"),
-    ],
-)
-def test_what_cannot_be_made_is_refused_at_once(
-    project, full, people, server, settings, pipeline, budget, model, said
-):
-    settings.LLM_MODEL = model
-    with refused(RuleError, match=said):
-        adopting.ask(project, pipeline, by=people["rita"], **budget)
-    assert not Run.objects.exists()
+REFUSED = [
+    ("everything", {}, "m", "suggests nothing for"),
+    ("no", {}, "m", "suggests nothing for"),
+    ("requirements-model", {}, "", "set LLM_MODEL in the environment"),
+    ("requirements-model", {"budget_tokens": 0}, "m", "more than nothing"),
+    (PIPELINE, {"budget_tokens": 5}, "m", "uses no language model"),
+]
+
+
+def test_what_cannot_be_made_is_refused_at_once(project, full, people, server, settings):
+    for pipeline, budget, model, said in REFUSED:
+        settings.LLM_MODEL = model
+        with refused(RuleError, match=said):
+            adopting.ask(project, pipeline, by=people["rita"], **budget)
+        assert not Run.objects.exists()
 
 
 def test_without_full_labeling_there_is_nothing_to_ask_for(project: Project, people: Any) -> None:

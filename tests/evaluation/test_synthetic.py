@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from io import StringIO
 from typing import Any
 
@@ -18,13 +19,10 @@ from evaluation.synthetic.talks import DIFFICULTIES
 from labeling.gold.verification import verify
 from labeling.models import Conversation, GoldRelease
 from labeling.schema import DEFAULT_LAYER, check_payload
+from tests.evaluation.commands import said_by
 from tests.pages import page
 
-
-def command(*arguments: str) -> str:
-    out = StringIO()
-    call_command("generate", "conversations", *arguments, stdout=out)
-    return out.getvalue()
+command = partial(said_by, "generate", "conversations")
 
 
 # --- templates ------------------------------------------------------------------------------------
@@ -59,21 +57,6 @@ def test_the_same_seed_says_the_same_whatever_else_is_made() -> None:
     assert one == talks.generate(7, seed=1, **given)
     assert one.turns != talks.generate(7, seed=2, **given).turns
     assert one.turns != talks.generate(8, seed=1, **given).turns
-
-
-def test_what_a_criterion_counts_was_said() -> None:
-    """The figure of a requirement stands in a message that it cites."""
-    for number in range(1, 60):
-        sample = talks.generate(number, domain="fintech", difficulty="hard", seed=5)
-        for label in sample.requirements:
-            said = " ".join(sample.turns[index].content for index in label["source_messages"])
-            figures = {
-                word
-                for criterion in label["acceptance_criteria"][1:2]
-                for word in criterion.split()
-            }
-            told = {word for word in figures if word.isdigit() and word != "200"}
-            assert all(figure in said for figure in told), (label, said)
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -116,16 +99,16 @@ def test_conversations_alone_can_be_made_for_people_to_label() -> None:
     assert not GoldRelease.objects.exists()
 
 
+REFUSED = [
+    (["--count", "0"], "Between 1 and 100,000"),
+    (["--count", "1", "--budget-tokens", "5"], "does not go with conversations"),
+    (["--count", "1", "--gold", "a b"], "cannot name a release"),
+]
+
+
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--count", "0"], "Between 1 and 100,000"),
-        (["--count", "1", "--budget-tokens", "5"], "does not go with conversations"),
-        (["--count", "1", "--gold", "a b"], "cannot name a release"),
-    ],
-)
-def test_what_cannot_be_made_is_refused_and_nothing_stored(arguments, sentence):
-    with pytest.raises(CommandError, match=sentence):
-        command("--project", "load", *arguments)
-    assert not Conversation.objects.exists()
+def test_what_cannot_be_made_is_refused_and_nothing_stored():
+    for arguments, sentence in REFUSED:
+        with pytest.raises(CommandError, match=sentence):
+            command("--project", "load", *arguments)
+        assert not Conversation.objects.exists()

@@ -277,21 +277,6 @@ def test_a_pasted_transcript_is_tried_and_read(signed_in, script, project):
         assert "attachment" in noor.get(at)["Content-Disposition"]
 
 
-def test_a_card_says_how_likely_its_label_is_wanted_as_the_document_does(
-    signed_in, script, project
-):
-    labels = [requirement(wanted=0.75), requirement(id="REQ-002")]
-    script(lambda case: {"requirements": labels, "model": None})
-    noor = signed_in("noor")
-    posted(noor, text=TALK)
-    work(Run.objects.get())
-
-    html = noor.get(CaseRun.objects.get().get_absolute_url()).content.decode()
-
-    assert "likely wanted 0.75" in html
-    assert html.count("confidence 0.80") == 1
-
-
 def test_text_of_strangers_is_text(signed_in, script, project):
     script(lambda case: {"requirements": [requirement(title="<script>")], "model": None})
     noor = signed_in("noor")

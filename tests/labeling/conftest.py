@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling.agreement.matching.similarity import Ruler
-from labeling.models import Assignment, Membership, Project, Round
+from labeling.models import Assignment, GoldRelease, Membership, Project, Round
 from labeling.operation.webhooks import sending
 from tests import factories, webhook_receiver
 from tests.labeling.agreement import ANA, BEN
@@ -25,6 +26,28 @@ def ruler() -> Ruler:
 @pytest.fixture
 def lead(rita: User, signed_in: Callable[[User], Client]) -> Client:
     return signed_in(rita)
+
+
+@pytest.fixture
+def annotator(ana: User, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(ana)
+
+
+@pytest.fixture
+def researcher(noor: User, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(noor)
+
+
+@pytest.fixture
+def release(project: Project) -> GoldRelease:
+    """Three conversations that everybody labeled alike."""
+    return factories.make_release(project)
+
+
+@pytest.fixture
+def own_folder(settings: Any, tmp_path: Path) -> Path:
+    settings.DATA_DIR = tmp_path
+    return tmp_path
 
 
 @pytest.fixture

@@ -62,8 +62,8 @@ def decide(client: Client, conversation: Conversation, labels: list[Any], **fiel
     return client.post(address(conversation), body, "application/json")
 
 
-def test_what_is_agreed_stands_merged_and_what_is_not_stands_disputed(disputed, signed_in, rita):
-    result = shown(signed_in(rita), disputed)
+def test_what_is_agreed_stands_merged_and_what_is_not_stands_disputed(disputed, lead):
+    result = shown(lead, disputed)
 
     assert result["state"] == "disputed"
     assert [cluster["how"] for cluster in result["clusters"]] == [
@@ -77,12 +77,13 @@ def test_what_is_agreed_stands_merged_and_what_is_not_stands_disputed(disputed, 
     assert (sides["ben"], sides["cleo"]) == (None, None)
 
 
-def test_a_decision_names_whose_label_it_took(disputed, signed_in, rita):
-    client = signed_in(rita)
-    clusters = shown(client, disputed)["clusters"]
+def test_a_decision_says_why_they_differed_and_names_whose_label_it_took(disputed, lead):
+    clusters = shown(lead, disputed)["clusters"]
+    silent = decide(lead, disputed, [clusters[0]["label"], None, None], kind="")
+    assert (silent.json()["code"], Adjudication.objects.count()) == ("reason_missing", 0)
 
     response = decide(
-        client,
+        lead,
         disputed,
         [clusters[0]["label"], clusters[1]["label"], None],
         guideline_flag=True,
@@ -102,9 +103,8 @@ def test_a_decision_names_whose_label_it_took(disputed, signed_in, rita):
 
 
 @pytest.mark.parametrize("case", ["edited", "left out though all have it", "added"])
-def test_what_overrules_everybody_needs_a_note(disputed, signed_in, rita, case):
-    client = signed_in(rita)
-    agreed = shown(client, disputed)["clusters"][0]["label"]
+def test_what_overrules_everybody_needs_a_note(disputed, case, lead):
+    agreed = shown(lead, disputed)["clusters"][0]["label"]
     labels: list[Any] = {
         "edited": [agreed | {"title": "My own words"}, None, None],
         "left out though all have it": [None, label("ana", 2), None],
@@ -112,46 +112,34 @@ def test_what_overrules_everybody_needs_a_note(disputed, signed_in, rita, case):
     }[case]
     added = [factories.requirement(9, sources=[3])] if case == "added" else []
 
-    refused = decide(client, disputed, labels, added=added, note="\u200b\u2060")
-    accepted = decide(client, disputed, labels, added=added, note="Message 3 says so")
+    refused = decide(lead, disputed, labels, added=added, note="\u200b\u2060")
+    accepted = decide(lead, disputed, labels, added=added, note="Message 3 says so")
 
     assert (refused.status_code, refused.json()["code"]) == (400, "reason_missing")
     assert accepted.status_code == 201
     assert Adjudication.objects.get().reason == "Message 3 says so"
 
 
-def test_why_they_differed_must_be_said(disputed, signed_in, rita):
-    client = signed_in(rita)
-    agreed = shown(client, disputed)["clusters"][0]["label"]
-
-    response = decide(client, disputed, [agreed, None, None], kind="")
-
-    assert response.json()["code"] == "reason_missing"
-    assert not Adjudication.objects.exists()
-
-
-def test_a_decision_about_other_answers_is_refused(disputed, signed_in, rita):
-    client = signed_in(rita)
-    before = shown(client, disputed)
+def test_a_decision_about_other_answers_is_refused(disputed, rita, lead):
+    before = shown(lead, disputed)
     assignment = disputed.assignments.get(annotator__username="cleo")
     annotations.send_back(assignment, by=rita, reason="Look at message 2")
     factories.answer_with(assignment, {"requirements": [label("cleo", 2)]})
     merge(disputed.project)
 
     labels = [cluster["label"] for cluster in before["clusters"]]
-    response = decide(client, disputed, labels, answers=before["answers"])
+    response = decide(lead, disputed, labels, answers=before["answers"])
 
     assert (response.status_code, response.json()["code"]) == (409, "answers_changed")
     assert not Adjudication.objects.exists()
 
 
-def test_deciding_again_starts_from_the_earlier_decision_and_keeps_it(disputed, signed_in, rita):
-    client = signed_in(rita)
-    agreed = shown(client, disputed)["clusters"][0]["label"]
-    decide(client, disputed, [agreed, None, None])
+def test_deciding_again_starts_from_the_earlier_decision_and_keeps_it(disputed, lead):
+    agreed = shown(lead, disputed)["clusters"][0]["label"]
+    decide(lead, disputed, [agreed, None, None])
 
-    body = client.get(f"/adjudicate/{disputed.pk}/").context["page"]["decision"]
-    decide(client, disputed, [agreed, label("ana", 2), None], kind="error")
+    body = lead.get(f"/adjudicate/{disputed.pk}/").context["page"]["decision"]
+    decide(lead, disputed, [agreed, label("ana", 2), None], kind="error")
 
     assert [label["uid"] for label in body["labels"]] == [agreed["uid"]]
     assert body["kind"] == "ambiguous"
@@ -159,42 +147,38 @@ def test_deciding_again_starts_from_the_earlier_decision_and_keeps_it(disputed, 
     assert list(versions) == [(1, "ambiguous"), (2, "error")]
 
 
-def test_researchers_read_and_only_leads_decide(disputed, signed_in, noor, ana):
-    assert decide(signed_in(noor), disputed, [None, None, None]).status_code == 403
-    assert signed_in(ana).get(address(disputed)).status_code == 404
+def test_researchers_read_and_only_leads_decide(disputed, annotator, researcher):
+    assert decide(researcher, disputed, [None, None, None]).status_code == 403
+    assert annotator.get(address(disputed)).status_code == 404
 
 
-def test_an_open_calibration_round_shows_and_decides_nothing(project, signed_in, rita):
+def test_an_open_calibration_round_shows_and_decides_nothing(project, lead):
     round_ = factories.open_calibration(project, 1)
     for assignment in round_.assignments.all()[:2]:
         factories.answer(assignment)
     conversation = round_.places.get().conversation
-    client = signed_in(rita)
 
-    result = shown(client, conversation)
+    result = shown(lead, conversation)
 
     assert (result["state"], result["clusters"]) == ("waiting", [])
-    assert "blind while it is open" in page(client, f"/adjudicate/{conversation.pk}/")
-    response = decide(client, conversation, [], answers="0" * 64)
+    assert "blind while it is open" in page(lead, f"/adjudicate/{conversation.pk}/")
+    response = decide(lead, conversation, [], answers="0" * 64)
     assert (response.status_code, response.json()["code"]) == (409, "blind")
 
 
-def test_what_no_worker_has_merged_yet_is_said_to_be_prepared(
-    project, signed_in, rita, monkeypatch
-):
+def test_what_no_worker_has_merged_yet_is_said_to_be_prepared(project, monkeypatch, lead):
     round_ = factories.open_full(project, 1)
     factories.answer_all(round_)
     conversation = round_.places.get().conversation
-    client = signed_in(rita)
-    assert "Being prepared" in page(client, f"/adjudicate/{conversation.pk}/")
-    assert "1 conversation is being prepared" in page(client, "/projects/orders/adjudication/")
+    assert "Being prepared" in page(lead, f"/adjudicate/{conversation.pk}/")
+    assert "1 conversation is being prepared" in page(lead, "/projects/orders/adjudication/")
 
     monkeypatch.setattr(vectors, "ruler", factories.ruler)
     tasks.process_answers(project.pk)
     tasks.process_answers(project.pk)  # repeating it changes nothing
 
     assert Merge.objects.get().state == "unanimous"
-    polled = client.get(f"/adjudicate/{conversation.pk}/", HTTP_HX_REQUEST="true")
+    polled = lead.get(f"/adjudicate/{conversation.pk}/", HTTP_HX_REQUEST="true")
     assert polled.headers["HX-Refresh"] == "true"
 
 
@@ -240,12 +224,11 @@ def queue_of(project: Project) -> list[Conversation]:
     return result
 
 
-def test_the_queue_has_the_lowest_agreement_first(project, signed_in, rita):
+def test_the_queue_has_the_lowest_agreement_first(project, lead):
     _, three_ways, two_to_one = queue_of(project)
-    client = signed_in(rita)
 
-    response = client.get("/projects/orders/adjudication/")
-    following = client.get("/projects/orders/adjudication/next/")
+    response = lead.get("/projects/orders/adjudication/")
+    following = lead.get("/projects/orders/adjudication/next/")
 
     rows = [row.merge.conversation.external_id for row in response.context["page"].rows]
     assert rows == [three_ways.external_id, two_to_one.external_id]
@@ -255,7 +238,7 @@ def test_the_queue_has_the_lowest_agreement_first(project, signed_in, rita):
         "decided": 0,
     }
     assert following.url == f"/adjudicate/{three_ways.pk}/?layer=extraction"
-    after = client.get(f"/projects/orders/adjudication/next/?after={three_ways.pk}")
+    after = lead.get(f"/projects/orders/adjudication/next/?after={three_ways.pk}")
     assert after.url == f"/adjudicate/{two_to_one.pk}/?layer=extraction"
 
 

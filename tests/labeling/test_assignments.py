@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from datetime import timedelta
 
 import pytest
@@ -144,3 +145,19 @@ def test_work_on_an_expired_lease_takes_its_place_again_if_it_is_free(project, a
 def expire(assignment: Assignment) -> None:
     past = timezone.now() - timedelta(minutes=1)
     Assignment.objects.filter(pk=assignment.pk).update(lease_expires_at=past)
+
+
+def test_lists_go_on_behind_the_last_row_and_take_a_limit(project, annotator):
+    factories.open_full(project, 5)
+    address, seen = "/api/queue/?limit=2", []
+    while address is not None:
+        shown = annotator.get(address).json()
+        assert len(shown["results"]) <= 2
+        seen += [row["id"] for row in shown["results"]]
+        address = shown["next"]
+
+    assert seen == [row["id"] for row in annotator.get("/api/queue/").json()["results"]]
+    assert len(set(seen)) == 5
+    unsigned = urlsafe_b64encode(b'["a", 1, 1, 1, 1]').decode()
+    for wrong in ("limit=0", "limit=501", "cursor=x", f"cursor={unsigned}", "cursor=%00"):
+        assert annotator.get(f"/api/queue/?{wrong}").status_code == 400, wrong

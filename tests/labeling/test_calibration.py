@@ -29,9 +29,9 @@ def write_version(project, version=2):
 # --- the way to full labeling -------------------------------------------------------------------
 
 
-def test_the_page_says_what_is_next_and_who_is_waited_for(signed_in, project, rita):
+def test_the_page_says_what_is_next_and_who_is_waited_for(project, lead):
     def step() -> tuple[str, str] | None:
-        found = signed_in(rita).get(URL).context["step"]
+        found = lead.get(URL).context["step"]
         return found and (str(found.title), found.who)
 
     assert step() == ("Open a calibration round", "")
@@ -62,11 +62,11 @@ def test_nothing_of_an_open_round_is_shown(signed_in, project, people):
         assert "No calibration round has closed yet." in shown
 
 
-def test_every_round_stands_in_the_table(signed_in, noor, project):
+def test_every_round_stands_in_the_table(project, researcher):
     failed = answered(project)
     answered(project, 4, {"ana": [0], "ben": [0], "cleo": [0]})
 
-    response = signed_in(noor).get(URL)
+    response = researcher.get(URL)
 
     shown = text_of(response)
     first = response.context["rows"][0][1]
@@ -79,10 +79,10 @@ def test_every_round_stands_in_the_table(signed_in, noor, project):
     assert f"1.00 {figure(low)} to 1.00 more than 0.75" in shown
 
 
-def test_a_round_without_kappa_says_why(signed_in, rita, project):
+def test_a_round_without_kappa_says_why(project, lead):
     answered(project, 2, {name: [0, 1, 2, 3] for name in MARKED})
 
-    response = signed_in(rita).get(URL)
+    response = lead.get(URL)
 
     assert "both used one and the same label" in text_of(response)
 
@@ -90,39 +90,27 @@ def test_a_round_without_kappa_says_why(signed_in, rita, project):
 # --- the next round -----------------------------------------------------------------------------
 
 
-def test_a_first_round_proposes_twenty_conversations_and_three_annotators(
-    signed_in, project, rita, people
-):
-    project.memberships.create(user=people["olga"], role="annotator")
-
-    form = signed_in(rita).get(NEW).context["form"]
-
-    assert (form.initial["kind"], form.fields["batch"].initial) == ("calibration", 20)
-    assert len(form.initial["annotators"]) == 3
-
-
-def test_the_next_round_takes_the_same_batch_by_the_second_button(signed_in, project, rita):
+def test_the_next_round_takes_the_same_batch_by_the_second_button(project, lead):
     failed = answered(project, 3)
-    client = signed_in(rita)
-    assert "Discuss the disagreements Next round: Fresh batch" in page(client, URL)
-    html = client.get(URL).content.decode()
+    assert "Discuss the disagreements Next round: Fresh batch" in page(lead, URL)
+    html = lead.get(URL).content.decode()
     assert re.findall(r'class="button primary"[^>]*>([^<]+)', html) == ["Discuss the disagreements"]
 
-    form = client.get(f"{NEW}?same_as=1").context["form"]
+    form = lead.get(f"{NEW}?same_as=1").context["form"]
 
     asked = {
         name: form.initial.get(name, "") for name in ("kind", "source", "batch", "seed", "seen")
     }
-    response = client.post(NEW, {**asked, "annotators": form.initial["annotators"]})
+    response = lead.post(NEW, {**asked, "annotators": form.initial["annotators"]})
     assert response.status_code == 302
     again = project.rounds.get(number=2)
     assert (again.kind, again.overlap) == ("calibration", 3)
     assert set(again.conversations.all()) == set(failed.conversations.all())
     factories.answer_each(again, MARKED.get)
-    assert "3 conversations of round 2 were in an earlier calibration round" in page(client, URL)
+    assert "3 conversations of round 2 were in an earlier calibration round" in page(lead, URL)
 
 
-def test_the_next_round_takes_a_fresh_batch_by_the_first(signed_in, project, rita, ana, ben):
+def test_the_next_round_takes_a_fresh_batch_by_the_first(project, rita, ana, ben, lead):
     factories.make_conversations(project, 8)
     opened = rounds.open_round(
         project=project,
@@ -133,7 +121,7 @@ def test_the_next_round_takes_a_fresh_batch_by_the_first(signed_in, project, rit
     )
     factories.answer_each(opened, MARKED.get)
 
-    form = signed_in(rita).get(f"{NEW}?fresh_after=1").context["form"]
+    form = lead.get(f"{NEW}?fresh_after=1").context["form"]
 
     assert (form.initial["source"], form.initial["batch"]) == ("", 3)
     assert set(form.initial["annotators"]) == {ana.pk, ben.pk}

@@ -14,20 +14,20 @@ def conversation_url(conversation, rest=""):
     return f"/projects/orders/conversations/{conversation.pk}/{rest}"
 
 
-def test_a_lead_reads_threads_on_the_conversations_page_and_answers(signed_in, rita, mine):
+def test_a_lead_reads_threads_on_the_conversations_page_and_answers(rita, mine, lead):
     thread = say(mine, "Who is meant?", Pin(message_index=2))
-    client, address = signed_in(rita), conversation_url(mine.conversation)
-    assert "Message [2] ana" in page(client, address)
+    address = conversation_url(mine.conversation)
+    assert "Message [2] ana" in page(lead, address)
 
-    response = client.post(f"/comments/{thread.pk}/reply/", {"body": "The shop.", "next": address})
+    response = lead.post(f"/comments/{thread.pk}/reply/", {"body": "The shop.", "next": address})
 
     assert response.url == address
-    assert "The shop." in page(client, address)
+    assert "The shop." in page(lead, address)
     assert Comment.objects.get(parent=thread).author == rita
 
 
-def test_a_lead_begins_a_thread_on_a_message(signed_in, people, rita, mine):
-    signed_in(rita).post(
+def test_a_lead_begins_a_thread_on_a_message(people, mine, lead):
+    lead.post(
         conversation_url(mine.conversation, "comments/"), {"body": "Too broad?", "about": "1"}
     )
 
@@ -37,13 +37,11 @@ def test_a_lead_begins_a_thread_on_a_message(signed_in, people, rita, mine):
 
 
 @pytest.mark.parametrize("about", ["99", "x", "1:", "0:uid", "²"])
-def test_a_thread_on_nothing_is_refused_in_words(signed_in, rita, mine, about):
-    client = signed_in(rita)
-
-    client.post(conversation_url(mine.conversation, "comments/"), {"body": "Hm.", "about": about})
+def test_a_thread_on_nothing_is_refused_in_words(mine, about, lead):
+    lead.post(conversation_url(mine.conversation, "comments/"), {"body": "Hm.", "about": about})
 
     assert not Comment.objects.exists()
-    assert client.get("/").content.count(b'class="notice error"') == 1
+    assert lead.get("/").content.count(b'class="notice error"') == 1
 
 
 def test_an_open_mention_stands_on_the_first_page_until_it_is_resolved(signed_in, ben, full, mine):
@@ -60,12 +58,10 @@ def test_an_open_mention_stands_on_the_first_page_until_it_is_resolved(signed_in
     assert "You are mentioned" in page(client, "/")
 
 
-def test_a_form_leads_back_to_our_own_pages_only(signed_in, ana, mine):
+def test_a_form_leads_back_to_our_own_pages_only(mine, annotator):
     thread = say(mine)
 
-    response = signed_in(ana).post(
-        f"/comments/{thread.pk}/resolve/", {"next": "https://example.org/"}
-    )
+    response = annotator.post(f"/comments/{thread.pk}/resolve/", {"next": "https://example.org/"})
 
     assert response.url == "/"
 

@@ -16,24 +16,22 @@ def send(client, assignment, body="Is this one?", **fields):
     return client.post(address, {"body": body, **fields}, headers=htmx)
 
 
-def test_a_comment_is_pinned_to_a_message_and_read_again(signed_in, ana, mine):
-    client = signed_in(ana)
-
-    shown = send(client, mine, "Who is meant here?", about=2).content.decode()
+def test_a_comment_is_pinned_to_a_message_and_read_again(ana, mine, annotator):
+    shown = send(annotator, mine, "Who is meant here?", about=2).content.decode()
 
     assert 'data-about="2"' in shown
     assert "Who is meant here?" in shown
     said = Comment.objects.get()
     assert (said.author, said.message_index, said.label_uid) == (ana, 2, "")
-    assert "Who is meant here?" in client.get(f"/label/{mine.pk}/comments/").content.decode()
+    assert "Who is meant here?" in annotator.get(f"/label/{mine.pk}/comments/").content.decode()
     assert Event.objects.get(verb="comment.posted").data == {"conversation": "c-001"}
 
 
-def test_a_comment_is_pinned_to_a_saved_label_of_ones_own(signed_in, ana, mine):
+def test_a_comment_is_pinned_to_a_saved_label_of_ones_own(mine, annotator):
     annotations.save_draft(mine, factories.save_of(factories.labels([0])))
     uid = Annotation.objects.get().payload["requirements"][0]["uid"]
 
-    shown = send(signed_in(ana), mine, label=uid).content.decode()
+    shown = send(annotator, mine, label=uid).content.decode()
 
     assert f'data-label="{uid}"' in shown
     assert Comment.objects.get().annotation.assignment == mine
@@ -47,18 +45,16 @@ def test_a_comment_is_pinned_to_a_saved_label_of_ones_own(signed_in, ana, mine):
         *({"body": body} for body in ("", "  \n", "a\x00b", "x" * 4001)),
     ],
 )
-def test_a_comment_says_something_about_what_there_is(signed_in, ana, mine, fields):
-    refused = send(signed_in(ana), mine, **fields)
+def test_a_comment_says_something_about_what_there_is(mine, fields, annotator):
+    refused = send(annotator, mine, **fields)
 
     assert (refused.status_code, refused["Content-Type"][:10]) == (400, "text/plain")
     assert not Comment.objects.exists()
 
 
-def test_a_comment_sent_twice_is_one(signed_in, ana, mine):
-    client = signed_in(ana)
-
+def test_a_comment_sent_twice_is_one(mine, annotator):
     for fields in ({}, {}, {"about": 0}):
-        send(client, mine, **fields)
+        send(annotator, mine, **fields)
 
     assert [said.message_index for said in Comment.objects.order_by("pk")] == [None, 0]
 
@@ -177,13 +173,7 @@ def test_a_thread_is_resolved_and_taken_up_again(ana, rita, mine):
     opened = comments.resolve(thread, by=ana, resolved=False)
 
     assert (opened.resolved_by, opened.resolved_at) == (None, None)
-    verbs = Event.objects.filter(object_type="comment").order_by("pk")
-    assert [verb.removeprefix("comment.") for verb in verbs.values_list("verb", flat=True)] == [
-        "posted",
-        "posted",
-        "resolved",
-        "unresolved",
-    ]
+    assert Event.objects.filter(verb="comment.resolved").count() == 1
 
 
 @pytest.mark.parametrize("address", ["reply", "resolve"])

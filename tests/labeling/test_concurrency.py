@@ -6,7 +6,6 @@ One of them rests a little where the other could come between. PostgreSQL lets i
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
@@ -14,7 +13,6 @@ from functools import partial
 from io import BytesIO
 from threading import Barrier, BrokenBarrierError
 from threading import Event as Signal
-from time import sleep
 from typing import Any
 from uuid import UUID
 
@@ -32,13 +30,11 @@ from labeling.models import (
     Conversation,
     Event,
     Membership,
-    Project,
     Qualification,
-    Round,
 )
 from labeling.screening import check_scores, check_turns, tries
 from labeling.settling import merges
-from labeling.work import annotations, assignments, handovers, rounds
+from labeling.work import annotations, assignments, handovers
 from tests import factories
 from tests.concurrency import Pause, both, closing
 
@@ -253,33 +249,6 @@ def test_two_workers_tell_of_a_merge_once(project, monkeypatch):
 
     assert (first.exception(), second.exception()) == (None, None)
     assert Event.objects.filter(verb="conversation.answered").count() == 1
-
-
-def open_round(project: Project, talks: Sequence[Conversation], *, seed: int = 0) -> Round:
-    return rounds.open_round(
-        project=project,
-        kind="full",
-        by=None,
-        conversations=talks,
-        seed=seed,
-        overlap=1,
-        override_reason="A test of two at once.",
-    )
-
-
-def somebody_waits() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
-        (waits,) = cursor.fetchone()
-    return bool(waits)
-
-
-def wait_until(happens: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if happens():
-            return
-        sleep(0.1)
-    pytest.fail("It did not happen.")
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")

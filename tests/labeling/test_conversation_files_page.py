@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
 from labeling.conversations import uploads
 from labeling.conversations.forms import uploads as upload_forms
-from labeling.models import Conversation, Event, Project
+from labeling.exchange import label_exports
+from labeling.models import Annotation, Conversation, Event, Project
+from tests import factories
 from tests.pages import text_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_folder", "project")]
 URL = "/projects/orders/conversations/import/"
 NAME = "<b>talks.jsonl"
-
-
-@pytest.fixture(autouse=True)
-def own_folder(settings: Any, tmp_path: Any) -> None:
-    settings.DATA_DIR = tmp_path
-
-
-@pytest.fixture
-def lead(project: Project, rita: User, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(rita)
 
 
 def talk(id: str, **more: Any) -> dict[str, Any]:
@@ -185,14 +175,7 @@ def test_a_file_that_is_too_large_is_left_to_the_command(lead, monkeypatch):
     assert "import it with assay import_conversations" in text_of(answer)
 
 
-@pytest.mark.parametrize("path", ["", "conversations/"])
-def test_a_lead_finds_it_where_conversations_are_looked_for(lead, path):
-    assert f'href="{URL}"' in lead.get(f"/projects/orders/{path}").content.decode()
-
-
 # --- files of other kinds -------------------------------------------------------------------------
-
-TABLE = "wer;said\nDana;Ça va?\nمنى;نعم\nDana;😀 ok\n"
 
 
 def several(client: Client, *files: tuple[str, bytes], **fields: Any) -> Any:
@@ -217,18 +200,6 @@ def test_a_preview_shows_conversations_as_they_will_look(lead):
     assert "Read as: Transcript" in shown
 
 
-def test_roles_are_chosen_on_the_preview_and_stored_as_it_showed(lead):
-    first = several(lead, ("calls.csv", TABLE.replace("wer", "name").encode()))
-
-    preview = again(lead, first, name=["Dana", "منى"], role=["analyst", "user"])
-    confirm(lead, preview)
-
-    messages = Conversation.objects.get(external_id="calls").messages
-    assert [(m.role, m.speaker) for m in messages] == [
-        ("analyst", "Dana"), ("user", "منى"), ("analyst", "Dana"),
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     "how", ["[]", "{", '{"columns": {"text": 1}}', '{"roles": []}', '{"encoding": "utf-7"}']
 )
@@ -251,11 +222,6 @@ def test_text_of_old_windows_programs_is_offered_to_be_read_and_then_stored(lead
     assert "Grüße für 5 €" in text_of(preview)
     (conversation,) = Conversation.objects.filter(project__slug="orders")
     assert conversation.messages[0].content == "Grüße für 5 €"
-
-
-@pytest.mark.parametrize("line", [talk("a"), {"id": "a"}])
-def test_an_encoding_is_not_asked_about_where_all_is_utf_8(lead, line):
-    assert "not UTF-8" not in text_of(upload(lead, native(line)))
 
 
 UNCLEAR = "Ana: Hi\nCara: hm\nBen: Yo\nAna: So\nNote: this\nBen: x"
@@ -298,3 +264,149 @@ def test_the_command_asks_too_and_takes_the_answer(tmp_path, capsys):
     call_command("import_conversations", path, **{**options, "dry_run": False}, roles=roles)
     assert "Note" not in capsys.readouterr().out
     assert Conversation.objects.get().messages[0].role == "analyst"
+
+
+# --- labels ------------------------------------------------------------------------------------
+
+
+LABELS = "/projects/orders/labels/"
+
+
+@pytest.fixture
+def labeled(project: Project) -> Project:
+    factories.answer_all(factories.open_full(project, 2))
+    return project
+
+
+@pytest.fixture
+def same_talks_elsewhere(project: Project) -> Project:
+    """Another project with the same conversations, where nobody has labeled."""
+    other = factories.make_project("other")
+    factories.make_conversations(other, 2)
+    return other
+
+
+def download(client: Client, format: str, slug: str = "orders") -> bytes:
+    response = client.get(f"/projects/{slug}/labels/export/{format}/")
+    assert "attachment" in response["Content-Disposition"]
+    return b"".join(response.streaming_content)
+
+
+def upload_labels(client: Client, data: bytes, **fields: Any) -> Any:
+    given = {"format": "native", "reason": "From the pilot", **fields}
+    file = SimpleUploadedFile("<b>labels.jsonl", data)
+    return client.post("/projects/other/labels/preview/", {**given, "file": file})
+
+
+def confirmation(response: Any) -> dict[str, str]:
+    names = ("upload", "format", "create_annotators", "reason")
+    context = response.context
+    return {name: context[name].key if name == "upload" else context[name] for name in names}
+
+
+@pytest.mark.parametrize("format", label_exports.FORMATS)
+def test_every_format_is_downloaded(labeled, lead, format):
+    data = download(lead, format)
+
+    if format == "native":
+        assert [json.loads(line)["id"] for line in data.splitlines()] == ["c-001", "c-002"]
+    else:
+        assert [len(task["annotations"]) for task in json.loads(data)] == [3, 3]
+
+
+def test_an_upload_is_shown_first_and_stored_when_confirmed(labeled, same_talks_elsewhere, lead):
+    preview = upload_labels(lead, download(lead, "native"))
+
+    assert "Nothing is stored yet" in text_of(preview)
+    assert "ana, ben, cleo" in text_of(preview)
+    assert "<b>labels" not in preview.content.decode()
+    of_it = Annotation.objects.filter(assignment__round__project=same_talks_elsewhere)
+    assert not of_it.exists()
+
+    stored = lead.post("/projects/other/labels/import/", confirmation(preview), follow=True)
+
+    assert "6 answers are stored" in stored.content.decode()
+    assert of_it.count() == 6
+    assert Event.objects.get(verb="labels.imported").actor.username == "rita"
+    again = upload_labels(lead, download(lead, "native"))
+    assert "Nothing new to store" in text_of(again)
+
+
+def test_without_a_reason_the_preview_cannot_be_stored(labeled, same_talks_elsewhere, lead):
+    preview = upload_labels(lead, download(lead, "native"), reason="")
+
+    assert "write why these labels count" in text_of(preview)
+    sent = lead.post("/projects/other/labels/import/", confirmation(preview))
+    assert sent.status_code == 400
+    assert not same_talks_elsewhere.rounds.exists()
+
+
+# --- by the API --------------------------------------------------------------------------------
+
+
+API = "/api/projects/orders/conversations/"
+CALLS = "wer;was\nDana;Ça va?\nZoé;Oui\n".encode()
+
+
+def send_files(client, *files, **fields):
+    sent = [SimpleUploadedFile(name, data) for name, data in files]
+    return client.post(API, {"file": sent, **fields})
+
+
+def test_files_are_read_as_the_command_reads_them(project, rita, lead):
+    how = {"format": "csv", "columns": "speaker=wer,text=was", "roles": "Dana=analyst,*=user"}
+
+    planned = send_files(lead, ("calls.csv", CALLS), **how, dry_run="true")
+    assert (planned.status_code, planned.json()["new"]) == (200, 1)
+    assert not Conversation.objects.exists()
+    stored = send_files(lead, ("calls.csv", CALLS), **how)
+
+    assert (stored.status_code, stored.json()["messages"]) == (201, 2)
+    messages = Conversation.objects.get(external_id="calls").messages
+    assert [(message.role, message.speaker) for message in messages] == [
+        ("analyst", "Dana"), ("user", "Zoé"),
+    ]  # fmt: skip
+    assert Event.objects.get(verb="conversations.imported").actor == rita
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"encoding": "utf-7"}, "encoding"),
+        ({"format": "word"}, "format"),
+        ({"columns": "text"}, "not a pair"),
+        ({"columns": "mood=was"}, "a column cannot be the mood"),
+        ({"split": "some"}, "split"),
+    ],
+)
+def test_options_that_nobody_knows_are_refused(project, fields, said, lead):
+    answer = send_files(lead, ("calls.csv", CALLS), **fields)
+
+    assert answer.status_code == 400
+    assert said in answer.content.decode()
+
+
+def test_what_is_wrong_has_file_line_and_reason_and_stores_nothing(project, lead):
+    good = b"speaker,text\nA,1\nB,2\n"
+
+    files = [("good.csv", good), ("bad.csv", CALLS)]
+    answer = send_files(lead, *files, leave_out="nothing")
+
+    assert answer.status_code == 400
+    assert answer.json()["code"] == "import_refused"
+    assert "bad.csv:1" in answer.content.decode()
+    assert not Conversation.objects.exists()
+
+    report = send_files(lead, *files).json()
+
+    assert (report["new"], report["n_refused"]) == (1, 1)
+    [left_out] = report["left_out"]
+    assert (left_out["file"], left_out["is_whole"]) == ("bad.csv", True)
+
+
+@pytest.mark.parametrize("body", ["{}", "[]", '{"file": "a.csv"}'])
+def test_json_without_files_is_told_what_is_missing(project, body, lead):
+    answer = lead.post(API, body, content_type="application/json")
+
+    assert answer.status_code == 400
+    assert "file" in answer.content.decode()

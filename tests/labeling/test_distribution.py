@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from labeling.core import members
-from labeling.models import Annotation, Assignment, Event, Membership
+from labeling.models import Assignment, Event, Membership
 from labeling.work import annotations, assignments, rounds
 from tests import factories
 from tests.labeling.places import of, places
@@ -81,17 +81,6 @@ def test_an_answer_ends_its_lease_and_keeps_its_place(project, ana):
     annotations.reopen(mine)
     mine.refresh_from_db()
     assert mine.lease_expires_at is not None  # work in progress again: it may run out
-
-
-def test_a_place_that_is_given_back_goes_to_others_and_the_draft_is_kept(project, ana, ben):
-    factories.open_full(project, 1, pool=True, overlap=1)
-    mine = assignments.take(ana)
-    annotations.save_draft(mine, factories.save_of(factories.labels([0])))
-
-    assert assignments.give_back(mine)
-
-    assert assignments.take(ben).conversation == mine.conversation
-    assert Annotation.objects.get().payload["requirements"]
 
 
 def test_a_place_given_back_behind_somebody_comes_to_them_after_the_rest(project, ana, ben):

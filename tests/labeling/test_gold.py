@@ -5,8 +5,10 @@ from unicodedata import is_normalized
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
 
 from labeling.conversations.rules.importing import Turn
+from labeling.core.models import guards
 from labeling.domain.facts import Fact
 from labeling.gold import gold
 from labeling.gold.verification import verify
@@ -34,6 +36,8 @@ def test_what_everybody_labeled_alike_becomes_gold(project, rita):
     assert [row["username"] for row in provenance["annotators"]] == ["ana", "ben", "cleo"]
     assert provenance["guideline_version"] == 1
     assert Event.objects.get(verb="gold.frozen").data["sha256"] == release.sha256
+    [override] = json.loads(release.header)["overrides"]
+    assert override["reason"] == "A test of what comes after the gate."
 
 
 def test_everybody_finding_nothing_is_gold_too(project):
@@ -142,23 +146,7 @@ def test_a_second_freeze_without_change_is_refused_and_a_change_is_a_new_version
     assert gold.find("orders@1") == first
 
 
-def test_a_name_belongs_to_one_project(project):
-    factories.make_release(project, items=1)
-    other = factories.make_project("other")
-
-    with pytest.raises(gold.NameTaken, match="name_taken"):
-        factories.freeze(other, name="orders")
-
-
-def test_overrides_are_printed_on_the_release(project, rita):
-    release = factories.make_release(project, items=1)
-
-    [override] = release.overrides
-    assert override["reason"] == "A test of what comes after the gate."
-    assert json.loads(release.header)["overrides"] == release.overrides
-
-
-def test_an_unknown_release_is_named_with_what_there_is(project):
+def test_a_name_belongs_to_one_project_and_an_unknown_one_is_named_with_what_there_is(project):
     factories.make_release(project, items=1)
 
     with pytest.raises(CommandError, match=r"no gold release ordres\. Newest releases: orders@1"):
@@ -167,6 +155,8 @@ def test_an_unknown_release_is_named_with_what_there_is(project):
         call_command("verify", release="orders@x")
     with pytest.raises(CommandError, match=r"no gold release orders@9\.0\.0"):
         call_command("verify", release="orders@9.0.0")
+    with pytest.raises(gold.NameTaken, match="name_taken"):
+        factories.freeze(factories.make_project("other"), name="orders")
 
 
 def test_gold_names_who_labeled_under_which_guideline(project):
@@ -223,3 +213,22 @@ def test_an_item_is_in_normal_form_whatever_its_conversation_was_written_in(proj
     assert "Café" in text
     assert is_normalized("NFC", text)
     assert verify(release) == []
+
+
+# --- guards ------------------------------------------------------------------------------------
+
+
+def test_the_guards_survive_a_table_rebuild(project):
+    """SQLite drops a table's triggers when Django alters it; migrate puts them back."""
+    factories.make_release(project, items=1)
+    guards.remove(connection)
+
+    call_command("migrate", verbosity=0)
+
+    with pytest.raises(DatabaseError, match="frozen"):
+        run_sql("DELETE FROM labeling_golditem")
+
+
+def run_sql(statement: str) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)

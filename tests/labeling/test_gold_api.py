@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from labeling.gold import gold_requests, looks
 from labeling.gold.looks import Sight
-from labeling.models import GoldRelease, Guideline, Project
+from labeling.models import Annotation, GoldRelease, Guideline
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -27,77 +29,105 @@ def text_of(answer: Any) -> bytes:
     return b"".join(answer.streaming_content)
 
 
-@pytest.fixture
-def release(project: Project) -> GoldRelease:
-    return factories.make_release(project, items=3)
-
-
-def test_test_items_leave_for_a_reason(project, noor, signed_in):
+def test_test_items_leave_for_a_reason(project, noor, researcher):
     full = factories.open_full(project, 2)
     full.conversations.update(split="test")
     factories.answer_all(full)
     release = factories.freeze(project)
-    client, url = signed_in(noor), f"{GOLD}export/"
+    url = f"{GOLD}export/"
 
-    refused = client.get(url)
+    refused = researcher.get(url)
     looks.state(noor, [release], Sight("export"), "To publish it")
 
     assert (refused.status_code, refused.json()["code"]) == (403, "look_reason_needed")
-    assert client.get(url).status_code == 200
+    assert researcher.get(url).status_code == 200
 
 
-def test_files_are_what_the_page_downloads(release, rita, signed_in):
-    client = signed_in(rita)
-    of_page = client.get("/projects/orders/gold/orders/1/export/")
-    lines = client.get(f"{GOLD}export/", headers={"Accept": "application/x-ndjson"})
-    packed = client.get(f"{GOLD}export/?form=native")
-    refused = client.get(f"{GOLD}export/?form=word")
+def test_files_are_what_the_page_downloads_and_can_be_verified(release, lead):
+    of_page = lead.get("/projects/orders/gold/orders/1/export/")
+    lines = lead.get(f"{GOLD}export/", headers={"Accept": "application/x-ndjson"})
+    packed = lead.get(f"{GOLD}export/?form=native")
+    refused = lead.get(f"{GOLD}export/?form=word")
 
     assert text_of(lines) == text_of(of_page)
     assert "manifest.json" in ZipFile(BytesIO(text_of(packed))).namelist()
     assert (refused.status_code, refused.json()["code"]) == (400, "unknown_format")
+    assert post(lead, f"{GOLD}verify/").json() == {"intact": True, "faults": []}
 
 
-def test_a_release_is_asked_for_made_by_a_worker_and_looked_up(project, rita, signed_in):
+def test_a_release_is_asked_for_made_by_a_worker_and_looked_up(project, lead):
     factories.answer_all(factories.open_full(project, 1))
     factories.work(project)
-    client, url = signed_in(rita), "/api/projects/orders/freezes/"
-    asked = post(client, url, layer="extraction", name="own")
-    again = post(client, url, layer="extraction", name="own")
+    url = "/api/projects/orders/freezes/"
+    asked = post(lead, url, layer="extraction", name="own")
+    again = post(lead, url, layer="extraction", name="own")
     assert (asked.status_code, asked.json()["state"]) == (202, "waiting")
     assert again.json()["id"] == asked.json()["id"]
 
     gold_requests.answer(project, ruler=factories.ruler)
-    made = client.get(f"{url}{asked.json()['id']}/").json()
-    post(client, url, layer="extraction", name="own")
+    made = lead.get(f"{url}{asked.json()['id']}/").json()
+    post(lead, url, layer="extraction", name="own")
     gold_requests.answer(project, ruler=factories.ruler)
-    rows = client.get(url).json()["results"]
+    rows = lead.get(url).json()["results"]
 
     assert (made["state"], made["release"], made["asked_by"]) == ("frozen", "own@1", "rita")
     assert [(row["state"], row["reason_code"]) for row in rows] == [
         ("refused", "gold.nothing_changed"),
         ("frozen", None),
     ]
-    assert post(client, url, layer="extraction", name="a b").json()["code"] == "bad_name"
+    assert post(lead, url, layer="extraction", name="a b").json()["code"] == "bad_name"
 
 
-def test_verifying_says_what_does_not_match(release, noor, signed_in):
-    checked = post(signed_in(noor), f"{GOLD}verify/").json()
-
-    assert checked == {"intact": True, "faults": []}
-
-
-def test_what_lint_found_is_said_and_accepted_as_one_freezes(project, rita, signed_in):
+def test_what_lint_found_is_said_and_accepted_as_one_freezes(project, lead):
     factories.answer_all(factories.open_full(project, 2))
     Guideline.objects.create(project=project, version=2, body="# Two")
-    client, freezes = signed_in(rita), "/api/projects/orders/freezes/"
-    asked = post(client, freezes, layer="extraction").json()
+    freezes = "/api/projects/orders/freezes/"
+    asked = post(lead, freezes, layer="extraction").json()
 
     gold_requests.answer(project, ruler=factories.ruler)
 
-    refused = client.get(f"{freezes}{asked['id']}/").json()
+    refused = lead.get(f"{freezes}{asked['id']}/").json()
     assert (refused["state"], refused["reason_code"]) == ("refused", "gold.lint_open")
     assert "Labels under superseded guidelines: 2 (superseded)" in refused["reason"]
-    post(client, freezes, layer="extraction", waive={"superseded": "As it is."})
+    post(lead, freezes, layer="extraction", waive={"superseded": "As it is."})
     gold_requests.answer(project, ruler=factories.ruler)
     assert [row["reason"] for row in GoldRelease.objects.get().waivers] == ["As it is."]
+
+
+# --- labels and ratings ------------------------------------------------------------------------
+
+
+HERE = "/api/projects/orders/"
+
+
+def test_everybodys_labels_leave_as_a_file_and_come_into_another_project(project, researcher, lead):
+    factories.answer_all(factories.open_full(project, 2))
+    other = factories.make_project("other")
+    factories.make_conversations(other, 2)
+    file = text_of(researcher.get(f"{HERE}labels/"))
+
+    def store(client: Client, **fields: Any) -> Any:
+        data = {"file": SimpleUploadedFile("labels.jsonl", file), "reason": "Pilot", **fields}
+        return client.post("/api/projects/other/labels/", data)
+
+    assert store(researcher).status_code == 403
+    tried = store(lead, dry_run="true")
+    assert (tried.status_code, tried.json()["new"]) == (200, 6)
+    assert not Annotation.objects.filter(assignment__round__project=other).exists()
+    stored = store(lead)
+    assert (stored.status_code, stored.json()["new"]) == (201, 6)
+    assert store(lead).json() == {**stored.json(), "new": 0, "unchanged": 6, "rounds": []}
+    refused = lead.post("/api/projects/other/labels/", {"file": SimpleUploadedFile("x", b"{")})
+    assert (refused.status_code, refused.json()["code"]) == (400, "labels_refused")
+
+
+def test_ratings_are_a_table_once_agreement_is_measured(project, researcher, ana, annotator):
+    round_ = factories.open_calibration(project, 2)
+    address = f"{HERE}rounds/{round_.number}/agreement/ratings/"
+    assert researcher.get(address).status_code == 403  # blind
+    factories.answer_all(round_)
+    factories.work(project)
+
+    long = list(csv.DictReader(text_of(researcher.get(address)).decode().splitlines()))
+    assert {row["annotator"] for row in long} == {"ana", "ben", "cleo"}
+    assert annotator.get(address).status_code == 404

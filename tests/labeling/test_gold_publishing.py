@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
 
+from labeling.agreement.matching import consensus
+from labeling.agreement.matching.agreed import AgreedLabel
 from labeling.core import acting
-from labeling.gold import releases
+from labeling.gold import gold, releases
 from labeling.gold.verification import verify
-from labeling.models import Annotation, GoldItem, GoldRelease, Project
-from labeling.settling import adjudications
-from labeling.work import annotations, locking
+from labeling.models import (
+    Annotation,
+    Conversation,
+    GoldItem,
+    GoldRelease,
+    Guideline,
+    Merge,
+    Project,
+)
+from labeling.settling import adjudications, merges
+from labeling.work import locking
 from tests import factories
 
 
@@ -67,25 +78,15 @@ def test_what_fails_while_rows_are_inserted_leaves_nothing(answered, monkeypatch
     assert not Annotation.objects.exclude(locked_at=None).exists()
 
 
-def test_answers_behind_a_release_are_locked_with_it(answered):
-    factories.freeze(answered)
-
-    annotation = Annotation.objects.first()
-    assert annotation
-    assert not Annotation.objects.filter(locked_at=None).exists()
-    with pytest.raises(locking.Locked):
-        annotations.reopen(annotation.assignment)
-
-
 def test_who_freezes_something_else_under_the_name_meanwhile_is_not_overwritten(
     answered, monkeypatch
 ):
     store = releases.Draft.store
 
-    def store_second(draft: releases.Draft, new: releases.Contents) -> GoldRelease:
+    def store_second(draft: releases.Draft, *new: Any) -> GoldRelease:
         monkeypatch.setattr(releases.Draft, "store", store)
-        draft.store(new)
-        return draft.store(new)
+        draft.store(*new)
+        return draft.store(*new)
 
     monkeypatch.setattr(releases.Draft, "store", store_second)
 
@@ -93,3 +94,105 @@ def test_who_freezes_something_else_under_the_name_meanwhile_is_not_overwritten(
         factories.freeze(answered)
 
     assert not GoldRelease.objects.exists()
+
+
+# --- versions ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def first(project: Project) -> GoldRelease:
+    return factories.make_release(project, items=2)
+
+
+def correct_a_label(release: GoldRelease, by: Any) -> None:
+    adjudications.decide(
+        conversation=release.items.all()[0].conversation,
+        layer="extraction",
+        payload=factories.labels([1]),
+        reason="Message 1 says it",
+        by=by,
+    )
+
+
+def test_the_first_release_of_a_name_is_1_0_0(first):
+    assert first.meaning == "1.0.0"
+    assert gold.find("orders@1.0.0") == gold.find("orders@1") == first
+
+
+def more(release: GoldRelease, by: Any) -> None:
+    factories.answer_all(factories.open_full(release.project, 1))
+
+
+def another_split(release: GoldRelease, by: Any) -> None:
+    Conversation.objects.filter(gold_items__position=0).update(split="test")
+
+
+def guidelines(body: str) -> Callable[[GoldRelease, Any], None]:
+    def write(release: GoldRelease, by: Any) -> None:
+        more(release, by)
+        Guideline.objects.create(project=release.project, version=2, body=body)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("change", "meaning"),
+    [
+        (correct_a_label, "1.0.1"),
+        (more, "1.1.0"),
+        (another_split, "1.1.0"),
+        (guidelines("Label less."), "2.0.0"),
+        (guidelines("  # Guide\nLabel what  they want. \n"), "1.1.0"),  # white space means nothing
+    ],
+)
+def test_what_differs_says_which_number_is_raised(first, rita, change, meaning):
+    change(first, rita)
+
+    assert factories.freeze(first.project, waive={"superseded": "Fine."}).meaning == meaning
+
+
+# --- another rule ------------------------------------------------------------------------------
+
+
+PRIORITIES = {
+    "c-001": ("must", "must", "must"),
+    "c-002": ("must", "should", "must"),
+    "c-003": ("must", "should", "could"),
+    "c-004": ("must", "should", "could"),
+}
+
+
+@pytest.fixture
+def by_the_rule_before(project, monkeypatch):
+    """A release by the rule before: the chosen holder's label, and everybody counts as for it."""
+    opened = factories.open_full(project, len(PRIORITIES))
+    for assignment in opened.assignments.select_related("annotator", "conversation"):
+        at = ["ana", "ben", "cleo"].index(assignment.annotator.username)
+        priority = PRIORITIES[assignment.conversation.external_id][at]
+        label = factories.requirement(priority=priority)
+        factories.answer_with(assignment, {"requirements": [label]})
+    with monkeypatch.context() as before:
+        before.setattr(merges, "VERSION", 1)
+        before.setattr(
+            consensus,
+            "agreed_label",
+            lambda layer, holders, chosen, rules: AgreedLabel(dict(holders[chosen]), {}, []),
+        )
+        release = factories.freeze(project)
+    assert {item.how for item in release.items.all()} == {"unanimous"}
+    return release
+
+
+def test_merges_of_the_older_rule_are_made_again_and_the_release_stays_as_it_is(by_the_rule_before):
+    project, before = (
+        by_the_rule_before.project,
+        [item.sha256 for item in by_the_rule_before.items.all()],
+    )
+    assert merges.due(project, "extraction")  # until then they are not shown
+
+    second = factories.freeze(project)
+
+    states = Merge.objects.order_by("conversation__external_id").values_list("state", flat=True)
+    assert list(states) == ["unanimous", "majority", "disputed", "disputed"]
+    assert verify(by_the_rule_before) == verify(second) == []
+    assert [item.sha256 for item in by_the_rule_before.items.all()] == before

@@ -14,23 +14,6 @@ from tests.labeling.places import of, places
 pytestmark = pytest.mark.postgres
 
 
-def test_an_answer_is_returned_to_who_gave_it_with_the_reason(project, ana, rita):
-    round_ = factories.open_full(project, 2)
-    mine = of(ana, round_)[0]
-    factories.answer(mine)
-
-    returned = handovers.return_to(mine, reason="Message 2 is missing.", by=rita)
-
-    assert (returned.annotator, returned.returned_reason) == (ana, "Message 2 is missing.")
-    answer = Annotation.objects.get()
-    assert (answer.status, answer.submitted_at) == ("draft", None)
-    assert answer.payload["requirements"]
-    assert assignments.next_for(ana) == mine
-    factories.answer(mine)
-    mine.refresh_from_db()
-    assert mine.returned_reason == ""
-
-
 @pytest.mark.parametrize("pool", [True, False])
 def test_a_returned_conversation_goes_to_somebody_else_who_sees_nothing_of_it(
     project, ana, ben, cleo, rita, pool
@@ -129,3 +112,39 @@ def test_work_moves_only_to_another_annotator(project, ana, noor, rita):
     for wrong in (ana, noor):
         with pytest.raises(handovers.HandoverImpossible, match="same_annotator"):
             handovers.hand_on(project=project, person=ana, by=rita, to=wrong)
+
+
+# --- skips -------------------------------------------------------------------------------------
+
+
+def test_a_skip_of_planned_work_goes_to_who_has_least_left(project, ana, ben, cleo):
+    round_ = factories.open_full(project, 6, overlap=1)  # two for each
+    factories.answer(of(cleo, round_)[0])
+    mine = of(ana, round_)[0]
+
+    factories.skip(mine)
+
+    moved = round_.assignments.get(conversation=mine.conversation, slot__isnull=False)
+    assert (moved.annotator, moved.slot) == (cleo, 0)
+    assert of(cleo, round_)[-1] == moved  # at the end of her queue
+    assert set(places(round_).values()) == {1}
+
+
+def test_a_skip_that_went_to_somebody_else_cannot_be_answered_any_more(project, ana):
+    round_ = factories.open_full(project, 3, overlap=1)
+    mine = of(ana, round_)[0]
+    factories.skip(mine)
+
+    with pytest.raises(assignments.PlaceTaken):
+        factories.answer(mine)
+    assert set(places(round_).values()) == {1}
+
+
+def test_a_skip_never_keeps_a_calibration_round_open(project, ana):
+    round_ = factories.open_calibration(project, 2)
+    for user in rounds.annotators_of(project):
+        while (mine := assignments.next_for(user)) is not None:
+            factories.skip(mine) if user == ana else factories.answer(mine)
+
+    round_.refresh_from_db()
+    assert round_.state != "open"

@@ -8,13 +8,10 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from labeling.core import project_settings
 from labeling.models import Assignment, Project
-from labeling.work import hints
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -29,10 +26,10 @@ def save(signed_in: Callable[[User], Client], ana: User) -> Callable[..., Any]:
     client = signed_in(ana)
     seq = iter(range(1, 100))
 
-    def saved(assignment: Assignment, *labels: dict[str, Any]) -> Any:
+    def saved(mine: Assignment, *labels: dict[str, Any]) -> Any:
         body = {"base_version": 0, "client": str(UUID(int=1)), "seq": next(seq)}
         response = client.put(
-            f"/api/annotations/{assignment.pk}/",
+            f"/api/annotations/{mine.pk}/",
             body | {"payload": {"requirements": list(labels)}},
             content_type="application/json",
         )
@@ -42,36 +39,18 @@ def save(signed_in: Callable[[User], Client], ana: User) -> Callable[..., Any]:
     return saved
 
 
-@pytest.fixture
-def assignment(project: Project, ana: User) -> Assignment:
-    return factories.open_full(project, 1).assignments.get(annotator=ana)
-
-
-def test_a_save_is_answered_with_notes_in_words(assignment, save):
-    (hint,) = save(assignment, requirement(title="Users"))
+def test_a_save_is_answered_with_notes_in_words(mine, save):
+    (hint,) = save(mine, requirement(title="Users"))
 
     assert (hint["uid"], hint["field"], hint["kind"]) == ("a", "title", "noun_phrase")
     assert "noun phrase" in hint["text"]
-    assert save(assignment, requirement(title="User Accounts")) == []
+    assert save(mine, requirement(title="User Accounts")) == []
 
 
-def test_no_statement_is_needed_for_them(project, assignment, save):
-    def statements() -> int:
-        with CaptureQueriesContext(connection) as captured:
-            save(assignment, requirement(title="Users"))
-        return len(captured)
-
-    save(assignment, requirement(title="Users"))
-    with_hints = statements()
-    Project.objects.update(hints=[])
-
-    assert statements() == with_hints
-
-
-def test_a_kind_that_is_off_is_not_shown(project, assignment, save):
+def test_a_kind_that_is_off_is_not_shown(project, mine, save):
     Project.objects.filter(pk=project.pk).update(hints=["modal"])
 
-    (hint,) = save(assignment, requirement(title="Users", action="Users should pay"))
+    (hint,) = save(mine, requirement(title="Users", action="Users should pay"))
 
     assert hint["kind"] == "modal"
 
@@ -90,9 +69,3 @@ def test_what_an_open_calibration_round_measures_does_not_change(project, rita):
     with pytest.raises(project_settings.SettingsRefused):
         project_settings.change(project, settings={"hints_in_calibration": True}, by=rita)
     project_settings.change(project, settings={"hints": []}, by=rita)
-
-
-def test_without_a_detector_there_are_none(assignment, monkeypatch):
-    monkeypatch.setattr(hints, "_detectors", [])
-
-    assert hints.of(assignment, {"requirements": [requirement(title="Users")]}) == []

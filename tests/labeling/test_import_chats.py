@@ -61,6 +61,17 @@ def test_a_chat_comes_in_with_its_questions_as_gold(write):
     assert (str(release), release.layer) == ("talks-qa@1", "qa")
     assert "talks-qa@1 was frozen" in said
     assert verify(release) == []
+    assert ImportReport.objects.get().dia_ids == {"Chat_2_A_B": ["D1:1", "D1:3", "D1:4"]}
+    item = GoldItem.objects.get()
+    provenance, labels = item.content["provenance"], item.content["gold"]["questions"]
+    assert item.how == provenance["how"] == "imported"
+    assert provenance["origin"].startswith("imported from Chat_2_A_B.json sha256 ")
+    assert (len(provenance["source"]["sha256"]), provenance["annotators"]) == (64, [])
+    origins = [provenance["labels"][label["uid"]] for label in labels]
+    assert [label["evidence"] for label in labels] == [[0, 1], [2], []]
+    assert [label["category"] for label in labels] == ["multi-hop", "temporal", "commonsense"]
+    assert [one["text"] for one in origins[1]["unresolved"]] == ["D1:2"]
+    assert [bool(origin["unscorable"]) for origin in origins] == [False, False, True]
 
 
 def test_published_chats_need_no_name_for_their_project(write):
@@ -70,38 +81,12 @@ def test_published_chats_need_no_name_for_their_project(write):
     assert str(GoldRelease.objects.get()) == "realtalk-qa@1"
 
 
-def test_gold_says_which_file_it_comes_from_and_names_nobody(write):
-    path = write("Chat_2_A_B.json", chat())
-    run(path)
-
-    item = GoldItem.objects.get()
-    provenance = item.content["provenance"]
-    assert item.how == provenance["how"] == "imported"
-    assert provenance["origin"].startswith("imported from Chat_2_A_B.json sha256 ")
-    assert len(provenance["source"]["sha256"]) == 64
-    assert provenance["annotators"] == []
-
-
-def test_questions_keep_what_their_evidence_names_and_what_it_does_not(write):
-    run(write("Chat_2_A_B.json", chat()))
-
-    content = GoldItem.objects.get().content
-    labels = content["gold"]["questions"]
-    origins = [content["provenance"]["labels"][label["uid"]] for label in labels]
-    assert [label["evidence"] for label in labels] == [[0, 1], [2], []]
-    assert [label["category"] for label in labels] == ["multi-hop", "temporal", "commonsense"]
-    assert [one["text"] for one in origins[1]["unresolved"]] == ["D1:2"]
-    assert [bool(origin["unscorable"]) for origin in origins] == [False, False, True]
-
-
-def test_the_published_id_of_every_message_is_kept(write):
-    run(write("Chat_2_A_B.json", chat()))
-
-    assert ImportReport.objects.get().dia_ids == {"Chat_2_A_B": ["D1:1", "D1:3", "D1:4"]}
-
-
-def test_a_second_import_changes_nothing(write):
+def test_a_dry_run_and_a_second_import_change_nothing(write):
     paths = [write("Chat_2_A_B.json", chat()), write("Chat_8_A_C.json", chat())]
+    nothing, tried = stored(), run(*paths, dry_run=True)
+    assert stored() == nothing
+    assert "2 new (6 messages)" in tried
+    assert "A question without any evidence" in tried
     run(*paths)
     before = stored()
 
@@ -200,23 +185,11 @@ def test_overlapping_ranges_are_refused_before_any_file_is_read(tmp_path, settin
         run(path)
 
 
-def test_an_imported_item_shows_its_file_and_what_is_never_scored(write, signed_in, people):
+def test_an_imported_item_shows_its_file_and_what_is_never_scored(write, researcher):
     factories.make_project("talks")
     run(write("Chat_2_A_B.json", chat()))
-    text = page(
-        signed_in(people["noor"]), reverse("gold-item", args=["talks", "talks-qa", 1, "Chat_2_A_B"])
-    )
+    text = page(researcher, reverse("gold-item", args=["talks", "talks-qa", 1, "Chat_2_A_B"]))
 
     assert "Imported from Chat_2_A_B.json sha256" in text
     assert "Never scored: it was published without evidence" in text
     assert "Not found: D1:2" in text
-
-
-def test_a_dry_run_reports_and_stores_nothing(write):
-    before = stored()
-
-    said = run(write("Chat_1_A_B.json", chat()), dry_run=True)
-
-    assert stored() == before
-    assert "1 new (3 messages)" in said
-    assert "A question without any evidence" in said

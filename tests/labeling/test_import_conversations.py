@@ -7,18 +7,22 @@ import sys
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.core import checks
 from django.core.management import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from labeling.conversations import conversations
-from labeling.core import acting
+from labeling.core import acting, planner
 from labeling.models import Conversation, Event
-from tests import databases
+from labeling.operation import preflight
+from tests import databases, factories
 from tests.labeling import imports
 from tests.labeling.imports import stored
 
@@ -124,22 +128,6 @@ def test_a_split_that_contradicts_the_file_is_refused(write):
     ]
 
 
-def test_changed_text_under_an_old_id_is_refused(write):
-    run(write(talk("a"), talk("b")))
-
-    assert refused(write(talk("a"), talk("b", text="Other text."), talk("c"))) == [
-        'talks.jsonl:2: conversation "b" is known with other text; give changed text a new id; '
-        "nothing was stored"
-    ]
-
-
-def test_the_same_text_twice_in_the_input_is_counted_once_as_new(write):
-    said = run(write(talk("a"), talk("a"), name="one.jsonl"), write(talk("a"), name="two.jsonl"))
-
-    assert "3 read, 1 new (2 messages), 2 unchanged" in said
-    assert Conversation.objects.count() == 1
-
-
 @pytest.mark.parametrize("batch", [1, 2, 500])
 def test_other_text_under_an_id_of_the_same_input_is_refused(write, monkeypatch, batch):
     monkeypatch.setattr(conversations, "BATCH_CONVERSATIONS", batch)
@@ -148,15 +136,6 @@ def test_other_text_under_an_id_of_the_same_input_is_refused(write, monkeypatch,
     (said,) = refused(path)
 
     assert said.startswith('talks.jsonl:3: conversation "a" is known with other text;')
-
-
-def test_one_bad_line_keeps_everything_out_of_all_files(write):
-    good = write(talk("a"), name="good.jsonl")
-    bad = write(talk("b"), talk("c"), b'{"id": "d", "mess', name="bad.jsonl")
-
-    assert refused(good, bad, leave_out="nothing") == [
-        "bad.jsonl:3: not valid JSON: Unterminated string at column 13; nothing was stored"
-    ]
 
 
 def test_every_problem_is_named_in_the_order_of_the_files(write, monkeypatch):
@@ -313,3 +292,38 @@ def test_an_import_whose_process_is_killed_leaves_nothing_and_blocks_nothing(man
 
     assert "Project shop was created." in done.stdout
     assert "28 read, 28 new (215 messages), 0 unchanged" in done.stdout
+
+
+# --- how far SQLite goes -----------------------------------------------------------------------
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL takes more")
+def test_a_larger_import_is_refused_and_says_where_to_go(project, monkeypatch):
+    monkeypatch.setattr(conversations, "SQLITE_CONVERSATIONS", 1)
+    said = ["The report must show late orders.", "Every day?"]
+    messages = [
+        {"role": role, "content": text}
+        for role, text in zip(["user", "analyst"], said, strict=True)
+    ]
+    lines = [json.dumps({"id": name, "messages": messages}) for name in "ab"]
+    files = [("talks.jsonl", BytesIO("\n".join(lines).encode()))]
+
+    with pytest.raises(conversations.TooManyForSqlite, match=r"on SQLite.* most=1"):
+        conversations.import_files(project_slug=project.slug, files=files)
+    assert not Conversation.objects.exists()
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL takes more")
+def test_a_project_that_is_too_large_is_named(project, signed_in, monkeypatch):
+    factories.make_conversations(project, 2)
+    admin = User.objects.create_superuser("root")
+    shown = "SQLite serves projects"
+    assert shown not in signed_in(admin).get("/status/").content.decode()
+
+    monkeypatch.setattr(planner, "SQLITE_CONVERSATIONS", 1)
+
+    assert planner.beyond_sqlite() == [project]
+    assert "too large for SQLite" in str(
+        checks.run_checks(tags=[preflight.TAG], include_deployment_checks=True)
+    )
+    assert shown in signed_in(admin).get("/status/").content.decode()

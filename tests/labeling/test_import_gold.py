@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from labeling.exchange.export import export
+from labeling.gold import signing
 from labeling.gold.verification import verify
-from labeling.models import GoldItem, GoldRelease, ImportReport, Project
+from labeling.models import Conversation, GoldItem, GoldRelease, ImportReport, Project, Pseudonym
 from labeling.schema import LAYERS
 from tests import factories
 from tests.chat_files import message, question, realtalk
@@ -67,21 +69,14 @@ def arc_items() -> list[GoldItem]:
 
 @pytest.mark.parametrize("name", ["arc_cases_emi_elise.json", "realtalk_Emi_Elise_arc_cases.json"])
 def test_arc_cases_join_the_chat_whose_people_the_file_names(name, write, chats):
-    run(write(name, CASES))
-
+    said = run(write(name, CASES))
     (item,) = arc_items()
     (arc,) = item.content["gold"]["arcs"]
     assert item.item_id == "Chat_1_Emi_Elise"
     assert [phase["evidence"] for phase in arc["phases"]] == [[0], [1]]
     assert verify(GoldRelease.objects.get(name="talks-arc")) == []
-
-
-def test_what_arc_cases_cite_in_vain_is_reported(write, chats):
-    said = run(write("arc_cases_emi_elise.json", CASES))
-
     assert "case[0].expected_phases[1]: Cites a message that is not in the file: D9:9" in said
-    report = ImportReport.objects.order_by("-pk")[0]
-    assert [fault["kind"] for fault in report.faults] == ["absent"]
+    assert [fault["kind"] for fault in ImportReport.objects.order_by("-pk")[0].faults] == ["absent"]
 
 
 def test_a_file_that_names_no_chat_asks_for_one(write, chats):
@@ -268,3 +263,58 @@ def test_a_wrong_event_line_is_refused(change, write, db):
     path = write("events.jsonl", {**DUEE, **change})
 
     assert refused(path, layer="events", project="news")[0].startswith("events.jsonl:1: ")
+
+
+# --- exports of this product -------------------------------------------------------------------
+
+
+@pytest.fixture
+def exported(people: dict[str, User]) -> GoldRelease:
+    return factories.make_release(name="demo", items=2)
+
+
+def taken(folder: Path, exported: GoldRelease) -> GoldRelease:
+    export(exported, format="native", folder=folder)
+    run(folder, project="elsewhere", layer=exported.layer)
+    return GoldRelease.objects.get(project__slug="elsewhere")
+
+
+def test_the_release_says_where_its_items_were_taken_from(exported, tmp_path):
+    back = taken(tmp_path / "export", exported)
+
+    (source,) = json.loads(back.header)["imported_from"]
+    assert source["file"] == "export/items.jsonl"
+    assert (source["release"], source["release_sha256"]) == (str(exported), exported.sha256)
+    assert {item.how for item in back.items.all()} == {"imported"}
+    assert source["signed_by"] == signing.fingerprint()
+    assert back.listing == exported.listing
+
+
+def test_pseudonyms_of_another_project_name_nobody_here(exported, tmp_path, signed_in, people):
+    back = taken(tmp_path / "export", exported)
+    Pseudonym.objects.create(project=back.project, user=people["noor"], number=1)
+
+    shown = page(signed_in(people["admin"]), f"{back.get_absolute_url()}items/c-001/")
+
+    assert "annotator-1" in shown
+    assert "held by annotator-1, annotator-2, annotator-3" in shown
+
+
+def test_a_split_that_only_the_conversation_has_refuses_the_item(project, tmp_path):
+    """The item says what it says: it cannot be taken over and get a split at the same time."""
+    factories.make_conversations(project, 1)
+    Conversation.objects.update(split="")
+    export(factories.make_release(project, items=1), format="native", folder=tmp_path / "export")
+    document = json.loads((tmp_path / "export" / "items.jsonl").read_text("utf-8"))
+    messages = [
+        {"role": row["role"], "content": row["content"], "speaker": row["speaker"]}
+        for row in document["conversation"]
+    ]
+    named = {key: document[key] for key in ("domain", "difficulty") if document[key]}
+    stored = {"id": document["item_id"], "split": "test", **named, "messages": messages}
+    (tmp_path / "texts.jsonl").write_text(json.dumps(stored), encoding="utf-8")
+    call_command("import_conversations", tmp_path / "texts.jsonl", project="elsewhere")
+
+    (said,) = refused(tmp_path / "export", project="elsewhere", layer="extraction")
+
+    assert "its split is “” in the export and “test” here" in said

@@ -42,22 +42,21 @@ def source() -> Path:
     return SOURCE
 
 
-def test_every_interview_has_two_answers_and_a_half():
-    assert len(LINES) == 30
-    assert [one["split"] for one in LINES].count("dev") == 15
-    for line in LINES:
-        assert [answer["annotator"] for answer in line["answers"]] == ["anna", "bert"]
-        assert {one["decided_by"] for one in line.get("decisions", [])} <= {"carl"}
-        assert "messages" not in line
-
-
-def test_a_reading_is_by_two_and_decided_by_a_third():
-    lines = lines_of(FIXTURES / "reading")
-    assert len(lines) == 32
+@pytest.mark.parametrize(
+    ("lines", "number", "two", "third"),
+    [
+        (LINES, 30, ["anna", "bert"], "carl"),
+        (lines_of(FIXTURES / "reading"), 32, ["reader-a", "reader-b"], "reader-c"),
+    ],
+    ids=["interviews", "reading"],
+)
+def test_labels_are_by_two_and_decided_by_a_third(lines, number, two, third):
+    assert len(lines) == number
     for line in lines:
-        assert [answer["annotator"] for answer in line["answers"]] == ["reader-a", "reader-b"]
-        assert {one["decided_by"] for one in line.get("decisions", [])} <= {"reader-c"}
+        assert [answer["annotator"] for answer in line["answers"]] == two
+        assert {one["decided_by"] for one in line.get("decisions", [])} <= {third}
         assert "messages" not in line
+    assert [line.get("split") for line in LINES].count("dev") == 15
 
 
 @pytest.mark.parametrize("folder", ["interviews", "reading"])

@@ -145,11 +145,21 @@ def test_what_is_due_and_was_not_asked_for_is_found_once(does, lease):
     assert lease.renew()
 
 
-def test_work_that_is_done_leaves_no_row(does, lease):
+def gone(*_: object) -> None:
+    raise ObjectDoesNotExist
+
+
+def test_work_that_is_done_or_on_what_is_gone_leaves_no_row(does, lease, worker):
     seen: list[Any] = []
     does(lambda key, owner: seen.append((key, owner)))
     tasks.carry_out(lease)
     assert (seen, Job.objects.count()) == ([(7, lease.owner)], 0)
+    Job.objects.create(kind="some", key=8)
+    again = queue.take(["some"], worker)
+    assert again is not None
+    does(gone)
+    tasks.carry_out(again)
+    assert not Job.objects.exists()
 
 
 def test_what_came_in_meanwhile_is_asked_for_anew(does, lease, django_capture_on_commit_callbacks):
@@ -170,15 +180,6 @@ def test_work_that_fails_is_logged_and_tried_again_later(does, lease, caplog):
     job = Job.objects.get()
     assert (job.owner, job.attempts) == (None, 1)
     assert not Job.objects.free().exists()
-
-
-def test_work_on_what_is_gone_is_over(does, lease):
-    def gone(*_: object) -> None:
-        raise ObjectDoesNotExist
-
-    does(gone)
-    tasks.carry_out(lease)
-    assert not Job.objects.exists()
 
 
 def test_a_worker_that_stops_gives_back_what_its_child_did_not_end(does, lease, monkeypatch):

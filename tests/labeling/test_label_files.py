@@ -242,20 +242,11 @@ def test_an_open_round_takes_no_imported_labels(source, target, tmp_path):
     assert "is being labeled in round 1; close that round first" in said[0]
 
 
-def test_what_is_in_an_open_calibration_round_is_not_exported(people, tmp_path):
+def test_drafts_and_what_is_in_an_open_calibration_round_are_not_exported(people, tmp_path):
     project = factories.make_project("blind")
     factories.answer(factories.open_calibration(project, 2).assignments.first())
-
-    (path,) = export(project, tmp_path)
-
-    assert path.read_text() == ""
-
-
-def test_drafts_are_not_exported(people, tmp_path):
-    project = factories.make_project("drafts")
     mine = factories.open_full(project, 1).assignments.first()
     annotations.save_draft(mine, factories.save_of(factories.labels([0])))
-
     assert export(project, tmp_path)[0].read_text() == ""
 
 

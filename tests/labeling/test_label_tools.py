@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from labeling.conversations.formats.answers import FileConversation, LineFault
 from labeling.exchange.formats import doccano, labelstudio
-from labeling.exchange.formats.offsets import to_utf16
+from labeling.exchange.formats.labelstudio_reading import to_utf16
 from labeling.models import Annotation, Project, Round
 from labeling.words import in_english
 from tests import factories
@@ -60,7 +60,6 @@ FIRST = TEXTS[0].index("books")
 SECOND = TEXTS[0].rindex("books")
 
 
-@pytest.mark.no_database
 @pytest.mark.parametrize(
     ("text", "start", "end", "found", "is_moved"),
     [
@@ -82,7 +81,6 @@ def test_a_region_is_where_its_words_are(text, start, end, found, is_moved):
     assert bool(said(conversation)) == is_moved
 
 
-@pytest.mark.no_database
 def test_words_that_are_elsewhere_or_twice_are_never_taken_for_others():
     other = annotation(region("books", 7, 12, message=1), who="ben")
     twice = annotation(region("ok", 5, 7, message=2), who="cleo")
@@ -94,7 +92,6 @@ def test_words_that_are_elsewhere_or_twice_are_never_taken_for_others():
     assert faults[1].startswith("task 7: annotations[2]: a region says “ok”")
 
 
-@pytest.mark.no_database
 @pytest.mark.parametrize(
     ("given", "says"),
     [
@@ -114,7 +111,6 @@ def test_what_is_no_answer_is_called_by_its_task(given, says):
     assert says in faults[0]
 
 
-@pytest.mark.no_database
 def test_drafts_beside_answers_are_counted():
     [conversation], _ = read(task(annotation(), drafts=[{}, {}]))
 
@@ -140,7 +136,6 @@ def annotations(draw: st.DrawFn) -> Any:
     return draw(st.sampled_from([made, made, made, None, 3, []]))
 
 
-@pytest.mark.no_database
 @given(st.lists(st.lists(annotations(), max_size=3), min_size=1, max_size=4))
 @settings(max_examples=200, deadline=None)
 def test_every_annotation_is_an_answer_or_listed(tasks):
@@ -159,7 +154,6 @@ def test_every_annotation_is_an_answer_or_listed(tasks):
                 assert TEXTS[0][span["start"] : span["end"]] == span["text"]
 
 
-@pytest.mark.no_database
 @given(st.lists(st.sampled_from(["said", "nothing", "open", "outside", "json"]), min_size=1))
 def test_every_line_of_doccano_is_an_answer_or_listed(kinds):
     entity = {"id": 1, "label": "Requirement/security", "start_offset": 3, "end_offset": 8}

@@ -40,25 +40,24 @@ def another_version(release: GoldRelease) -> GoldRelease:
 
 
 @pytest.mark.parametrize("address", ["items/c-001/", "export/", "compare/?with=orders@2"])
-def test_a_page_with_test_labels_asks_why_and_then_leads_there(signed_in, noor, release, address):
+def test_a_page_with_test_labels_asks_why_and_then_leads_there(noor, release, address, researcher):
     another_version(release)
-    client = signed_in(noor)
 
-    between = client.get(GOLD + address, follow=True)
+    between = researcher.get(GOLD + address, follow=True)
     assert "These are test items: why do you look?" in text_of(between)
     assert not Look.objects.exists()
 
-    there = client.post(between.redirect_chain[-1][0], {"reason": " Final figures "})
+    there = researcher.post(between.redirect_chain[-1][0], {"reason": " Final figures "})
     assert there.status_code == 302
     assert there.url == GOLD + address
-    assert client.get(there.url).status_code == 200
+    assert researcher.get(there.url).status_code == 200
     look = Look.objects.last()
     assert look is not None
     assert (look.user, look.reason) == (noor, "Final figures")
 
 
 def test_what_people_answered_on_a_test_item_is_asked_of_researchers_alone(
-    signed_in, noor, rita, release
+    release, lead, researcher
 ):
     tested, other = (Conversation.objects.get(external_id=name) for name in ("c-001", "c-002"))
     pages = [
@@ -67,31 +66,29 @@ def test_what_people_answered_on_a_test_item_is_asked_of_researchers_alone(
         reverse("review", args=[Annotation.objects.filter(assignment__conversation=tested)[0].pk]),
     ]
     for address in pages:
-        asked = signed_in(noor).get(address)
+        asked = researcher.get(address)
         assert (asked.status_code, "/look/" in asked["Location"]) == (302, True)
-        assert signed_in(rita).get(address).status_code == 200
-    assert signed_in(noor).get(f"/api/adjudications/{tested.pk}/extraction/").status_code == 403
-    assert (
-        signed_in(noor).get(reverse("conversation", args=["orders", other.pk])).status_code == 200
-    )
+        assert lead.get(address).status_code == 200
+    assert researcher.get(f"/api/adjudications/{tested.pk}/extraction/").status_code == 403
+    assert researcher.get(reverse("conversation", args=["orders", other.pk])).status_code == 200
 
 
-def test_the_list_of_items_keeps_what_test_labels_say_to_itself(signed_in, noor, release):
-    client = signed_in(noor)
-    assert page(client, GOLD).count("sealed: say why you look") == 1
+def test_the_list_of_items_keeps_what_test_labels_say_to_itself(noor, release, researcher):
+    assert page(researcher, GOLD).count("sealed: say why you look") == 1
 
     say_why(release, noor, purposes=(LABELS,))
 
-    assert "sealed" not in page(client, GOLD)
+    assert "sealed" not in page(researcher, GOLD)
 
 
-def test_one_question_for_each_person_and_purpose(signed_in, noor, rita, release):
+def test_one_question_for_each_person_and_purpose(noor, release, lead, researcher):
     say_why(release, noor, purposes=(LABELS,))
 
-    assert signed_in(noor).get(f"{GOLD}items/c-001/").status_code == 200
-    assert signed_in(rita).get(f"{GOLD}items/c-002/").status_code == 200  # of dev
-    assert signed_in(noor).get(f"{GOLD}export/").status_code == 302
-    assert signed_in(rita).get(f"{GOLD}items/c-001/").status_code == 302
+    assert researcher.get(f"{GOLD}items/c-001/").status_code == 200
+    assert lead.get(f"{GOLD}items/c-002/").status_code == 200  # of dev
+    assert researcher.get(f"{GOLD}export/").status_code == 302
+    assert lead.get(f"{GOLD}items/c-001/").status_code == 302
+    assert lead.get(f"{GOLD}look/?for=forged").status_code == 404
 
 
 def test_a_reason_is_written_down_once(noor, release):
@@ -113,16 +110,11 @@ def test_who_measures_is_not_asked_again_when_reading_results(noor, release):
     assert looks.reason_of(noor, release, RUN) == "Final"
 
 
-def test_a_forged_address_leads_nowhere(signed_in, noor, release):
-    assert signed_in(noor).get(f"{GOLD}look/?for=forged").status_code == 404
-
-
-def test_a_part_of_a_page_sends_the_whole_page_to_the_question(signed_in, noor, release):
+def test_a_part_of_a_page_sends_the_whole_page_to_the_question(release, researcher):
     around = {"HTTP_HX_REQUEST": "true", "HTTP_HX_CURRENT_URL": f"http://testserver{GOLD}?x=1"}
-    client = signed_in(noor)
 
-    asked = client.get(f"{GOLD}items/c-001/", **around)
-    assert client.post(asked["HX-Redirect"], {"reason": WHY}).url == f"{GOLD}?x=1"
+    asked = researcher.get(f"{GOLD}items/c-001/", **around)
+    assert researcher.post(asked["HX-Redirect"], {"reason": WHY}).url == f"{GOLD}?x=1"
 
 
 # --- the next version -----------------------------------------------------------------------------
@@ -136,17 +128,17 @@ def test_the_next_version_asks_again_and_its_looks_count_with_those_before(noor,
     say_why(newer, noor, purposes=(LABELS,))
 
     assert [looks.number(look) for look in Look.objects.order_by("pk")] == [1, 2]
-    assert looks.standing(release).used == looks.standing(newer).used == 2
+    assert looks.looks_at(release).count() == looks.looks_at(newer).count() == 2
 
 
 # --- the ledger -----------------------------------------------------------------------------------
 
 
-def test_the_page_lists_every_look_with_its_reason(signed_in, noor, rita, release):
+def test_the_page_lists_every_look_with_its_reason(noor, release, lead):
     looks.state(noor, [release], Sight(LABELS, "item", "c-001"), "<b>Is it right?</b>")
     looks.record(None, release, Sight(RUN, "run", "7"), reason="", n_items=1)
 
-    shown = page(signed_in(rita), "/projects/orders/looks/")
+    shown = page(lead, "/projects/orders/looks/")
 
     assert "noor orders@1 Read the labels: item c-001 <b>Is it right?</b> 1" in shown
     assert "command line orders@1 Measure a pipeline: run 7 none stated 1" in shown
@@ -155,11 +147,11 @@ def test_the_page_lists_every_look_with_its_reason(signed_in, noor, rita, releas
 # --- the API and the commands ---------------------------------------------------------------------
 
 
-def test_the_api_takes_a_reason(signed_in, noor, release):
-    client, url = signed_in(noor), reverse("api-looks")
+def test_the_api_takes_a_reason(noor, release, researcher):
+    url = reverse("api-looks")
     sent = {"gold": "orders@1", "purpose": LABELS, "reason": "Checking labels"}
 
-    answer = client.post(url, sent, content_type="application/json")
+    answer = researcher.post(url, sent, content_type="application/json")
     assert (answer.status_code, answer.json()) == (
         201,
         {"gold": "orders@1", "looks": 1},
@@ -182,15 +174,17 @@ def test_an_export_by_command_takes_a_reason(release, tmp_path):
     assert (look.user, look.purpose, look.reason) == (None, EXPORT, "Final")
 
 
-def test_labels_of_a_project_with_a_test_set_leave_for_a_reason(signed_in, noor, release, tmp_path):
+def test_labels_of_a_project_with_a_test_set_leave_for_a_reason(
+    noor, release, tmp_path, researcher
+):
     url = "/projects/orders/labels/export/native/"
     with pytest.raises(CommandError, match="Say --reason"):
         call_command("export_labels", project="orders", output=tmp_path)
-    assert signed_in(noor).get(url).status_code == 302
+    assert researcher.get(url).status_code == 302
 
     say_why(release, noor, purposes=(EXPORT,))
 
-    assert signed_in(noor).get(url).status_code == 200
+    assert researcher.get(url).status_code == 200
 
 
 def test_the_admin_leaves_test_items_out_until_their_reader_says_why(signed_in, admin, release):
@@ -229,12 +223,11 @@ def test_the_admin_shows_doubts_when_they_are_settled_and_test_labels_for_a_reas
     ["////evil.example/x", "//evil.example", "http://testserver////x.example", "/\\x.example"],
 )
 @pytest.mark.parametrize("header", ["HTTP_HX_CURRENT_URL", "HTTP_REFERER"])
-def test_no_header_leads_to_another_server(header, elsewhere, release, noor, signed_in):
-    client = signed_in(noor)
+def test_no_header_leads_to_another_server(header, elsewhere, release, researcher):
     part = f"{GOLD}items/c-001/"
-    asked = client.get(part, HTTP_HX_REQUEST="true", **{header: elsewhere})["HX-Redirect"]
+    asked = researcher.get(part, HTTP_HX_REQUEST="true", **{header: elsewhere})["HX-Redirect"]
 
-    answer = client.post(asked, {"reason": WHY})
+    answer = researcher.post(asked, {"reason": WHY})
 
     assert answer.status_code == 302
     assert answer["Location"].startswith("/projects/")

@@ -69,28 +69,16 @@ def test_tables_scroll_by_themselves_and_figures_stand_right_without_a_style():
     assert "style=" not in html
 
 
-def test_headings_of_users_have_no_ids_that_could_clash_with_the_page():
-    assert "id=" not in render_markdown("# main")
-
-
-def test_headings_of_documents_have_distinct_anchors():
-    document = render_document("# A\n\n## `b_c` d\n\n## `b_c` d", link=str)
-
+def test_documents_have_distinct_anchors_at_headings_and_named_rows_and_texts_of_users_none():
+    text = "# A\n\n## `b_c` d\n\n## `b_c` d\n\n[x](gold.md#freeze)\n\n"
+    table = "| x | y |\n| --- | --: |\n| `mrr` | `b` |"
+    document = render_document(text + table, link=lambda target: f"/docs/{target}")
     assert [heading.anchor for heading in document.headings] == ["a", "b_c-d", "b_c-d-2"]
     assert '<h2 id="b_c-d">' in document.html
-
-
-def test_rows_that_begin_with_a_name_can_be_linked_to():
-    document = render_document("# A\n\n| x | y |\n| --- | --: |\n| `mrr` | `b` |", link=str)
-
     assert '<td id="mrr"><code>mrr</code></td>' in document.html
     assert '<td class="num"><code>b</code></td>' in document.html
-
-
-def test_links_of_documents_are_rewritten():
-    document = render_document("[x](gold.md#freeze)", link=lambda target: f"/docs/{target}")
-
     assert '<a href="/docs/gold.md#freeze">x</a>' in document.html
+    assert "id=" not in render_markdown(text + table)
 
 
 def test_nothing_but_this_says_that_text_is_markup():

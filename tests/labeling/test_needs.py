@@ -112,22 +112,20 @@ def test_the_most_urgent_comes_first_on_home(signed_in, ana, failed):
     assert "2 conversations wait for your labels." in page(signed_in(ana), "/")
 
 
-def test_home_says_honestly_that_nothing_waits(signed_in, noor, project):
-    assert "Nothing needs you now." in page(signed_in(noor), "/")
-
-
-def test_home_leads_to_a_project_that_is_not_set_up(signed_in, rita, project):
-    (need,) = signed_in(rita).get("/").context["needs"]
+def test_home_leads_to_a_project_that_is_not_set_up(signed_in, rita, project, lead):
+    (need,) = lead.get("/").context["needs"]
     assert (need.text, need.url) == ("Not set up yet", URL)
 
     factories.open_calibration(project, 2)
     assert "Not set up yet" not in shown_to(signed_in, rita)
 
 
-def test_the_overview_has_one_next_step_and_says_what_comes_then(signed_in, rita, noor, failed):
+def test_the_overview_has_one_next_step_and_says_what_comes_then(
+    signed_in, rita, failed, researcher
+):
     shown = page(signed_in(rita), URL)
 
     assert f"Next step {DISCUSS}. Discuss them" in shown
     assert shown.count("Discuss them") == 1
     assert "manage.py" not in shown
-    assert "Discuss them" not in page(signed_in(noor), URL)  # a lead acts
+    assert "Discuss them" not in page(researcher, URL)  # a lead acts

@@ -229,20 +229,20 @@ def test_who_reads_labels_during_a_try_does_not_pass_it_also_when_the_role_is_go
 
 
 def test_a_lead_decides_on_the_page_of_the_person_and_a_researcher_reads_it(
-    project, dan, rita, noor, signed_in
+    project, dan, signed_in, lead, researcher
 ):
     address, own = f"/projects/orders/checks/people/{dan.pk}/", "/projects/orders/screening/"
     decided = {"what": "let-in", "reason": "Wrote the guidelines."}
     begun = signed_in(dan).post(own, {"what": "calibration"})
     assert begun.url == tries.parts_of(dan, project, tries.CALIBRATION)[0].get_absolute_url()
     assert "0 of 5 done" in page(signed_in(dan), own)
-    assert "calibrates first 0 of 5 done" in page(signed_in(noor), address)
+    assert "calibrates first 0 of 5 done" in page(researcher, address)
 
-    assert signed_in(noor).post(address, decided).status_code == 403
-    empty = signed_in(rita).post(address, {"what": "let-in", "reason": " "})
+    assert researcher.post(address, decided).status_code == 403
+    empty = lead.post(address, {"what": "let-in", "reason": " "})
     assert (empty.status_code, Admission.objects.filter(user=dan).exists()) == (400, False)
-    assert signed_in(rita).post(address, decided).status_code == 302
+    assert lead.post(address, decided).status_code == 302
 
     assert Admission.objects.get(user=dan).how == "let_in"
-    assert "rita: Wrote the guidelines." in page(signed_in(rita), "/projects/orders/checks/")
+    assert "rita: Wrote the guidelines." in page(lead, "/projects/orders/checks/")
     assert "You may do full labeling." in page(signed_in(dan), own)

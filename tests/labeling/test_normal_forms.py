@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from labeling.conversations.rules.importing import Turn
+from labeling.conversations.rules.transcripts import Message
 from labeling.exchange.export import export
-from labeling.models import Annotation, Conversation, GoldRelease, Project
+from labeling.models import Annotation, Conversation, GoldRelease, Project, Transcript
+from labeling.templatetags.talks import said_at
 from tests import factories
+from tests.labeling.domain.formats import rich
 
 TEXTS = ["Das Cafe\u0301 in Zu\u0308rich zahlt.", "Der Rene\u0301 auch."]
 WORDS = "Zu\u0308rich"
@@ -93,3 +98,38 @@ def test_gold_comes_back_beside_the_conversations_that_it_is_of(people, tmp_path
     [label] = back["gold"]["events"]
     assert label["trigger"] == event("NFC")["trigger"]
     assert Conversation.objects.count() == 1
+
+
+CLOCK = datetime(2025, 2, 3, 4, 5, 6, 789, tzinfo=UTC)
+TURNS = [*rich.TURNS, Turn("user", 'a\r\nb "\\" \x1f\x7f\u2028 😀', "Zoé", CLOCK)]
+
+
+@pytest.fixture
+def talk(project: Project) -> Conversation:
+    return factories.make_talk(project, "rich", TURNS)
+
+
+def test_a_stored_text_is_what_its_hash_covers_and_reads_as_it_was_said(talk):
+    stored = Transcript.objects.get(conversation=talk).messages
+
+    assert hashlib.sha256(stored.encode()).hexdigest() == talk.content_sha256
+    assert stored == json.dumps(
+        json.loads(stored), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+    assert Conversation.objects.get(pk=talk.pk).messages == [
+        Message(index, turn.role, turn.speaker, turn.content, turn.time)
+        for index, turn in enumerate(TURNS)
+    ]
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        datetime(1970, 1, 1, 0, 1, 2, tzinfo=UTC),
+        datetime(1970, 1, 1, 0, 1, 2),  # noqa: DTZ001 - as gold may have it
+        "1970-01-01T00:01:02+00:00",
+        "1970-01-01T00:01:02.500000",
+    ],
+)
+def test_how_far_into_a_recording_is_shown_without_a_day(time):
+    assert said_at(time) == "0:01:02"

@@ -39,7 +39,7 @@ def submit(assignment: Any, sources: tuple[int, ...] = (0,)) -> None:
 # --- what asks ----------------------------------------------------------------------------------
 
 
-def test_no_page_and_no_api_measures(project, rita, signed_in, monkeypatch, request):
+def test_no_page_and_no_api_measures(project, monkeypatch, request, lead):
     closed = factories.open_calibration(project, 2)
     factories.answer_all(closed)
     opened = factories.open_full(project, 2)
@@ -47,7 +47,6 @@ def test_no_page_and_no_api_measures(project, rita, signed_in, monkeypatch, requ
     factories.measure(opened)
     factories.answer(factories.open_full(project, 1).assignments.first())
     request.getfixturevalue("nothing_computes")
-    client = signed_in(rita)
 
     for address in (
         *(f"/projects/orders/rounds/{number}/agreement/" for number in (1, 2, 3)),
@@ -59,9 +58,9 @@ def test_no_page_and_no_api_measures(project, rita, signed_in, monkeypatch, requ
         "/projects/orders/gold/",
         "/projects/orders/",
     ):
-        assert client.get(address).status_code == 200, address
-    assert client.get("/api/projects/orders/rounds/2/agreement/").status_code == 200
-    assert client.get("/api/projects/orders/rounds/3/agreement/").status_code == 409
+        assert lead.get(address).status_code == 200, address
+    assert lead.get("/api/projects/orders/rounds/2/agreement/").status_code == 200
+    assert lead.get("/api/projects/orders/rounds/3/agreement/").status_code == 409
 
 
 # --- the worker ---------------------------------------------------------------------------------

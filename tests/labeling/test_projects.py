@@ -36,8 +36,8 @@ def test_staff_create_a_project_and_lead_it(signed_in, admin):
     assert verbs(created) == ["project.created"]
 
 
-def test_a_lead_creates_a_project_with_a_name_alone(signed_in, project, rita):
-    response = signed_in(rita).post("/projects/new/", {"name": "Orders", "layers": ["extraction"]})
+def test_a_lead_creates_a_project_with_a_name_alone(project, rita, lead):
+    response = lead.post("/projects/new/", {"name": "Orders", "layers": ["extraction"]})
 
     created = Project.objects.get(name="Orders", slug="orders-2")  # orders is taken
     assert response.url == "/projects/orders-2/"
@@ -79,10 +79,10 @@ def test_a_short_name_that_is_taken_is_refused_in_words(signed_in, admin, projec
     assert "There is a project “orders” already" in text_of(response)
 
 
-def test_an_override_stays_visible_with_its_reason(signed_in, project, rita):
+def test_an_override_stays_visible_with_its_reason(project, lead):
     factories.open_full(project, 2, override_reason="The pilot needs labels by Friday.")
 
-    shown = page(signed_in(rita), URL)
+    shown = page(lead, URL)
 
     assert "Overridden:" in shown
     assert "“The pilot needs labels by Friday.”" in shown

@@ -54,25 +54,22 @@ def test_a_test_without_anything_to_compare_has_no_value(project, dan, rita):
     assert (result.state, result.value) == (State.BETWEEN, None)
 
 
-def test_an_answer_of_the_test_stands(project, dan):
+def test_an_answer_of_the_test_stands_and_who_made_the_gold_cannot_be_tested(project, dan, ana):
     do_try(dan, project, tries.TEST)
 
     with pytest.raises(Locked):
         annotations.reopen(tries.parts_of(dan, project, tries.TEST)[0])
-
-
-def test_who_made_the_gold_cannot_be_tested_by_it(project, dan, ana):
     with pytest.raises(tries.TryImpossible, match="nothing_left"):
         tries.begin(project, ana, tries.TEST)
     assert not Qualification.objects.filter(user=ana).exists()
 
 
-def test_the_test_is_no_round_of_the_project(project, dan, rita, signed_in):
+def test_the_test_is_no_round_of_the_project(project, dan, lead):
     before = progress.by_state(project), assignments.progress(project)
     do_try(dan, project, tries.TEST, ())
 
     assert Round.with_checks.filter(kind=Round.Kind.QUALIFYING).count() == 1
-    told = signed_in(rita).get(f"/api/projects/{project.slug}/").json()
+    told = lead.get(f"/api/projects/{project.slug}/").json()
     assert 0 not in [round["number"] for round in told["rounds"]]
     assert (progress.by_state(project), assignments.progress(project)) == before
     assert "dan" not in [person.username for person in progress.people(project) if person.assigned]

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from importlib import import_module
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
+from django.conf import settings
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from labeling.domain.errors import RuleError
+from labeling.exchange import correction_files
 from labeling.exchange.gold_files import import_gold
 from labeling.gold import corrections, gold, reopenings
+from labeling.gold.gold import NothingChanged
 from labeling.gold.rules.corrections import blind
 from labeling.gold.verification import verify
 from labeling.models import (
     Adjudication,
     Conversation,
     GoldItem,
+    GoldRelease,
     Membership,
     PendingUpdate,
     Reopening,
@@ -28,8 +36,10 @@ from labeling.settling import adjudications
 from labeling.settling.adjudications import Decision
 from labeling.work import rounds
 from tests import factories
+from tests.chat_files import message, question, realtalk
 from tests.pages import page
 
+pytestmark = pytest.mark.django_db
 URL = "/projects/orders/reopened/"
 
 
@@ -46,9 +56,6 @@ URL = "/projects/orders/reopened/"
 )
 def test_the_blind_form_of_a_label_has_one_order_and_no_empty_fields(layer, gold_label, proposal):
     assert json.dumps(blind(layer, gold_label)) == json.dumps(blind(layer, proposal))
-
-
-# --- with a database ------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -96,7 +103,6 @@ def clusters_for(client: Client, item: GoldItem) -> list[dict[str, Any]]:
     return list(shown.context["page"]["clusters"])
 
 
-@pytest.mark.django_db
 def test_a_doubt_is_decided_in_adjudication_by_somebody_who_does_not_read_it(
     signed_in, rita, noor, project, item
 ):
@@ -128,7 +134,6 @@ def test_a_doubt_is_decided_in_adjudication_by_somebody_who_does_not_read_it(
     assert newer.content["gold"]["requirements"] == []
 
 
-@pytest.mark.django_db
 def test_the_next_release_holds_what_was_decided_and_says_which_label_it_changed(
     rita, noor, project, item
 ):
@@ -149,7 +154,6 @@ def test_the_next_release_holds_what_was_decided_and_says_which_label_it_changed
     assert [other.content["provenance"]["how"] for other in others] == ["unanimous"]
 
 
-@pytest.mark.django_db
 def test_gold_that_stays_keeps_its_labels_and_who_gave_them(rita, noor, project, item):
     decision = decided(asked(item, noor), rita, "gold")
 
@@ -161,7 +165,6 @@ def test_gold_that_stays_keeps_its_labels_and_who_gave_them(rita, noor, project,
     assert Reopening.objects.get().state == "kept"
 
 
-@pytest.mark.django_db
 def test_a_decision_made_later_overrides_it(rita, noor, project, item):
     decided(asked(item, noor), rita, "proposal")
     adjudications.decide(
@@ -178,7 +181,6 @@ def test_a_decision_made_later_overrides_it(rita, noor, project, item):
     assert "corrections" not in content["provenance"]
 
 
-@pytest.mark.django_db
 def test_a_missing_label_is_added_with_the_next_id_which_no_judge_sees(rita, noor, project, item):
     new = {**label_in(item), "id": "REQ-070", "title": "Another wish", "source_messages": [0]}
     row = asked(item, noor, uid="", proposal=new)
@@ -193,7 +195,6 @@ def test_a_missing_label_is_added_with_the_next_id_which_no_judge_sees(rita, noo
     assert labels[1]["id"] != labels[0]["id"]
 
 
-@pytest.mark.django_db
 def test_letters_are_drawn_for_each_judge_and_stay(people, item):
     asked(item, people["noor"])
 
@@ -206,10 +207,13 @@ def test_letters_are_drawn_for_each_judge_and_stay(people, item):
     assert len(seen) == 2
 
 
-@pytest.mark.django_db
-def test_a_judges_own_label_keeps_what_no_judge_is_shown(rita, noor, project, item):
+def test_a_judges_own_label_keeps_what_no_judge_is_shown_if_it_is_about_these_answers(
+    rita, noor, project, item
+):
     asked(item, noor)
     desk = reopenings.desk(item.conversation, "extraction", rita)
+    with pytest.raises(adjudications.AnswersChanged):
+        reopenings.decide(item.conversation, "extraction", Decision("0" * 64, [None]), by=rita)
     own = {**desk.clusters[0].label, "id": "REQ-009", "source_messages": [1]}
     decision = Decision(desk.answers_sha256, [own], kind="error", note="Message 1.")
 
@@ -220,7 +224,6 @@ def test_a_judges_own_label_keeps_what_no_judge_is_shown(rita, noor, project, it
     assert (label["source_messages"], label["adopted_from"]) == ([1], [])
 
 
-@pytest.mark.django_db
 def test_who_knows_gold_decides_only_where_nobody_else_is_left(people, project, item):
     noor, rita, ana = people["noor"], people["rita"], people["ana"]
     asked(item, noor)
@@ -239,7 +242,6 @@ def test_who_knows_gold_decides_only_where_nobody_else_is_left(people, project, 
         decided(Reopening.objects.get(), noor, "gold")
 
 
-@pytest.mark.django_db
 def test_a_doubt_says_what_is_wrong_with_it(people, item):
     noor, label = people["noor"], label_in(item)
 
@@ -257,7 +259,6 @@ def test_a_doubt_says_what_is_wrong_with_it(people, item):
     assert code() == "reopening.open_already"
 
 
-@pytest.mark.django_db
 def test_who_doubted_or_a_lead_may_withdraw_it(signed_in, people, project, item):
     noor, rita, olga = people["noor"], people["rita"], people["olga"]
     Membership.objects.create(project=project, user=olga, role="researcher")
@@ -277,7 +278,6 @@ def test_who_doubted_or_a_lead_may_withdraw_it(signed_in, people, project, item)
     ]
 
 
-@pytest.mark.django_db
 def test_what_waited_for_a_lead_in_0_6_0_is_open(noor, item):
     row = asked(item, noor)
     Reopening.objects.update(state="asked")
@@ -288,15 +288,6 @@ def test_what_waited_for_a_lead_in_0_6_0_is_open(noor, item):
     assert row.state == "open"
 
 
-@pytest.mark.django_db
-def test_a_decision_about_other_answers_is_refused(rita, noor, item):
-    asked(item, noor)
-
-    with pytest.raises(adjudications.AnswersChanged):
-        reopenings.decide(item.conversation, "extraction", Decision("0" * 64, [None]), by=rita)
-
-
-@pytest.mark.django_db
 def test_who_labels_a_conversation_blind_sees_none_of_its_doubts(signed_in, people, project, item):
     row = asked(item, people["noor"])
     rita = people["rita"]
@@ -310,14 +301,13 @@ def test_who_labels_a_conversation_blind_sees_none_of_its_doubts(signed_in, peop
     assert client.get(f"/adjudicate/{item.conversation_id}/").status_code == 403
 
 
-@pytest.mark.django_db
-def test_a_doubt_about_a_test_item_is_read_for_a_reason(signed_in, people, project):
+def test_a_doubt_about_a_test_item_is_read_for_a_reason(people, project, researcher):
     factories.make_conversations(project, 1)
     Conversation.objects.update(split="test")
     tested = factories.make_release(project, items=1).items.get()
     row = asked(tested, people["noor"])
 
-    assert signed_in(people["noor"]).get(f"{URL}{row.pk}/").status_code == 302
+    assert researcher.get(f"{URL}{row.pk}/").status_code == 302
 
 
 # --- gold from elsewhere --------------------------------------------------------------------------
@@ -334,14 +324,13 @@ def imported(project, item: GoldItem, name: str = "published") -> GoldItem:
     return outcome.release.items.get()
 
 
-@pytest.mark.django_db
-def test_imported_gold_is_copied_with_the_corrected_label(signed_in, rita, noor, project, item):
+def test_imported_gold_is_copied_with_the_corrected_label(rita, noor, project, item, lead):
     published = imported(project, item)
     decided(asked(published, noor), rita, "proposal")
     url = "/projects/orders/gold/published/1/"
-    shown = page(signed_in(rita), url)
+    shown = page(lead, url)
 
-    response = signed_in(rita).post(f"{url}corrections/")
+    response = lead.post(f"{url}corrections/")
 
     assert "1 label was decided anew" in shown
     assert response.url == "/projects/orders/gold/published/2/"
@@ -358,9 +347,101 @@ def test_imported_gold_is_copied_with_the_corrected_label(signed_in, rita, noor,
         factories.freeze(project)
 
 
-@pytest.mark.django_db
 def test_gold_that_was_labeled_here_is_not_copied(rita, noor, item):
     decided(asked(item, noor), rita, "proposal")
 
     with pytest.raises(corrections.LabeledHere):
         corrections.freeze_corrections(item.release)
+
+
+# --- corrections from a file of ids ------------------------------------------------------------
+
+
+@pytest.fixture
+def published_release(db: None, tmp_path: Path) -> GoldRelease:
+    """Two questions, which cite D1:1."""
+    messages = [message(f"D1:{number}") for number in (1, 2, 3)]
+    document = realtalk(messages, qa=[question("What?"), question("Who?")])
+    path = tmp_path / "Chat_2_A_B.json"
+    path.write_text(json.dumps(document), "utf-8")
+    call_command("import_conversations", str(path), format="realtalk", project="talks", verbosity=0)
+    return GoldRelease.objects.get()
+
+
+@pytest.fixture
+def corrections_file(tmp_path: Path, published_release: GoldRelease) -> Callable[..., Path]:
+    """Corrections of the first question; the second was looked at and stays."""
+    first, second = published_release.items.get().content["gold"]["questions"]
+    rows: list[dict[str, Any]] = [
+        {"uid": first["uid"], "published": ["D1:1"], "corrected": ["D1:3"], "reason": "Later."},
+        {"uid": second["uid"], "published": ["D1:1"]},
+    ]
+
+    def write(number: int = 0, **changed: Any) -> Path:
+        rows[number] |= changed
+        path = tmp_path / "corrections.json"
+        document = {
+            "format": "assay-corrections/1",
+            "layer": "qa",
+            "decided_by": "a second reader",
+            "labels": [{"conversation": "Chat_2_A_B", "place": "qa[0]", **row} for row in rows],
+        }
+        path.write_text(json.dumps(document), "utf-8")
+        return path
+
+    return write
+
+
+def test_corrected_labels_make_the_next_version(published_release, corrections_file, capsys):
+    call_command("import_gold", str(corrections_file()), gold="talks-qa")
+
+    newer = published_release.children.get()
+    content = newer.items.get().content
+    assert [label["evidence"] for label in content["gold"]["questions"]] == [[2], [0]]
+    (row,) = content["provenance"]["corrections"]
+    assert (row["decided_by"], row["reason"]) == (["a second reader"], "Later.")
+    assert row["before"]["evidence"] == [0]
+    assert row["file"]["file"] == "corrections.json"
+    assert verify(newer) == []
+    assert "talks-qa@2" in capsys.readouterr().out
+    with pytest.raises(NothingChanged):
+        correction_files.apply(corrections_file(), newer)
+
+
+@pytest.mark.parametrize(
+    ("number", "changed"),
+    [
+        (0, {"published": ["D1:2"]}),
+        (1, {"published": ["D1:2"]}),  # also of what stays
+        (0, {"corrected": ["D9:1"]}),
+        (0, {"uid": "nobody"}),
+        (0, {"conversation": "Chat_3_A_B"}),
+    ],
+)
+def test_gold_that_is_not_what_the_file_expects_is_refused_whole(
+    published_release, corrections_file, number, changed
+):
+    with pytest.raises(RuleError) as refused:
+        correction_files.apply(corrections_file(number, **changed), published_release)
+
+    assert refused.value.fact.code == "corrections.other_gold"
+    assert GoldRelease.objects.count() == 1
+
+
+def test_a_broken_file_and_an_older_version_are_refused(
+    published_release, corrections_file, tmp_path
+):
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"labels": 3}')
+    with pytest.raises(RuleError, match="broken"):
+        correction_files.apply(broken, published_release)
+    correction_files.apply(corrections_file(), published_release)
+
+    with pytest.raises(RuleError, match="not_newest"):
+        correction_files.apply(corrections_file(), published_release)
+
+
+def test_the_file_of_the_audit_is_readable():
+    read = correction_files.read(settings.BASE_DIR / "fixtures" / "realtalk" / "corrections.json")
+
+    assert (len(read.labels), sum(row.corrected is not None for row in read.labels)) == (185, 19)

@@ -28,42 +28,27 @@ def say(client: Client, annotation: Annotation, verdict: str, **fields: Any) -> 
     return client.post(f"/api/reviews/{annotation.pk}/", body, "application/json")
 
 
-def test_an_accepted_answer_stays_as_it_is(answers, signed_in, rita):
-    response = say(signed_in(rita), answers[0], "accepted")
-
-    assert response.status_code == 201
-    stored = Review.objects.get()
-    assert (stored.verdict, stored.reviewer, stored.version) == ("accepted", rita, 1)
-    answers[0].refresh_from_db()
-    assert answers[0].status == "submitted"
-
-
-def test_the_page_says_beforehand_that_what_gold_holds_cannot_be_returned(
-    answers, signed_in, project, rita
-):
-    client = signed_in(rita)
+def test_the_page_says_beforehand_that_what_gold_holds_cannot_be_returned(answers, project, lead):
     dora = User.objects.create_user("dora")
     Membership.objects.create(project=project, user=dora, role="annotator")
     url = f"/review/{answers[0].pk}/"
     returns = 'data-action="return" disabled'
-    free = client.get(url)
+    free = lead.get(url)
     assert returns not in free.content.decode()
     assert free.context["takers"] == ["dora"]
 
     factories.freeze(project)
 
-    held = client.get(url)
+    held = lead.get(url)
     assert returns in held.content.decode()
     assert "A gold release holds this answer" in held.content.decode()
     assert held.context["takers"] == []
 
 
-def test_gold_takes_what_was_fixed_and_the_answer_stays_what_it_was(
-    project, answers, signed_in, rita
-):
+def test_gold_takes_what_was_fixed_and_the_answer_stays_what_it_was(project, answers, lead):
     fixed = [label | {"title": "Parcel Tracking"} for label in answers[0].payload["requirements"]]
     for annotation in answers[:2]:
-        say(signed_in(rita), annotation, "fixed", payload={"requirements": fixed})
+        say(lead, annotation, "fixed", payload={"requirements": fixed})
 
     item = factories.freeze(project).items.get()
 
@@ -75,53 +60,56 @@ def test_gold_takes_what_was_fixed_and_the_answer_stays_what_it_was(
     assert answers[0].payload["requirements"][0]["title"] == "Order Tracking 1"
 
 
-def test_a_fix_must_be_complete(answers, signed_in, rita):
+def test_a_fix_must_be_complete(answers, lead):
     broken = [factories.requirement(title="")]
 
-    response = say(signed_in(rita), answers[0], "fixed", payload={"requirements": broken})
+    response = say(lead, answers[0], "fixed", payload={"requirements": broken})
 
     assert (response.status_code, response.json()["code"]) == (400, "invalid_payload")
     assert not Review.objects.exists()
 
 
-def test_nobody_reviews_their_own_answer(project, answers, signed_in, ana):
+def test_nobody_reviews_their_own_answer(project, answers, ana, annotator):
     Membership.objects.create(project=project, user=ana, role="lead")
-    client = signed_in(ana)
 
-    response = say(client, answers[0], "accepted")
+    response = say(annotator, answers[0], "accepted")
 
     assert (response.status_code, response.json()["code"]) == (400, "own_work")
     names = reviews.listed(project, viewer=ana).values_list("assignment__annotator__username")
     assert {name for (name,) in names} == {"ben", "cleo"}
-    assert "This is your own answer" in page(client, f"/review/{answers[0].pk}/")
+    assert "This is your own answer" in page(annotator, f"/review/{answers[0].pk}/")
 
 
-def test_a_verdict_about_an_earlier_version_or_a_draft_is_refused(answers, signed_in, rita):
-    client = signed_in(rita)
-    say(client, answers[0], "returned", comment="Look again")
+def test_a_verdict_about_an_earlier_version_or_a_draft_is_refused(answers, lead):
+    say(lead, answers[0], "returned", comment="Look again")
 
-    response = say(client, answers[0], "accepted")
+    response = say(lead, answers[0], "accepted")
     answers[0].refresh_from_db()
-    draft = say(client, answers[0], "accepted")
+    draft = say(lead, answers[0], "accepted")
 
     assert (response.status_code, response.json()["code"]) == (409, "stale_version")
     assert draft.json()["code"] == "not_submitted"
 
 
-def test_a_calibration_answer_is_not_reviewed(project, signed_in, rita):
+def test_a_calibration_answer_is_not_reviewed(project, lead):
     round_ = factories.open_calibration(project, 1)
     annotation = factories.answer(round_.assignments.all()[0])
 
-    assert say(signed_in(rita), annotation, "accepted").status_code == 404
-    assert signed_in(rita).get(f"/review/{annotation.pk}/").status_code == 404
+    assert say(lead, annotation, "accepted").status_code == 404
+    assert lead.get(f"/review/{annotation.pk}/").status_code == 404
 
 
-def test_researchers_read_verdicts_and_leads_give_them(answers, signed_in, rita, noor, ben):
-    say(signed_in(rita), answers[0], "accepted", comment="Well done")
-
-    assert say(signed_in(noor), answers[0], "accepted").status_code == 403
+def test_leads_give_verdicts_researchers_read_them_and_an_accepted_answer_stays_as_it_is(
+    answers, signed_in, rita, ben, lead, researcher
+):
+    assert say(lead, answers[0], "accepted", comment="Well done").status_code == 201
+    stored = Review.objects.get()
+    assert (stored.verdict, stored.reviewer, stored.version) == ("accepted", rita, 1)
+    answers[0].refresh_from_db()
+    assert answers[0].status == "submitted"
+    assert say(researcher, answers[0], "accepted").status_code == 403
     assert say(signed_in(ben), answers[0], "accepted").status_code == 404
-    assert "Well done" in page(signed_in(noor), f"/review/{answers[0].pk}/")
+    assert "Well done" in page(researcher, f"/review/{answers[0].pk}/")
 
 
 def test_a_sample_is_drawn_evenly_and_by_the_seed():
@@ -135,7 +123,7 @@ def test_a_sample_is_drawn_evenly_and_by_the_seed():
     assert draws != [draw_of(seed=7, conversation=n, annotator=4) for n in range(2000)]
 
 
-def test_every_assignment_has_a_draw_and_the_rate_says_which_are_listed(project, signed_in, rita):
+def test_every_assignment_has_a_draw_and_the_rate_says_which_are_listed(project, lead):
     round_ = factories.open_full(project, 4)
     factories.answer_all(round_)
     by_draw = list(round_.assignments.order_by("draw"))
@@ -146,22 +134,21 @@ def test_every_assignment_has_a_draw_and_the_rate_says_which_are_listed(project,
     project.review_rate = by_draw[5].draw
     project.save()
 
-    shown = signed_in(rita).get("/projects/orders/review/").context
+    shown = lead.get("/projects/orders/review/").context
 
     assert {row.pk for row in shown["page"].rows} == {each.annotation.pk for each in by_draw[:5]}
 
 
-def test_the_list_offers_the_sample_then_goes_on_to_the_next(project, answers, signed_in, rita):
-    client = signed_in(rita)
+def test_the_list_offers_the_sample_then_goes_on_to_the_next(project, answers, lead):
     project.review_rate = 1.0
     project.save()
     url = "/projects/orders/review/"
-    first, second, _ = client.get(url).context["page"].rows
+    first, second, _ = lead.get(url).context["page"].rows
 
-    say(client, first, "accepted")
-    following = client.get(f"{url}next/?after={first.pk}")
+    say(lead, first, "accepted")
+    following = lead.get(f"{url}next/?after={first.pk}")
 
     assert following.url == f"/review/{second.pk}/?"
-    assert [row.pk for row in client.get(f"{url}?tab=done").context["page"].rows] == [first.pk]
-    only = client.get(f"{url}?annotator=cleo").context["page"].rows
+    assert [row.pk for row in lead.get(f"{url}?tab=done").context["page"].rows] == [first.pk]
+    only = lead.get(f"{url}?annotator=cleo").context["page"].rows
     assert [row.assignment.annotator.username for row in only] == ["cleo"]

@@ -12,23 +12,20 @@ from tests import factories
 pytestmark = pytest.mark.postgres
 
 
-def test_full_labeling_is_locked_until_a_calibration_passes(project, rita):
+def test_full_labeling_is_locked_until_a_calibration_passes_but_for_a_recorded_reason(
+    project, rita
+):
     for nothing in ("  ", "\u2060\ufeff"):
         with pytest.raises(rounds.GateLocked, match="gate_locked"):
             factories.open_full(project, override_reason=nothing)
 
+    recorded = factories.open_full(project, override_reason="Pilot for the workshop")
+    assert recorded.override_reason == "Pilot for the workshop"
+    opened = Event.objects.get(verb="round.opened").data
+    assert (opened["override_reason"], opened["conversations"]) == (recorded.override_reason, 4)
     factories.pass_gate(project)
     opened = factories.open_full(project, override_reason="not needed any more")
-
     assert opened.override_reason == ""
-
-
-def test_an_override_is_recorded_with_its_reason(project):
-    round_ = factories.open_full(project, override_reason="Pilot for the workshop")
-
-    assert round_.override_reason == "Pilot for the workshop"
-    opened = Event.objects.get(verb="round.opened").data
-    assert (opened["override_reason"], opened["conversations"]) == (round_.override_reason, 4)
 
 
 def test_one_calibration_round_at_a_time(project):

@@ -49,13 +49,11 @@ def test_letters_are_found_in_every_form(turned):
         assert (rows[number].pk in hits) == (number < len(FOUND)), wanted
 
 
-@pytest.mark.no_database
 @given(st.text(st.characters(codec="utf-8"), min_size=1), st.sampled_from(["NFC", "NFD"]))
 def test_every_text_finds_itself_in_each_form(text, form):
     assert re.search(pattern_of(text), normalize(form, text), re.IGNORECASE)
 
 
-@pytest.mark.no_database
 @pytest.mark.parametrize("text", ['say "now" to Zoë', "say “now” to Zoe\u0308"])
 def test_quotation_marks_are_found_in_json(text):
     document = json.dumps({"text": text}, ensure_ascii=False)

@@ -39,11 +39,6 @@ def people() -> dict[str, User]:
     return factories.make_people()
 
 
-@pytest.fixture
-def led(people: dict[str, User]) -> Any:
-    return factories.make_project()
-
-
 def test_wrong_passwords_are_followed_by_pauses_that_say_how_long(people):
     client = Client()
     answers = [sign_in(client) for _ in range(6)]

@@ -1,4 +1,4 @@
-"""The split of a conversation follows its text, not its name."""
+"""Copies among conversations are found, and the split of one follows its text, not its name."""
 
 from __future__ import annotations
 
@@ -50,29 +50,18 @@ def split_of(name: str) -> str:
 @pytest.mark.parametrize("change", list(copies(CHAT)))
 def test_a_copy_is_in_the_split_of_the_original_in_every_project(change):
     load("one", ("Chat_8", CHAT, "test"))
-
-    report = load("two", ("akib", copies(CHAT)[change], ""))
-
-    assert split_of("akib") == "test"
-    assert report.inherited == {"akib": "test"}
-    assert [in_english(note) for note in report.notes] == [
-        'talks.jsonl:1: conversation "akib" is test: it is the same conversation as Chat_8 of '
-        "project one"
-    ]
-
-
-@pytest.mark.parametrize("change", list(copies(CHAT)))
-def test_a_copy_is_refused_in_another_split_with_file_and_line(change):
-    load("one", ("Chat_8", CHAT, "test"))
     other = ("other", talk(9, messages=40), "train")
-
-    said = refusal("two", other, ("Chat_3_x", copies(CHAT)[change], "train"))
-
-    assert said == (
+    assert refusal("two", other, ("Chat_3_x", copies(CHAT)[change], "train")) == (
         'talks.jsonl:2: conversation "Chat_3_x" is the same conversation as Chat_8 of project one '
         "(test), so it cannot be train; nothing was stored"
     )
     assert Conversation.objects.count() == 1
+    report = load("two", ("akib", copies(CHAT)[change], ""))
+    assert (split_of("akib"), report.inherited) == ("test", {"akib": "test"})
+    assert [in_english(note) for note in report.notes] == [
+        'talks.jsonl:1: conversation "akib" is test: it is the same conversation as Chat_8 of '
+        "project one"
+    ]
 
 
 def test_copies_within_one_file_are_in_one_split():
@@ -84,7 +73,6 @@ def test_copies_within_one_file_are_in_one_split():
     assert "as d (dev), so it cannot be train" in said
 
 
-@pytest.mark.no_database
 def test_what_many_say_in_one_import_is_not_compared_with_all_of_them():
     sketch, unstored = fingerprint(texts(talk(10))), near_duplicates.Unstored()
     for number in range(COMMON + 51):
@@ -209,3 +197,53 @@ def test_imports_into_different_projects_publish_one_after_the_other():
             [conversations.ADVISORY_LOCK],
         )
         assert cursor.fetchall() == [(True,)]
+
+
+# --- copies ---------------------------------------------------------------------------------------
+
+
+def load_all(project: str, talks: dict[str, list[Line]]) -> None:
+    load(project, *((name, lines, "") for name, lines in talks.items()))
+
+
+def same_as(name: str) -> list[tuple[str, str]]:
+    conversation = Conversation.objects.get(external_id=name)
+    ((pk, matches),) = near_duplicates.of_conversations([conversation.pk])
+    assert pk == conversation.pk
+    others = Conversation.objects.select_related("project").in_bulk(
+        [m.conversation for m in matches]
+    )
+    return [
+        (others[m.conversation].project.slug, others[m.conversation].external_id) for m in matches
+    ]
+
+
+def test_a_copy_is_found_in_every_project_under_every_name():
+    chat = talk(1, messages=120)
+    load_all("one", {"chat": chat, "other": talk(2, messages=120)})
+    load_all("two", {"excerpt": chat[:70], "another": talk(3, messages=20)})
+
+    assert same_as("chat") == [("two", "excerpt")]
+    assert same_as("excerpt") == [("one", "chat")]
+    assert same_as("other") == []
+
+
+def test_a_search_asks_a_constant_number_of_queries(django_assert_num_queries):
+    load_all("one", {f"chat {seed}": talk(seed, messages=30) for seed in range(12)})
+    prints = [fingerprint(texts(talk(seed, messages=30))) for seed in range(12)]
+
+    with django_assert_num_queries(2):
+        matches = near_duplicates.find(prints)
+
+    assert [len(each) for each in matches] == [1] * 12
+
+
+def test_a_phrase_of_many_conversations_hides_no_copy(monkeypatch):
+    monkeypatch.setattr(near_duplicates, "COMMON", 3)
+    greeting = Line("shop", " ".join(f"welcome{n}" for n in range(20)))
+    load_all("one", {f"chat {seed}": [greeting, *talk(seed, messages=6)] for seed in range(10)})
+
+    assert same_as("chat 4") == []
+
+    load_all("two", {f"copy {n}": talk(50, messages=40) for n in range(6)})
+    assert len(same_as("copy 5")) == 3

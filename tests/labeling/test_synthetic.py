@@ -107,15 +107,6 @@ def test_the_page_asks_with_a_box_and_shows_what_is_synthetic(mixed, people, cli
     assert ">synthetic<" in client.get(reverse("gold", args=["orders"])).content.decode()
 
 
-def test_without_synthetic_conversations_nothing_is_asked(people, client):
-    factories.make_project()
-    client.force_login(people["rita"])
-
-    page = client.get(reverse("gold", args=["orders"])).content.decode()
-
-    assert "with_synthetic" not in page
-
-
 def test_exports_say_it(mixed, tmp_path):
     release = factories.freeze(mixed, with_synthetic=True)
 

@@ -253,16 +253,15 @@ DATABASE: dict[str, tuple[Callable[[GoldRelease], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", DATABASE)
-def test_verify_names_what_somebody_with_the_database_did(release, capsys, name):
-    tamper, message = DATABASE[name]
+def test_verify_names_what_somebody_with_the_database_did(release, capsys):
     assert "orders@2 is intact" in said(capsys, project="orders")
     guards.remove(connection)
-
-    tamper(release)
-
-    errors = refused(capsys, project="orders")
-    assert any(each in errors for each in message.split("|")), errors
+    for name, (tamper, message) in DATABASE.items():
+        before = transaction.savepoint()
+        tamper(GoldRelease.objects.get(pk=release.pk))
+        assert message in refused(capsys, project="orders"), name
+        transaction.savepoint_rollback(before)
+    assert "orders@2 is intact" in said(capsys, project="orders")
 
 
 def test_a_jump_of_the_clock_breaks_nothing(project, capsys):
@@ -408,21 +407,16 @@ FOLDER: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("name", FOLDER)
-def test_verify_names_what_somebody_did_with_a_folder(folder, capsys, name):
+def test_verify_names_what_somebody_did_with_a_folder_and_an_import_refuses_it_or_says_who_signed(
+    folder, capsys, name
+):
     tamper, message = FOLDER[name]
     assert f"intact: 3 items, sha256 {sha256((folder / 'manifest.json').read_text())}" in said(
         capsys, folder=folder
     )
-
     tamper(folder)
-
     assert message in refused(capsys, folder=folder)
 
-
-@pytest.mark.parametrize("name", FOLDER)
-def test_an_import_refuses_it_or_says_who_signed_it(folder, capsys, name):
-    tamper, message = FOLDER[name]
-    tamper(folder)
     options = {"project": "elsewhere", "layer": "extraction"}
     verified = {"Nobody signed it": "unverified"}
     if message.startswith("Signed with"):
@@ -432,9 +426,7 @@ def test_an_import_refuses_it_or_says_who_signed_it(folder, capsys, name):
             call_command("import_gold", folder, **options)
         assert not GoldRelease.objects.filter(project__slug="elsewhere").exists()
         return
-
     call_command("import_gold", folder, **options)
-
     release = GoldRelease.objects.get(project__slug="elsewhere")
     (source,) = json.loads(release.header)["imported_from"]
     assert (source["release"], source["signed_by"]) == ("orders@1", verified[message])
@@ -547,18 +539,18 @@ def test_a_release_of_format_2_verifies(project, rita, settings):
 # --- what is on record ----------------------------------------------------------------------------
 
 
-def test_the_page_says_what_came_of_verifying(signed_in, noor, project, monkeypatch):
+def test_the_page_says_what_came_of_verifying(project, monkeypatch, researcher):
     release = factories.make_release(project)
-    client, address = signed_in(noor), f"{release.get_absolute_url()}verify/"
-    assert "Verified just now" in client.post(address).content.decode()
+    address = f"{release.get_absolute_url()}verify/"
+    assert "Verified just now" in researcher.post(address).content.decode()
 
     guards.remove(connection)
     change("labeling_goldrelease", release.pk, message="x")
 
-    shown = client.post(address).content.decode()
+    shown = researcher.post(address).content.decode()
     assert "Not what was frozen." in shown
     assert "“message” is not what the release states." in shown
 
     monkeypatch.setattr(verification, "AT_ONCE", 2)
-    told = client.post(address, follow=True).content.decode()
+    told = researcher.post(address, follow=True).content.decode()
     assert "the command assay verify checks it" in told

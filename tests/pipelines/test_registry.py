@@ -30,19 +30,17 @@ SILENCE = Case(case_id="silence", domain="shop", messages=(), question="Who was 
 
 
 @every_pipeline
-def test_a_pipeline_is_built_under_its_name_with_its_defaults(name: str) -> None:
-    pipeline = build(name, {}, model=Scripted("[]") if PIPELINES[name].needs_model else None)
+def test_a_pipeline_is_what_its_entry_says_before_it_is_built(name: str) -> None:
+    entry = PIPELINES[name]
+    pipeline = build(name, {}, model=Scripted("[]") if entry.needs_model else None)
 
-    assert pipeline.name == name
-    assert pipeline.version
-    assert pipeline.config == {each["name"]: each["default"] for each in PIPELINES[name].settings}
-
-
-@every_pipeline
-def test_whether_it_prepares_is_known_before_it_is_built(name: str) -> None:
-    pipeline = build(name, {}, model=Scripted("[]") if PIPELINES[name].needs_model else None)
-
-    assert isinstance(pipeline, Preparing) == PIPELINES[name].prepares
+    assert (pipeline.name, bool(pipeline.version)) == (name, True)
+    assert pipeline.config == {each["name"]: each["default"] for each in entry.settings}
+    assert isinstance(pipeline, Preparing) == entry.prepares
+    assert entry.title
+    assert entry.summary
+    assert set(entry.layers) <= set(KEYS)
+    assert all(each["help"] for each in entry.settings)
 
 
 @every_pipeline
@@ -68,16 +66,6 @@ def test_an_output_is_json_and_says_that_no_model_was_used(name: str) -> None:
         assert json.loads(json.dumps(output)) == output
         assert output["model"] is None
         assert output[KEYS[layer]] == []
-
-
-@every_pipeline
-def test_every_setting_explains_itself(name: str) -> None:
-    entry = PIPELINES[name]
-
-    assert entry.title
-    assert entry.summary
-    assert set(entry.layers) <= set(KEYS)
-    assert all(each["help"] for each in entry.settings)
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from benchmarks import train_memory
+from benchmarks import train_requirements as train
+from benchmarks.kept_back import TestItems, TrainingText, refuse_test_items
 from pipelines import registry, trained_on
 from pipelines.memory.retrieval import adapter, ranker
-from pipelines.requirements import train
 from pipelines.requirements.extraction import marks
-from pipelines.testing import TestItems, TrainingText, refuse_test_items
 from pipelines.trained_on import Exposure
 from pipelines.types import Message
 from tests import talks

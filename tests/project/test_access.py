@@ -256,9 +256,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     return everything.addresses(project, people)
 
 
-def test_everybody_gets_what_the_table_says(
-    addresses: dict[str, list[Any]], people: dict[str, User]
-) -> None:
+def test_everybody_gets_what_the_table_says(addresses, people):
     """First what is only read; before each post the person signs in again."""
     given = {}
     readers = {who: _client(people.get(who)) for who in ALL}
@@ -282,9 +280,7 @@ def _client(user: User | None) -> Client:
     return client
 
 
-def test_who_is_not_signed_in_is_sent_to_sign_in(
-    addresses: dict[str, list[Any]], client: Client
-) -> None:
+def test_who_is_not_signed_in_is_sent_to_sign_in(addresses, client):
     for name in (name for name, row in EXPECTED.items() if row.anonymous == 302):
         if name == "set-language":  # also for who has not signed in yet
             continue
@@ -292,9 +288,7 @@ def test_who_is_not_signed_in_is_sent_to_sign_in(
         assert response.url.startswith("/sign-in/"), name
 
 
-def test_a_project_shows_nothing_of_another(
-    addresses: dict[str, Any], people: dict[str, User]
-) -> None:
+def test_a_project_shows_nothing_of_another(addresses, people):
     """Objects are looked up inside the project that the URL names, not among all of them."""
     other = factories.make_project("other")
     client = Client()
@@ -315,9 +309,7 @@ def test_a_project_shows_nothing_of_another(
     assert Run.objects.count() == 3
 
 
-def test_a_post_without_its_token_is_refused(
-    addresses: dict[str, list[Any]], people: dict[str, User]
-) -> None:
+def test_a_post_without_its_token_is_refused(addresses, people):
     client = Client(enforce_csrf_checks=True)
     client.force_login(people["rita"])
     for name in (name for name, row in EXPECTED.items() if row.post):
@@ -353,9 +345,7 @@ def test_every_view_of_the_api_says_which_scope_each_method_needs() -> None:
             assert view.scopes.get(method), (name, method)
 
 
-def test_a_token_opens_nothing_beyond_its_projects_and_its_scopes(
-    addresses: dict[str, list[Any]], people: dict[str, User]
-) -> None:
+def test_a_token_opens_nothing_beyond_its_projects_and_its_scopes(addresses, people):
     other = factories.make_project("other")
 
     def program(who: str, **limits: Any) -> Client:

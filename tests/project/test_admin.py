@@ -96,9 +96,7 @@ def test_the_admin_is_for_staff(people: dict[str, User], name: str) -> None:
     assert client.get("/admin/labeling/goldrelease/").status_code == 302
 
 
-def test_staff_are_blind_too_while_a_calibration_round_is_open(
-    staff: Client, project: Project
-) -> None:
+def test_staff_are_blind_too_while_a_calibration_round_is_open(staff, project):
     round_ = factories.open_calibration(project, 2)
     hidden = factories.answer(round_.assignments.all()[0])
 

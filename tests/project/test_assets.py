@@ -74,9 +74,7 @@ def test_a_sheet_holds_what_it_imports_once_and_before_its_own_rules():
         ({"page.js": "import {\n  log\n} from './log.js';\n"}, "write 'import {' as the others"),
     ],
 )
-def test_a_script_that_would_not_work_in_one_piece_is_refused(
-    changed: dict[str, str], complaint: str
-):
+def test_a_script_that_would_not_work_in_one_piece_is_refused(changed, complaint):
     with pytest.raises(assets.CannotBuild, match=complaint):
         assets.build(["page.js"], {**SCRIPTS, **changed}.__getitem__)
 
@@ -113,9 +111,7 @@ def test_the_sources_themselves_are_not_sent(built: Path):
     assert not list(built.rglob("dom*.js"))
 
 
-def test_a_changed_module_renames_what_holds_it_and_nothing_else(
-    built: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_changed_module_renames_what_holds_it_and_nothing_else(built, monkeypatch):
     before = {name: staticfiles_storage.stored_name(name) for name in assets.named_by_pages()}
     read = assets.read_source
 
@@ -140,9 +136,7 @@ def test_a_changed_module_renames_what_holds_it_and_nothing_else(
     assert {name: assets.BuiltFiles().hashed_files[name] for name in before} == before
 
 
-def test_a_server_starts_with_static_files_of_its_own_version_only(
-    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_server_starts_with_static_files_of_its_own_version_only(built, tmp_path, monkeypatch):
     assets.require_current()
 
     with (
@@ -156,8 +150,3 @@ def test_a_server_starts_with_static_files_of_its_own_version_only(
         assets.require_current()
     with override_settings(DEBUG=True):
         assets.require_current()
-
-
-def test_with_debug_pages_name_the_sources(built: Path):
-    with override_settings(DEBUG=True):
-        assert staticfiles_storage.url("labeling/workspace.js") == "/static/labeling/workspace.js"

@@ -65,8 +65,8 @@ def test_nobody_sends_files_where_none_is_expected(client: Client, django_user_m
 
 @pytest.mark.parametrize("path", sorted(FILES))
 def test_files_are_read_of_people_who_are_known_and_not_without_end(
-    path: str, client: Client, django_user_model: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    path, client, django_user_model, monkeypatch
+):
     monkeypatch.setattr(TemporaryFileUploadHandler, "new_file", lambda *args, **options: None)
     monkeypatch.setattr(TemporaryFileUploadHandler, "receive_data_chunk", lambda *args: None)
     monkeypatch.setattr(TemporaryFileUploadHandler, "file_complete", lambda *args: None)
@@ -78,9 +78,7 @@ def test_files_are_read_of_people_who_are_known_and_not_without_end(
 
 
 @pytest.mark.parametrize("length", ["+2000", " 2000", "2_000", "２０００"])
-def test_a_length_that_is_written_in_another_way_counts_as_django_reads_it(
-    length: str, client: Client
-) -> None:
+def test_a_length_that_is_written_in_another_way_counts_as_django_reads_it(length, client):
     sent = client.generic("POST", "/sign-in/", body(3000), FORM, CONTENT_LENGTH=length)
 
     assert sent.status_code == 413

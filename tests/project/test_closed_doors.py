@@ -9,7 +9,6 @@ import subprocess
 import sys
 from base64 import b64encode
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import get_commands
@@ -27,15 +26,13 @@ OURS = [name for name, app in get_commands().items() if app in ("labeling", "eva
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", [*OURS, "migrate", "check", "web", "worker"])
-def test_a_newer_database_is_refused_by_every_command(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_newer_database_is_refused_by_every_command(monkeypatch):
     MigrationRecorder(connection).record_applied("labeling", "9999_of_tomorrow")
     monkeypatch.setattr(command, "become", lambda program: pytest.fail("It started."))
 
-    with pytest.raises(SystemExit, match=r"newer version.*labeling\.9999_of_tomorrow"):
-        command.run([name])
+    for name in (*OURS, "migrate", "check", "web", "worker"):
+        with pytest.raises(SystemExit, match=r"newer version.*labeling\.9999_of_tomorrow"):
+            command.run([name])
 
 
 def test_serve_refuses_a_newer_database_without_a_traceback(tmp_path: Path) -> None:
@@ -71,14 +68,11 @@ def test_a_weak_secret_is_named_and_refused(secret: str, monkeypatch: pytest.Mon
     serve.require_strong(demo=True)
 
 
-@pytest.mark.parametrize("_", range(50))
-def test_a_random_secret_is_never_weak(_: int) -> None:
-    random = os.urandom(32)
-
-    assert not weak_secrets.is_weak(random)
-    assert not weak_secrets.is_weak(random.hex().encode())
-    assert not weak_secrets.is_weak(b64encode(random))
-    assert not weak_secrets.is_weak(random[:24].hex().encode())
+def test_a_random_secret_is_never_weak() -> None:
+    for _ in range(50):
+        random = os.urandom(32)
+        forms = (random, random.hex().encode(), b64encode(random), random[:24].hex().encode())
+        assert not any(map(weak_secrets.is_weak, forms))
 
 
 def test_a_gold_key_of_zeros_is_weak(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,9 +82,7 @@ def test_a_gold_key_of_zeros_is_weak(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("mode", "may"), [(0o602, "write to"), (0o644, "read"), (0o640, "")])
-def test_settings_that_everybody_may_open_are_named(
-    mode: int, may: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_that_everybody_may_open_are_named(mode, may, tmp_path, monkeypatch):
     file = tmp_path / "settings"
     file.write_text(f"ASSAY_SECRET_KEY={GOOD}\n")
     file.chmod(mode)
@@ -101,9 +93,7 @@ def test_settings_that_everybody_may_open_are_named(
     assert [f"may {may} " in fault for fault in faults] == ([True] if may else [])
 
 
-def test_settings_without_a_secret_may_be_read_by_everybody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_without_a_secret_may_be_read_by_everybody(tmp_path, monkeypatch):
     file = tmp_path / "settings"
     file.write_text("ASSAY_PORT=8000\n")
     file.chmod(0o644)
@@ -117,7 +107,7 @@ def test_settings_without_a_secret_may_be_read_by_everybody(
 
 def sqlite_error(name: str) -> OperationalError:
     cause = sqlite3.OperationalError("disk I/O error")
-    cause.sqlite_errorname = name  # type: ignore[attr-defined]
+    cause.sqlite_errorname = name
     error = OperationalError("disk I/O error")
     error.__cause__ = cause
     return error
@@ -134,8 +124,8 @@ def sqlite_error(name: str) -> OperationalError:
     ],
 )
 def test_a_full_disk_and_a_closed_folder_end_every_command_in_a_sentence(
-    error: Exception, sentence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    error, sentence, monkeypatch
+):
     def fail(arguments: list[str]) -> None:
         raise error
 
@@ -149,11 +139,26 @@ def test_a_full_disk_and_a_closed_folder_end_every_command_in_a_sentence(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["web", "worker"])
-def test_a_server_says_that_its_folder_is_closed(
-    name: str, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_says_that_its_folder_is_closed(name, tmp_path, settings, monkeypatch):
     settings.DATA_DIR = tmp_path / "file" / "data"
     (tmp_path / "file").write_text("no folder")
 
     with pytest.raises(SystemExit, match="assay: Cannot write to"):
         command.run([name])
+
+
+def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "DATABASE_URL": f"sqlite:///{tmp_path / 'empty.sqlite3'}"}
+    command = [sys.executable, "manage.py", *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_command_without_tables_says_to_migrate_and_shows_no_traceback(tmp_path: Path) -> None:
+    done = run(tmp_path, "verify", "demo")
+
+    assert done.returncode == 1
+    assert done.stdout == ""
+    [sentence] = done.stderr.splitlines()
+    assert "run “manage.py migrate”" in sentence

@@ -63,9 +63,7 @@ def test_a_command_is_called_with_dashes_or_underscores(name: str, capsys: Any) 
 
 
 @pytest.mark.django_db
-def test_web_and_worker_become_gunicorn_and_celery_with_further_options(
-    started: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_web_and_worker_become_gunicorn_and_celery_with_further_options(started, monkeypatch):
     monkeypatch.setenv("ASSAY_PORT", "8123")
 
     assert started("web")[1:6] == ["-m", "gunicorn", "config.wsgi", "--bind", "127.0.0.1:8123"]
@@ -79,9 +77,7 @@ def test_web_and_worker_become_gunicorn_and_celery_with_further_options(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["web", "worker"])
-def test_servers_refuse_a_database_of_an_older_version(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_servers_refuse_a_database_of_an_older_version(name, monkeypatch):
     monkeypatch.setattr(command, "lacks_migrations", lambda: True)
 
     with pytest.raises(SystemExit, match=r"run “assay migrate”"):

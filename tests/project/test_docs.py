@@ -1,5 +1,7 @@
 """The documents say what the code does: whatever is added to the code must be added to them."""
 
+from __future__ import annotations
+
 import hashlib
 import importlib
 import pkgutil
@@ -7,15 +9,19 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import reduce
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import get_commands
 from django.urls import get_resolver, resolve
 from django.urls.resolvers import URLPattern, URLResolver
 
 from config.command import run as run_assay
+from config.env import ROOT
 from evaluation.metrics.registry import METRICS, METRICS_VERSION, PROTOCOL_VERSION
 from labeling.agreement.rules.agreement import Agreement, PairAgreement
 from labeling.core.api.errors import STATUS
@@ -29,7 +35,6 @@ from labeling.work.rules.keys import CASE_KEYS, KEYS
 from pipelines.registry import PIPELINES
 from tests.factories import make_release
 
-ROOT = Path(__file__).resolve().parents[2]
 APPS = ("labeling", "evaluation")
 
 
@@ -97,25 +102,22 @@ def test_what_templates_say_of_a_document_is_there():
     assert found > 10
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_page_can_be_read(page, client, django_user_model, db):
+def test_every_page_can_be_read(client, django_user_model, db):
     client.force_login(django_user_model.objects.create_user("ana"))
-
-    response = client.get(address(page))
-
-    assert response.status_code == 200
-    assert PAGES[page] in response.content.decode()
-    assert "[[" not in response.content.decode()
+    for page, title in PAGES.items():
+        text = client.get(address(page)).content.decode()
+        assert title in text
+        assert "[[" not in text
 
 
-@pytest.mark.parametrize(
-    "path", ["nothing", "settings.md", "..%2fsettings", "%2e%2e/settings", "INDEX", "index"]
-)
-def test_what_is_no_page_is_not_found(path, client, django_user_model, db):
+NO_PAGES = ["nothing", "settings.md", "..%2fsettings", "%2e%2e/settings", "INDEX", "index"]
+
+
+def test_what_is_no_page_is_not_found(client, django_user_model, db):
     client.force_login(django_user_model.objects.create_user("ana"))
-
-    expected = 200 if path == "index" else 404
-    assert client.get(f"/docs/{path}/").status_code == expected
+    for path in NO_PAGES:
+        expected = 200 if path == "index" else 404
+        assert client.get(f"/docs/{path}/").status_code == expected
 
 
 # --- commands -----------------------------------------------------------------------------------
@@ -174,10 +176,15 @@ def test_the_versions_of_metrics_and_protocol_are_named():
 
 
 def test_every_figure_of_agreement_is_documented():
-    figures = {
-        *PairAgreement.__dataclass_fields__,
-        *Agreement.__dataclass_fields__,
-    } - {"a", "b", "pairs", "statistic", "value", "threshold", "passed"}
+    figures = {*PairAgreement.__dataclass_fields__, *Agreement.__dataclass_fields__} - {
+        "a",
+        "b",
+        "pairs",
+        "statistic",
+        "value",
+        "threshold",
+        "passed",
+    }
 
     assert figures <= code_words("agreement")
 
@@ -357,3 +364,17 @@ def test_decisions_are_numbered_and_say_context_decision_and_consequence():
     for section in sections:
         for part in ("**Context**", "**Decision**", "**Consequence**"):
             assert part in section, section[:60]
+
+
+STEP = re.compile(r"^\d+\. `([\w.]+)`", re.MULTILINE)
+
+
+def test_every_step_exists() -> None:
+    text = (settings.BASE_DIR / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    steps = STEP.findall(text.partition("## Three walks through the code\n")[2])
+
+    assert len(steps) > 10
+    for step in steps:
+        *path, last = step.split(".")
+        names = [path.pop(), last] if path[-1][:1].isupper() else [last]
+        assert callable(reduce(getattr, names, import_module(".".join(path)))), step

@@ -297,3 +297,11 @@ def test_a_name_read_from_the_right_turns_no_sentence_on_pages_and_is_plain_in_f
     assert words(fact) == f"\u2068{name}\u2069 is not an annotator of this project."
     assert in_english(fact) == f"{name} is not an annotator of this project."
     assert words(Fact("handover.not_an_annotator", to="ana")).startswith("ana is")
+
+
+@pytest.mark.parametrize("said", ["a; " * 600, "{braces} %(and) {others", "Round 3 is open."])
+def test_a_text_from_outside_is_never_looked_into(said: str) -> None:
+    failed = Fact("model.server_failed", status=500, said=said)
+
+    with override("de"):
+        assert words(failed) == f"Der Server des Modells versagte (500): {said}"

@@ -30,9 +30,7 @@ FROZEN: dict[str, dict[str, Any]] = {
 }
 """What makes a row of a table frozen, where not every row is."""
 
-PUBLISHED = {
-    "labeling_golditem": "labeling_goldrelease",
-}
+PUBLISHED = {"labeling_golditem": "labeling_goldrelease"}
 """The table whose row, of the same key, makes one frozen."""
 
 CHANGED = {

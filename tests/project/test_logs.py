@@ -26,9 +26,7 @@ def record(message: str, *values: Any, error: bool = False, **extra: Any) -> log
     return made
 
 
-def test_a_line_has_its_time_with_a_zone_level_logger_process_and_message(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_line_has_its_time_with_a_zone_level_logger_process_and_message(monkeypatch):
     monkeypatch.setenv("ASSAY_TIME_ZONE", "Asia/Kolkata")
     made = record("sign_in.failed from %s", "192.0.2.1")
     time, level, logger, process, message = logs.KeylessFormatter().format(made).split(" ", 4)
@@ -48,12 +46,9 @@ def test_what_is_quoted_begins_no_line_and_shows_no_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "is_brief"),
-    [(OperationalError("refused"), True), (ValueError("of ours"), False)],
+    ("error", "is_brief"), [(OperationalError("refused"), True), (ValueError("of ours"), False)]
 )
-def test_an_outage_is_one_line_and_a_fault_of_ours_has_its_traceback(
-    error: Exception, is_brief: bool
-) -> None:
+def test_an_outage_is_one_line_and_a_fault_of_ours_has_its_traceback(error, is_brief):
     out = io.StringIO()
     handler = logging.StreamHandler(out)
     handler.setFormatter(logs.KeylessFormatter())
@@ -87,7 +82,7 @@ def test_a_request_has_one_id_in_its_answer_and_its_lines(sent: str, is_kept: bo
 
     request = HttpRequest()
     request.META["HTTP_X_REQUEST_ID"] = sent
-    own = middleware.numbered(answer)(request)["X-Request-ID"]  # type: ignore[operator]
+    own = middleware.numbered(answer)(request)["X-Request-ID"]
     assert (own == sent) is is_kept
     assert f" {own}: at work" in seen[0]
     assert own not in logs.KeylessFormatter().format(record("later"))
@@ -98,7 +93,7 @@ def test_the_line_of_a_request_has_the_form_of_all_others() -> None:
     config.set("accesslog", "-")
     written = KeylessLogger(config)
     output = io.StringIO()
-    written.access_log.handlers[0].stream = output  # type: ignore[attr-defined]
+    written.access_log.handlers[0].stream = output
     environ = {
         "REQUEST_METHOD": "GET",
         "RAW_URI": "/join/" + "s" * 30,

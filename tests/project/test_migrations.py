@@ -60,9 +60,7 @@ def empty_database(db: None, tmp_path: Path) -> Iterator[str]:
         server.execute(f"DROP DATABASE {name}")
 
 
-def test_all_migrations_run_on_an_empty_database_and_make_what_the_tests_use(
-    empty_database: str,
-) -> None:
+def test_all_migrations_run_on_an_empty_database_and_make_what_the_tests_use(empty_database):
     migrate(empty_database)
 
     _assert_as_in_use(empty_database)
@@ -72,7 +70,7 @@ NEWEST_MIGRATIONS = {
     "0.6.0": {
         "labeling": "0006_membership_as_it_counts",
         "evaluation": "0041_plain_words_and_views",
-    },
+    }
 }
 """Of each version before this one whose databases it takes over."""
 
@@ -87,8 +85,8 @@ def test_every_earlier_version_that_is_taken_over_is_upgraded_by_a_test() -> Non
 
 @pytest.mark.parametrize("version", NEWEST_MIGRATIONS)
 def test_a_database_of_an_earlier_version_ends_with_the_same_tables_as_a_new_one(
-    empty_database: str, version: str
-) -> None:
+    empty_database, version
+):
     load(empty_database, version)
     stored = {(row[0], row[1]) for row in _rows(empty_database, MIGRATIONS)}
     assert stored.issuperset(NEWEST_MIGRATIONS[version].items())
@@ -119,9 +117,7 @@ def _connected(address: str) -> Iterator[Any]:
             yield database
 
 
-def test_a_database_that_is_too_old_is_refused_with_the_way_to_go(
-    empty_database: str,
-) -> None:
+def test_a_database_that_is_too_old_is_refused_with_the_way_to_go(empty_database):
     load(empty_database, newer_tables.OLDEST)
     with _connected(empty_database) as database:
         database.execute("DELETE FROM django_migrations WHERE name LIKE '0041%'")

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from evaluation.urls import urlpatterns
-from labeling.models import Project
 from labeling.templatetags.navigation import GROUPS, Bar
 from labeling.urls import of_a_project
 from tests import everything
-from tests.pages import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -34,9 +28,7 @@ def test_each_page_has_one_place_in_the_five_groups() -> None:
     assert len(named) == len(set(named))
 
 
-def test_every_page_of_a_project_says_where_it_is(
-    project: Project, people: dict[str, User], signed_in: Callable[[User], Client]
-) -> None:
+def test_every_page_of_a_project_says_where_it_is(project, people, signed_in):
     client, addresses = signed_in(people["rita"]), everything.addresses(project, people)
     of_runs = [pattern for pattern in urlpatterns if str(pattern.pattern).startswith("projects/")]
     names = {str(pattern.name) for pattern in [*of_a_project, *of_runs]} & addresses.keys()
@@ -50,9 +42,7 @@ def test_every_page_of_a_project_says_where_it_is(
     assert [name for name, groups in here.items() if len(groups) != 1] == []
 
 
-def test_the_bar_offers_each_what_they_may_open(
-    project: Project, people: dict[str, User], signed_in: Callable[[User], Client]
-) -> None:
+def test_the_bar_offers_each_what_they_may_open(project, people, signed_in):
     url = reverse("members", args=[project.slug])
     offered = {
         who: {
@@ -64,15 +54,3 @@ def test_the_bar_offers_each_what_they_may_open(
     assert offered["rita"] == {entry.title for entry in PAGES}
     assert offered["rita"] - offered["noor"] == {"Project settings", "Webhooks"}
     assert bar(signed_in(people["ana"]), reverse("guidelines", args=[project.slug])) is None
-
-
-def test_the_open_page_is_marked_and_its_group_is_a_disclosure(
-    project: Project, rita: User, signed_in: Callable[[User], Client]
-) -> None:
-    text = markup(signed_in(rita), reverse("gate-thresholds", args=[project.slug]))
-    nav = text.split('<nav class="project-nav"')[1].split("</nav>")[0]
-
-    assert re.findall(r'aria-current="page">([^<]+)', nav) == ["Run thresholds"]
-    assert re.findall(r"<summary>(\w+)<span[^>]*> \(you are here\)", nav) == ["Settings"]
-    assert 'aria-expanded="false" aria-controls="project-pages"' in nav
-    assert ">Gate<" not in text

@@ -92,9 +92,7 @@ def files_of(folder: str) -> Iterator[str]:
 
 
 @pytest.mark.worker
-def test_an_installed_assay_is_prepared_checked_and_served_without_a_checkout(
-    installed: Installed,
-) -> None:
+def test_an_installed_assay_is_prepared_checked_and_served_without_a_checkout(installed):
     migrated = installed.run("migrate", "--verbosity", "0")
     assert (migrated.returncode, migrated.stderr) == (0, "")
     assert (installed.home / ".data/assay.sqlite3").exists()

@@ -76,9 +76,7 @@ def test_a_cache_that_forgets_is_named(settings: Any) -> None:
 
 
 @pytest.mark.parametrize("ahead", [0, 7200, -60])
-def test_a_clock_that_differs_from_the_databases_is_named(
-    monkeypatch: pytest.MonkeyPatch, ahead: int
-) -> None:
+def test_a_clock_that_differs_from_the_databases_is_named(monkeypatch, ahead):
     """Played: SQLite takes the time of the machine, and PostgreSQL's cannot be set."""
     said = timezone.now() + timedelta(seconds=ahead)
     cursor = SimpleNamespace(execute=lambda statement: None, fetchone=lambda: (said,))

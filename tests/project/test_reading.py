@@ -55,13 +55,6 @@ class TestBeside:
         _, figures = compare([], [])
         assert (figures.recall, figures.precision, figures.source_overlap) == (None, None, None)
 
-    def test_interviews_are_one_group_and_each_transcript_is_its_own(self):
-        names = ["interview-001", "plant", "interview-002"]
-        assert reading.groups(names) == {
-            "interviews": ["interview-001", "interview-002"],
-            "plant": ["plant"],
-        }
-
 
 def test_the_floor_keeps_what_is_stated_and_what_is_accepted():
     kept = reading.sentences(TALK)
@@ -69,38 +62,6 @@ def test_the_floor_keeps_what_is_stated_and_what_is_accepted():
         ("Readers must find a book by its title.", [1]),
         ("Should the app remind readers by mail?", [2, 3]),
     ]
-
-
-def test_the_page_shows_found_missed_and_only_in_the_output():
-    gold = [said("Find a book", [1]), said("Send mail", [3])]
-    row, _ = compare(gold, [said("Find a book", [1]), said("Pay <b>fines</b>", [5])])
-    found, missed, extra = reading.page("local", [row]).split("### ")[1:]
-    assert "Find a book" in found
-    assert "Send mail" in missed
-    assert "Find a book" not in missed
-    assert "Pay \\<b\\>fines\\</b\\>" in extra
-
-
-class TestTexts:
-    @pytest.fixture
-    def data(self, tmp_path: Path) -> Path:
-        (tmp_path / "transcripts").mkdir()
-        line = json.dumps({"id": "talk", "messages": TALK})
-        (tmp_path / "transcripts" / "talk.jsonl").write_text(line)
-        (tmp_path / "interviews.jsonl").write_text("")
-        return tmp_path
-
-    def test_the_text_that_was_read_is_taken(self, data):
-        (document,) = reading.texts(data, {"talk": reading.sha_of(TALK)})
-        assert document["messages"] == TALK
-
-    @pytest.mark.parametrize(
-        ("wanted", "why"),
-        [({"talk": "0" * 64}, "another text"), ({"gone": "0" * 64}, "is not in")],
-    )
-    def test_any_other_is_refused(self, data, wanted, why):
-        with pytest.raises(ValueError, match=why):
-            reading.texts(data, wanted)
 
 
 def outputs(prefix: str, number: int) -> blind.Outputs:
@@ -121,17 +82,6 @@ class TestSheet:
         assert items != draw(sources, 8, seed=4)
         order = [item["sources"] for item in items]
         assert order != sorted(order)
-
-    def test_a_source_that_has_fewer_gives_all(self):
-        items = draw({"few": outputs("Few", 1), "many": outputs("Many", 9)}, 6, seed=1)
-        assert sum(item["sources"] == ["few"] for item in items) == 1
-        assert len(items) == 6
-
-    def test_each_group_of_conversations_gives_as_many(self):
-        some = outputs("Talk", 9)["talk"]
-        items = draw({"local": {"talk": some, "interview": some, "other": some}}, 6, seed=1)
-        drawn = sorted((item["group"], item["conversation"]) for item in items)
-        assert drawn == [("interviews", "interview")] * 3 + [("talks", "talk")] * 3
 
     def test_the_same_words_of_two_sources_are_judged_once_for_both(self):
         (item,) = draw({"a": outputs("Same", 1), "b": outputs("Same", 1)}, 4, seed=1)

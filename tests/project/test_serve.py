@@ -15,10 +15,10 @@ import psutil
 import pytest
 
 from config import serve
+from config.env import ROOT
 from tests import databases
 from tests.processes import free_port
 
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 180  # seconds; a busy machine needs some of them
 HEAVY = {
     *("torch", "sentence_transformers", "sklearn", "scipy", "pandas", "matplotlib"),

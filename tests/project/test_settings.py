@@ -10,9 +10,8 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env
+from config.env import ROOT
 from labeling.gold.rules.signatures import is_key, make_key
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -141,3 +140,26 @@ def test_machines_share_a_key_by_the_environment_and_a_wrong_one_stops_the_start
     assert shared.communicate()[0].strip() == key
     assert "is not a key: give it 32 random bytes" in wrong.communicate()[1]
     assert "ASSAY_GOLD_TRUSTED_KEYS has 'ab:cd'" in untrusted.communicate()[1]
+
+
+COUNT = """
+import django
+django.setup()
+import numpy
+from threadpoolctl import threadpool_info
+print(max(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"))
+"""
+
+
+def test_numpy_takes_one_thread_unless_somebody_says_otherwise():
+    assert threads() == "1"
+    assert threads(OPENBLAS_NUM_THREADS="2") == "2"
+
+
+def threads(**said: str) -> str:
+    kept = {name: value for name, value in os.environ.items() if not name.endswith("NUM_THREADS")}
+    environment = {**kept, "DJANGO_SETTINGS_MODULE": "config.settings", **said}
+    command = [sys.executable, "-c", COUNT]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()

@@ -23,7 +23,6 @@ from config import messages
 from labeling.models import Project
 from labeling.schema import LAYERS, form_layers
 from labeling.translation import translated
-from labeling.work import guidelines
 from tests import everything
 from tests.project.test_access import EXPECTED
 
@@ -32,19 +31,8 @@ CATALOGUES = settings.BASE_DIR / "locale" / "de" / "LC_MESSAGES"
 PLACES = re.compile(r"%\(\w+\)s|\{\w*(?::[^}]*)?\}|%%")
 
 AS_THEY_ARE = {"Assay", "CSV", "SVG", "JSON", "Esc", "Alt", "Ctrl", "Shift", "Markdown", "sha256"}
-AS_THEY_ARE |= {
-    "SHA",
-    "metrics",
-    "python",
-    "results.json",
-    "cases.csv",
-    "AC1",
-    "F1",
-    "rev",
-    "UTC",
-    "MAE",
-    "case_id",
-}
+AS_THEY_ARE |= {"SHA", "metrics", "python", "results.json", "cases.csv", "AC1", "F1", "rev"}
+AS_THEY_ARE |= {"UTC", "MAE", "case_id"}
 """Product, formats, keys and symbols: the same in every language."""
 
 
@@ -69,9 +57,9 @@ SAMPLES = {"components.html"}
 """What those see who write pages."""
 
 
-@pytest.mark.parametrize("path", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: path.name)
-def test_no_template_holds_text_outside_of_the_tags(path: Path) -> None:
-    assert path.name in SAMPLES or untranslated(path.read_text()) == []
+def test_no_template_holds_text_outside_of_the_tags() -> None:
+    for path in TEMPLATES.rglob("*.html"):
+        assert path.name in SAMPLES or untranslated(path.read_text()) == [], path
 
 
 FOR_PEOPLE = {"label", "help_text", "empty_label", "description"}
@@ -186,21 +174,13 @@ def test_the_choice_of_a_person_is_above_that_of_the_browser(rita: User) -> None
     assert '<html lang="en-gb">' in client.get("/projects/").content.decode()
 
 
-def test_an_unknown_language_is_answered_in_english(rita: User) -> None:
-    client = Client(headers={"accept-language": "fr-CA, tlh"})
-    client.force_login(rita)
-    assert '<html lang="en-gb">' in client.get("/").content.decode()
-
-
 LOCALIZED = re.compile(
     r"\s(?:x|y|x1|x2|y1|y2|cx|cy|r|d|dx|dy|points|width|height|viewBox|value|max|min|step|data-[\w-]+)"
     r'="[^"a-zA-Z]*\d,\d[^"]*"'
 )
 
 
-def test_every_page_renders_in_german_and_no_number_of_a_machine_is_localized(
-    project: Project, people: dict[str, User]
-) -> None:
+def test_every_page_renders_in_german_and_no_number_of_a_machine_is_localized(project, people):
     project.layers = list(LAYERS)
     project.save()
     about = everything.addresses(project, people)
@@ -231,9 +211,7 @@ def english_of_the_schema(page: str) -> set[str]:
     return words & {html.unescape(text).strip() for text in re.split(r"<[^>]*>", page)}
 
 
-def test_files_for_machines_are_the_same_in_every_language(
-    project: Project, people: dict[str, User]
-) -> None:
+def test_files_for_machines_are_the_same_in_every_language(project, people):
     about = everything.addresses(project, people)
     for name in ("table", "agreement-csv", "gold-export"):
         client = Client()
@@ -243,19 +221,3 @@ def test_files_for_machines_are_the_same_in_every_language(
             b"".join(client.get(url, headers={"accept-language": code})) for code in ("en", "de")
         ]
         assert said[0] == said[1], name
-
-
-def test_states_are_chosen_and_changed_lines_read_out_in_german(
-    project: Project, rita: User
-) -> None:
-    client = Client(headers={"accept-language": "de"})
-    client.force_login(rita)
-    newest = guidelines.add_version(
-        project=project, body="# Quite new\n", summary="Two", base_version=1, by=rita
-    )
-
-    filters = client.get(reverse("runs"), {"status": "queued"}).content.decode()
-    changes = client.get(reverse("guideline", args=[project.slug, newest.version]))
-
-    assert '<option value="queued" selected>In der Warteschlange</option>' in filters
-    assert '<span class="visually-hidden">entfernt</span>' in changes.content.decode()

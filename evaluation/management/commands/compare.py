@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from rich.table import Table
@@ -25,18 +25,20 @@ from evaluation.templatetags.present import (
 )
 from labeling.management.looks import add_reason
 
-FIGURES = (
-    "baseline",
-    "run",
-    "difference",
-    "interval",
-    "p",
-    "p corrected",
-    "won/lost/tied",
-    "n",
-    "undefined",
-    "conversations",
-)
+FIGURES: dict[str, Callable[[MetricComparison], str]] = {
+    "baseline": lambda row: figure(row.comparison.before),
+    "run": lambda row: figure(row.comparison.after),
+    "difference": lambda row: signed(row.comparison.difference),
+    "interval": lambda row: signed_interval(row.comparison),
+    "p": lambda row: p_value(row.comparison.p_value),
+    "p corrected": lambda row: p_value(row.corrected_p),
+    "won/lost/tied": lambda row: (
+        f"{row.comparison.wins}/{row.comparison.losses}/{row.comparison.ties}"
+    ),
+    "n": lambda row: f"{row.comparison.n:,}",
+    "undefined": lambda row: f"{row.comparison.n_undefined:,}",
+    "conversations": lambda row: f"{row.comparison.conversations:,}",
+}
 
 
 class Command(RunCommand):
@@ -93,7 +95,8 @@ def _table(title: str, rows: Iterable[MetricComparison]) -> Table:
         table.add_column(name, justify="right")
     table.add_column("verdict")
     for row in rows:
-        table.add_row(*_cells(row))
+        named = f"{row.metric.id} {arrow(row.metric)}"
+        table.add_row(named, *(cell(row) for cell in FIGURES.values()), verdict(row.verdict))
     return table
 
 
@@ -109,21 +112,3 @@ def _notes(comparison: Compared) -> Iterator[str]:
             f"Not compared: {comparison.only_before} cases only in run {comparison.before.pk}, "
             f"{comparison.only_after} only in run {comparison.after.pk}."
         )
-
-
-def _cells(row: MetricComparison) -> list[str]:
-    comparison = row.comparison
-    return [
-        f"{row.metric.id} {arrow(row.metric)}",
-        figure(comparison.before),
-        figure(comparison.after),
-        signed(comparison.difference),
-        signed_interval(comparison),
-        p_value(comparison.p_value),
-        p_value(row.corrected_p),
-        f"{comparison.wins}/{comparison.losses}/{comparison.ties}",
-        f"{comparison.n:,}",
-        f"{comparison.n_undefined:,}",
-        f"{comparison.conversations:,}",
-        verdict(row.verdict),
-    ]

@@ -12,15 +12,17 @@ from django.core.management.base import CommandError
 from evaluation.management import foreground, summary
 from evaluation.management.base import (
     RunCommand,
-    add_budget,
+    add_model,
     add_prompt,
+    budget_in,
     problem,
     read_prompts,
     read_settings,
     settings_in,
 )
 from evaluation.models import EVERY, OPEN, Run
-from evaluation.report.reading import FORMS, Reading
+from evaluation.report.content import Report
+from evaluation.report.reading import FORMS
 from evaluation.services import looks
 from evaluation.services.language_models import bills
 from evaluation.services.launch import batches, cloning, config_files, launch, measuring
@@ -71,32 +73,31 @@ class Command(RunCommand):
         try:
             file = _configuration(options)
             folder = _folder(options, file)
+            asked = batches.requests(file) if file else []
             if options["estimate"]:
-                self._estimate(options, file)
+                self._estimate(options, asked)
                 return
-            launched = batches.launch(file) if file else []
-            started = [each.run for each in launched] or self._started(options)
-            resumed = started if options["resume"] else []
-            others = [run for run in resumed if not _is_own(run) or run.scored_at]
+            started = [launch.launch(each.request, queue=False) for each in asked]
+            started = started or self._started(options)
+            # runs of this command line were asked for the reason when it launched them
+            others = [
+                run
+                for run in (started if options["resume"] else [])
+                if run.scored_at or (run.requested_by and not acting.is_console(run.requested_by))
+            ]
             self.state_results(others, options["reason"])
             self.work([run.pk for run in started])
         except LaunchRefused as error:
-            raise self.problem(_all_faults(error)) from error
-        except OSError as error:
-            said = f"{error.filename}: {error.strerror}." if error.filename else str(error)
-            raise self.problem(said) from error
+            faults = (f"{_option(each.field)}: {in_english(each.fact)}" for each in error.faults)
+            raise self.problem(" ".join(faults)) from error
         done = [foreground.reload(run.pk) for run in started]
-        if file:
-            named = [each._replace(run=run) for each, run in zip(launched, done, strict=True)]
-            self._report_all(named, file, folder)
-        else:
-            self._report(done, folder)
+        self._report(done, asked, folder, file.content.reporting.formats if file else [*FORMATS])
         self._judge(done)
 
-    def _estimate(self, options: dict[str, Any], file: config_files.ConfigFile | None) -> None:
+    def _estimate(self, options: dict[str, Any], asked: Sequence[batches.Asked]) -> None:
         """What each run would probably cost, and the smallest difference that it could show."""
-        asked = [(each.name, each.request) for each in batches.requests(file)] if file else []
-        for name, request in asked or [("", _request(options))]:
+        named = [(each.name, each.request) for each in asked]
+        for name, request in named or [("", _request(options))]:
             left_out = looks.left_out(request.release, request.selection)
             lines = [
                 bills.estimate(launch.estimate(request)),
@@ -123,7 +124,7 @@ class Command(RunCommand):
         return [launch.launch(request, queue=False)]
 
     def _resumed(self, number: int, options: dict[str, Any]) -> Run:
-        budget = {name: options[OPTIONS[name]] for name in ("budget_cost", "budget_tokens")}
+        budget = budget_in(options)
         run = self.run_numbered(number)
         slots.keep_for_command([run.pk])
         if run.scored_at is None and (
@@ -132,27 +133,25 @@ class Command(RunCommand):
             steering.resume(run, by=acting.person(), **budget)
         return run
 
-    def _report(self, done: Sequence[Run], folder: Path | None) -> None:
-        for run in done:
-            self.print(*summary.summary_tables(run))
-            for line in [*summary.notes(run), *results.ids_report(run)]:
-                self.stdout.write(line)
+    def _report(
+        self,
+        done: Sequence[Run],
+        asked: Sequence[batches.Asked],
+        folder: Path | None,
+        formats: Sequence[str],
+    ) -> None:
+        """Of a configuration file all runs in one table."""
+        names = [each.name for each in asked] or [f"run-{run.pk}" for run in done]
+        if asked:
+            self.print(summary.batch_table(zip(asked, done, strict=True)))
+        for run, name in zip(done, names, strict=True):
+            if not asked:
+                self.print(*summary.summary_tables(run))
+                for line in [*summary.notes(run), *results.ids_report(run)]:
+                    self.stdout.write(line)
             self._say_more(run)
             if folder:
-                into = folder if len(done) == 1 else folder / f"run-{run.pk}"
-                self._write(run, into, list(FORMATS))
-
-    def _report_all(
-        self,
-        launched: Sequence[batches.Launched],
-        file: config_files.ConfigFile,
-        folder: Path | None,
-    ) -> None:
-        self.print(summary.batch_table(launched))
-        for each in launched:
-            self._say_more(each.run)
-            if folder:
-                self._write(each.run, folder / each.name, file.content.reporting.formats)
+                self._write(run, folder / name if asked or done[1:] else folder, formats)
 
     def _say_more(self, run: Run) -> None:
         if left_out := looks.left_out(run.release, run.split):
@@ -172,7 +171,7 @@ class Command(RunCommand):
                 path = folder / FORMATS[name]
                 own = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
                 with building.whole(own) as file:
-                    file.writelines(Reading(run, repetition=number).text(FORMS[name], address=""))
+                    file.writelines(FORMS[name].text(Report(run, repetition=number)))
         written = ", ".join(str(folder / FORMATS[name]) for name in formats)
         self.stdout.write(f"Wrote {written}.")
 
@@ -271,13 +270,7 @@ def _add_how(parser: ArgumentParser) -> None:
         metavar="N",
         help="cases at a time, where a language model is asked (default: what its entry allows)",
     )
-    parser.add_argument(
-        "--model",
-        default=DEFAULT,
-        metavar="NAME",
-        help="which of the declared language models is asked (default: that of LLM_MODEL)",
-    )
-    add_budget(parser)
+    add_model(parser)
     parser.add_argument(
         "--estimate",
         action="store_true",
@@ -332,11 +325,6 @@ def _changes(options: dict[str, Any]) -> dict[str, Any]:
     return {name: each for name, each in asked.items() if each and each != DEFAULTS.get(name)}
 
 
-def _all_faults(error: LaunchRefused) -> str:
-    """Every fault, with the option that it is about."""
-    return " ".join(f"{_option(fault.field)}: {in_english(fault.fact)}" for fault in error.faults)
-
-
 def _option(field: str) -> str:
     name = field.partition(".")[0]
     return "--*-only" if name == "split" else f"--{OPTIONS.get(name, name).replace('_', '-')}"
@@ -368,8 +356,3 @@ def _release(options: dict[str, Any]) -> GoldRelease:
         if names
         else f"{named.project} has no gold of arcs: freeze or import some."
     )
-
-
-def _is_own(run: Run) -> bool:
-    """Of this command line, which was asked for the reason when it launched it."""
-    return run.requested_by is None or acting.is_console(run.requested_by)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluation.management.base import add_budget
+from evaluation.management.base import add_model
 from evaluation.management.foreground import bar
 from evaluation.services.launch import generators
 from evaluation.services.launch.generators import ALL, Wish
@@ -53,13 +53,7 @@ class Command(AssayCommand):
             "of questions -synthetic-questions)",
         )
         of_questions = parser.add_argument_group("of questions")
-        of_questions.add_argument(
-            "--model",
-            default=DEFAULT,
-            metavar="NAME",
-            help="which of the declared language models asks (default: that of LLM_MODEL)",
-        )
-        add_budget(of_questions, "it may")
+        add_model(of_questions)
         of_talks = parser.add_argument_group("of conversations")
         of_talks.add_argument("--domain", choices=[ALL, *domains()], default=ALL)
         of_talks.add_argument(

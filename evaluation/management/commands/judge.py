@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from evaluation.management import foreground, summary
-from evaluation.management.base import RunCommand, add_budget, add_prompt, read_prompts
+from evaluation.management.base import RunCommand, add_budget, add_prompt, budget_in, read_prompts
 from evaluation.models import Judging, Run
 from evaluation.services.judging import judgings
 from labeling.core import acting
@@ -35,8 +35,7 @@ class Command(RunCommand):
             run,
             by=acting.person(),
             prompts=read_prompts(options["prompt"]),
-            budget_cost=options["budget"],
-            budget_tokens=options["budget_tokens"],
+            **budget_in(options),
             queue=False,
         )
         self.work([run.pk])

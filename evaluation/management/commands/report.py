@@ -6,12 +6,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from evaluation.management.base import RunCommand
 from evaluation.report.cases import MOST_CASES
-from evaluation.report.content import CASES
-from evaluation.report.reading import FORMS, Reading, public_address
+from evaluation.report.content import CASES, Report
+from evaluation.report.reading import FORMS, public_address
 from labeling.exchange import building
 from labeling.management.looks import add_reason
 
@@ -60,17 +58,12 @@ class Command(RunCommand):
             self.state_results([run], options["reason"])
         else:
             self.state_comparison([baseline, run], options["reason"])
-        reading = Reading(
-            run, baseline=baseline, n_cases=options["cases"], repetition=options["repetition"]
-        )
-        text = reading.text(FORMS[options["format"]], address=public_address(run))
+        report = Report(run, None, baseline, options["cases"], options["repetition"])
+        text = FORMS[options["format"]].text(report, public_address(run))
         if options["output"] is None:
             for piece in text:
                 self.stdout.write(piece, ending="")
             return
-        try:
-            with building.whole(options["output"]) as file:
-                file.writelines(text)
-        except OSError as error:
-            raise CommandError(f"Cannot write {options['output']}: {error}") from error
+        with building.whole(options["output"]) as file:
+            file.writelines(text)
         self.stderr.write(f"Written: {options['output']}")

@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from evaluation.management import foreground
-from evaluation.management.base import RunCommand, add_budget, problem, read_settings
+from evaluation.management.base import RunCommand, add_model, budget_in, problem, read_settings
 from evaluation.models import Run
 from evaluation.services.language_models import bills
 from evaluation.services.language_models.usage import Spent
@@ -31,12 +31,10 @@ from labeling.core import acting
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 from pipelines import registry
-from pipelines.chat.endpoint import DEFAULT
 from pipelines.requirements.document.files import FORMS
 
 FAILED = 1
 LONGEST_ID = 50  # what the column holds
-BUDGET = {"budget_cost": "budget", "budget_tokens": "budget_tokens"}
 
 
 class Command(RunCommand):
@@ -109,23 +107,10 @@ class Command(RunCommand):
             default=sorted(FORMS),
             help="in which forms documents are written (default: all)",
         )
-        parser.add_argument(
-            "--model",
-            default=DEFAULT,
-            metavar="NAME",
-            help="which of the declared language models is asked (default: that of LLM_MODEL)",
-        )
-        add_budget(parser)
+        add_model(parser)
 
     def handle(self, **options: Any) -> None:
-        try:
-            self._handle(options["output_dir"], options)
-        except OSError as error:
-            said = f"{error.filename}: {error.strerror}." if error.filename else str(error)
-            raise problem(said) from error
-
-    def _handle(self, into: Path, options: dict[str, Any]) -> None:
-        task = _task(options)
+        task, into = _task(options), options["output_dir"]
         how = HowToRead.written(*(options[name] for name in ("columns", "roles", "encoding")))
         how_read = {"format": options["format"], "columns": how.columns, "roles": how.roles}
         if how.encoding:
@@ -163,8 +148,7 @@ class Command(RunCommand):
         for failure in unreadable:
             self.stderr.write(f"{failure.case_id}: {failure.reason}")
         into: Path = options["output_dir"]
-        budget = {name: options[option] for name, option in BUDGET.items()}
-        wish = Wish(acting.person(), task, into.name, **budget)
+        wish = Wish(acting.person(), task, into.name, **budget_in(options))
         with transaction.atomic():
             run = launching.on_files(wish, list(records.values()))
             return run, folder.begin(into, asked, run, unreadable)
@@ -176,8 +160,7 @@ class Command(RunCommand):
         if run.failure or (run.scored_at and run.n_failed):
             steering.retry(run, by=acting.person())
         elif run.scored_at is None and run.paused:
-            budget = {name: options[option] for name, option in BUDGET.items()}
-            steering.resume(run, by=acting.person(), **budget)
+            steering.resume(run, by=acting.person(), **budget_in(options))
 
     def again(self, left: Sequence[str]) -> str:
         return "Call the same command again to continue."

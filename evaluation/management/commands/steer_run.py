@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from evaluation.management import foreground
-from evaluation.management.base import RunCommand
+from evaluation.management.base import RunCommand, budget_in
 from evaluation.models.spec import CarriedSpec
 from evaluation.services.launch import carrying
 from evaluation.services.work import steering
@@ -53,11 +53,7 @@ class Command(RunCommand):
 
     def _steer(self, number: int, options: dict[str, Any]) -> None:
         run = self.run_numbered(number)
-        values = {
-            "concurrency": options["concurrency"],
-            "budget_cost": options["budget"],
-            "budget_tokens": options["budget_tokens"],
-        }
+        values = {"concurrency": options["concurrency"], **budget_in(options)}
         try:
             steering.control(run, options["action"], by=acting.person(), **values)
         except RuleError as error:

@@ -26,10 +26,8 @@ MOST_CHARACTERS = 60_000
 """Of messages in one prompt; what a pipeline returned first is kept."""
 
 
-class AnswersRefused(RuleError):
+class AnswersRefused(RuleError, code="answers_refused"):
     """There is no question to answer, or no answer to judge."""
-
-    code = "answers_refused"
 
 
 def asking_layers() -> list[str]:
@@ -53,7 +51,8 @@ def describe(judge_prompts: Mapping[str, str]) -> AnswersSpec:
     The texts of the judge's prompts are with its first judging, which ``prepare`` makes.
     """
     prompt = judge.shipped(judge.ANSWER)
-    own = _own(judge.prompts(judge_prompts))
+    prompts = judge.prompts(judge_prompts).items()
+    own = {kind: prompt for kind, prompt in prompts if prompt.name == judge.OWN}
     return AnswersSpec(
         prompt=prompt.name,
         text=prompt.text,
@@ -61,10 +60,6 @@ def describe(judge_prompts: Mapping[str, str]) -> AnswersSpec:
         judge=endpoints.describe(JUDGE),
         judge_prompts={kind: prompt.sha256 for kind, prompt in own.items()},
     )
-
-
-def _own(prompts: Mapping[str, judge.Prompt]) -> dict[str, judge.Prompt]:
-    return {kind: prompt for kind, prompt in prompts.items() if prompt.name == judge.OWN}
 
 
 def judge_prompts_of(run: Run) -> dict[str, str]:
@@ -121,7 +116,13 @@ def prepare(judging: Judging, cases: Iterable[CaseRun]) -> None:
 def prepare_judging(run: Run, prompts: Mapping[str, judge.Prompt], *, by: Any) -> Judging:
     model = endpoints.describe(JUDGE)
     assert model is not None  # the caller has asked for it
-    described = {kind: _told(prompt, model) for kind, prompt in prompts.items()}
+    described = {
+        kind: {
+            **{name: getattr(prompt, name) for name in ("name", "text", "sha256")},
+            "judge_sha256": judge.judge_sha256(model, prompt.sha256),
+        }
+        for kind, prompt in prompts.items()
+    }
     return Judging.objects.create(
         run=run,
         model=model["id"],
@@ -142,15 +143,6 @@ def prepare_judgements(judging: Judging, answers: Iterable[Answer]) -> None:
         for kind in judging.spec["prompts"]
     ]
     Judgement.objects.bulk_create(rows, batch_size=500)
-
-
-def _told(prompt: judge.Prompt, model: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        "name": prompt.name,
-        "text": prompt.text,
-        "sha256": prompt.sha256,
-        "judge_sha256": judge.judge_sha256(model, prompt.sha256),
-    }
 
 
 def ready(run_id: int) -> WorkQuerySet:

@@ -8,7 +8,7 @@ attempt, on the answers of all complete samples so far: a refusal stays in every
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -16,8 +16,6 @@ from django.db import IntegrityError, transaction
 
 from evaluation.metrics.gate import JUDGED, NO_CERTIFICATE
 from evaluation.metrics.judges import (
-    JudgeAgreement,
-    PeopleAgreement,
     Requirements,
     disagreements,
     judge_agreement,
@@ -49,21 +47,8 @@ CERTIFIED, LOOKED, UNKNOWN = "certified", "looked", "unknown"
 """May decide; was compared with people, but has no certificate; nobody has compared it yet."""
 WORST_LAST = (CERTIFIED, LOOKED, UNKNOWN)
 
-FIGURES = (
-    "n", "bias", "bias_low", "bias_high", "kappa", "ci_low", "ci_high", "spearman", "mae",
-    "attempt",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Judge and people over the answers of complete samples; ``failed``: the judge gave none."""
-
-    agreement: JudgeAgreement
-    people: PeopleAgreement
-    raters: int
-    failed: int
-    samples: Sequence[int]
+OF_AGREEMENT = ("n", "bias", "bias_low", "bias_high", "kappa", "spearman", "mae")
+FIGURES = (*OF_AGREEMENT[:5], "ci_low", "ci_high", *OF_AGREEMENT[5:], "attempt")
 
 
 class Judge(NamedTuple):
@@ -119,14 +104,12 @@ def attempt(judge: Judge, *, by: Any) -> JudgeCertificate | None:
     judged = _judged_samples(judge)
     if not judged:
         return None
-    served = _served_on(judged[-1], judge)
-    same = {"sample": judged[-1], "judge_sha256": judge.sha256, "served_model": served}
+    same: dict[str, Any] = {"sample": judged[-1], "judge_sha256": judge.sha256}
+    same["served_model"] = _served_on(judged[-1], judge)
     known = JudgeCertificate.objects.filter(**same).first()
     if known:
         return known
-    number = _attempt_number(judge)
-    compared = compare(judged, judge.sha256, served, level=1 - (1 - LEVEL) / number)
-    certificate = _certificate(judge, compared, number=number, by=by, **same)
+    certificate = _certificate(judge, judged, by=by, **same)
     try:
         with transaction.atomic():
             certificate.save(force_insert=True)
@@ -139,33 +122,39 @@ def attempt(judge: Judge, *, by: Any) -> JudgeCertificate | None:
 
 
 def _certificate(
-    judge: Judge, compared: Compared, *, number: int, by: Any, **same: Any
+    judge: Judge, judged: Sequence[RatingSample], *, by: Any, served_model: str, **same: Any
 ) -> JudgeCertificate:
-    asked, agreement = requirements(), compared.agreement
-    reasons = list(disagreements(agreement, compared.failed, asked))
+    """The mean of an answer's raters beside the first score of this judge."""
+    number, asked = _attempt_number(judge), requirements()
+    people, raters = _said_by_people(judged, judge.kind)
+    scores, failed = _scores(judged, judge, served_model)
+    pairs = {
+        name: [
+            (scores[case], sum(said) / len(said)) for case, said in cases.items() if case in scores
+        ]
+        for name, cases in people.items()
+    }
+    agreement = judge_agreement(pairs, level=1 - (1 - LEVEL) / number)
+    of_people = people_agreement({name: list(cases.values()) for name, cases in people.items()})
+    reasons = list(disagreements(agreement, failed, asked))
     judging = _judgings_by(judge).select_related("run__release__project").order_by("-pk")[0]
     return JudgeCertificate(
         project=judging.run.release.project,
         kind=judge.kind,
         model=judging.model,
+        served_model=served_model,
         prompt_sha256=judging.spec["prompts"][judge.kind]["sha256"],
         parser_version=judging.parser_version,
         attempt=number,
-        n=agreement.n,
-        bias=agreement.bias,
-        bias_low=agreement.bias_low,
-        bias_high=agreement.bias_high,
-        kappa=agreement.kappa,
+        **{name: getattr(agreement, name) for name in OF_AGREEMENT},
         ci_low=agreement.kappa_low,
         ci_high=agreement.kappa_high,
-        spearman=agreement.spearman,
-        mae=agreement.mae,
         comparison={
-            **agreement.as_json(),
-            "samples": list(compared.samples),
-            "raters": compared.raters,
-            "people": compared.people.as_json(),
-            "judge_failures": compared.failed,
+            **asdict(agreement),
+            "samples": [sample.pk for sample in judged],
+            "raters": raters,
+            "people": asdict(of_people),
+            "judge_failures": failed,
             "required": asdict(asked),
         },
         passed=not reasons,
@@ -209,14 +198,16 @@ def _judgings_by(judge: Judge) -> Any:
     return of_project.filter(**{_sha256_of(judge.kind): judge.sha256})
 
 
-def _judgements_by(kind: str, sha256: str) -> Any:
-    return Judgement.objects.filter(kind=kind, **{f"judging__{_sha256_of(kind)}": sha256})
+def _judgements_by(judge: Judge) -> Any:
+    """Of any project: the same judge says the same."""
+    of_judge = {f"judging__{_sha256_of(judge.kind)}": judge.sha256}
+    return Judgement.objects.filter(kind=judge.kind, **of_judge)
 
 
 def _served_on(sample: RatingSample, judge: Judge) -> str:
     """What the server called the model that has judged this sample last."""
     drawn = sample.places.order_by().values("case")
-    rows = _judgements_by(*judge[1:]).filter(answer__case__in=drawn, score__isnull=False)
+    rows = _judgements_by(judge).filter(answer__case__in=drawn, score__isnull=False)
     return str(rows.order_by("-pk").values_list("model", flat=True).first() or "")
 
 
@@ -225,9 +216,7 @@ def _judged_samples(judge: Judge) -> list[RatingSample]:
     closed = list(samples.complete(judge.project, judge.kind).select_related("panel"))
     if not closed:
         return []
-    ended = _judgements_by(*judge[1:]).filter(
-        state__in=[Judgement.State.DONE, Judgement.State.FAILED]
-    )
+    ended = _judgements_by(judge).filter(state__in=[Judgement.State.DONE, Judgement.State.FAILED])
     missing = set(
         RatedPlace.objects.filter(sample__in=closed)
         .exclude(case__in=ended.values("answer__case"))
@@ -237,59 +226,35 @@ def _judged_samples(judge: Judge) -> list[RatingSample]:
     return [sample for sample in closed if sample.pk not in missing]
 
 
-def _open_sample(judge: Judge) -> RatingSample | None:
-    opened = samples.of_project(judge.project).filter(kind=judge.kind, closed_at=None)
-    return opened.select_related("panel").first()
-
-
-def _rated_so_far(sample: RatingSample) -> Fact:
-    (done,) = samples.progress([sample])
-    return Fact(
-        "certificate.sample_open", rated=done.rated, size=done.size, run=sample.panel.run_id
-    )
-
-
 def _attempt_number(judge: Judge) -> int:
     """Each further one has narrower odds of passing by chance: its intervals are wider."""
     given_up = samples.of_project(judge.project).filter(kind=judge.kind, given_up=True)
     return 1 + of_judge(judge).count() + given_up.count()
 
 
-def compare(
-    judged: Sequence[RatingSample], sha256: str, served_model: str, *, level: float = LEVEL
-) -> Compared:
-    """The mean of an answer's raters beside the first score of this judge."""
-    kind = judged[0].kind
-    drawn = RatedPlace.objects.filter(sample__in=judged).order_by().values("case")
-    rows = Rating.objects.filter(kind=kind, case__in=drawn)
-    people: dict[str, dict[int, list[float]]] = {}
+Ratings = dict[str, dict[int, list[int]]]
+"""By conversation and case, what its raters say."""
+
+
+def _said_by_people(samples: Iterable[RatingSample], kind: str) -> tuple[Ratings, int]:
+    """With the number of raters."""
+    drawn = RatedPlace.objects.filter(sample__in=samples).order_by().values("case")
+    rows = Rating.objects.filter(kind=kind, case__in=drawn).order_by("case", "rater")
+    people: Ratings = {}
     raters = set()
-    for case, conversation, rater, score in rows.values_list(
-        "case", "case__item__conversation", "rater", "score"
-    ).order_by("case", "rater"):
+    fields = ("case", "case__item__conversation", "rater", "score")
+    for case, conversation, rater, score in rows.values_list(*fields):
         people.setdefault(str(conversation), {}).setdefault(case, []).append(score)
         raters.add(rater)
-    scores, failed = _scores(drawn, kind, sha256, served_model)
-    pairs = {
-        name: [
-            (scores[case], sum(said) / len(said)) for case, said in cases.items() if case in scores
-        ]
-        for name, cases in people.items()
-    }
-    return Compared(
-        judge_agreement(pairs, level=level),
-        people_agreement({name: list(cases.values()) for name, cases in people.items()}),
-        len(raters),
-        failed,
-        [sample.pk for sample in judged],
-    )
+    return people, len(raters)
 
 
 def _scores(
-    drawn: Any, kind: str, judge_sha256: str, served_model: str
+    judged: Sequence[RatingSample], judge: Judge, served_model: str
 ) -> tuple[dict[int, float], int]:
     """By case; and on how many answers the judge gave no score that counts."""
-    rows = _judgements_by(kind, judge_sha256).filter(answer__case__in=drawn)
+    drawn = RatedPlace.objects.filter(sample__in=judged).order_by().values("case")
+    rows = _judgements_by(judge).filter(answer__case__in=drawn)
     scored = rows.filter(score__isnull=False, model=served_model).order_by("-pk")
     scores = dict(scored.values_list("answer__case", "score"))  # the oldest is read last
     return scores, drawn.distinct().count() - len(scores)
@@ -409,14 +374,16 @@ def systems_of(rows: Iterable[JudgeCertificate]) -> dict[int, set[System]]:
 
 def missing(judge: Judge) -> Fact:
     """What has to be done before this judge can be compared with people on a new sample."""
-    judged, opened = _judged_samples(judge), _open_sample(judge)
+    judged = _judged_samples(judge)
     if judged and not of_judge(judge).filter(sample=judged[-1]).exists():
         return DUE
     newest = samples.complete(judge.project, judge.kind).select_related("panel").last()
     if newest and not judged:
         return Fact("certificate.sample_not_judged", run=newest.panel.run_id)
-    if opened:
-        return _rated_so_far(opened)
+    of_kind = samples.of_project(judge.project).filter(kind=judge.kind, closed_at=None)
+    for done in samples.progress(of_kind.select_related("panel")[:1]):
+        rated = {"rated": done.rated, "size": done.size, "run": done.sample.panel.run_id}
+        return Fact("certificate.sample_open", **rated)
     return UP_TO_DATE if judged else NO_SAMPLE
 
 
@@ -440,15 +407,9 @@ def distances(run: Run, kind: str, values: Mapping[int, float]) -> dict[str, lis
     ``values`` are the judge's scores by case.
     """
     closed = samples.complete(run.release.project_id, kind).filter(panel__run=run)
-    drawn = RatedPlace.objects.filter(sample__in=closed).order_by().values("case")
-    rows = Rating.objects.filter(kind=kind, case__in=drawn)
-    said: dict[tuple[str, int], list[int]] = {}
-    for conversation, case, score in rows.order_by("case", "rater").values_list(
-        "case__item__conversation", "case", "score"
-    ):
-        if case in values:
-            said.setdefault((str(conversation), case), []).append(score)
     apart: dict[str, list[float]] = {}
-    for (name, case), scores in said.items():
-        apart.setdefault(name, []).append(values[case] - sum(scores) / len(scores))
+    for name, cases in _said_by_people(closed, kind)[0].items():
+        for case, scores in cases.items():
+            if case in values:
+                apart.setdefault(name, []).append(values[case] - sum(scores) / len(scores))
     return apart

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from evaluation.metrics.gate import JUDGED
@@ -22,7 +23,7 @@ def of_run(run: Run) -> dict[str, Corrected]:
 
 
 def as_json(run: Run) -> dict[str, dict[str, Any]]:
-    return {kind: corrected.as_json() for kind, corrected in of_run(run).items()}
+    return {kind: asdict(corrected) for kind, corrected in of_run(run).items()}
 
 
 def _of_metric(run: Run, kind: str) -> Corrected | None:

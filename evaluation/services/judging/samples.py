@@ -48,10 +48,8 @@ Thing = tuple[int, int]
 """A case, and the position in its output; of an answer 0."""
 
 
-class RatingRefused(RuleError):
+class RatingRefused(RuleError, code="rating_refused"):
     """There is nothing to rate, the sample is closed, or a value is none."""
-
-    code = "rating_refused"
 
 
 class Progress(NamedTuple):

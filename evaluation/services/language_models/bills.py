@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
@@ -19,9 +20,9 @@ def estimate(expected: Estimate | None) -> str:
         "{cases}, about {prompt} + {reply} tokens, {cost}. Counted: {basis}; replies in the "
         "cache cost nothing."
     ).format(
-        cases=ngettext("{n} case", "{n} cases", expected.cases).format(n=_n(expected.cases)),
-        prompt=_n(expected.prompt_tokens),
-        reply=_n(expected.completion_tokens),
+        cases=ngettext("{n} case", "{n} cases", expected.cases).format(n=intcomma(expected.cases)),
+        prompt=intcomma(expected.prompt_tokens),
+        reply=intcomma(expected.completion_tokens),
         cost=price(expected),
         basis=words(expected.basis),
     )
@@ -36,12 +37,12 @@ def price(expected: Estimate) -> str:
 def usage(spent: Spent, *, with_models: bool = False) -> list[tuple[str, str]]:
     """What was asked and what it cost, name by name."""
     calls = gettext("{calls}, {cached} from the cache").format(
-        calls=_n(spent.calls), cached=_n(spent.cached)
+        calls=intcomma(spent.calls), cached=intcomma(spent.cached)
     )
     waited = number_format(spent.seconds, 1, force_grouping=True)
-    tokens = f"{_n(spent.prompt_tokens)} + {_n(spent.completion_tokens)}"
+    tokens = f"{intcomma(spent.prompt_tokens)} + {intcomma(spent.completion_tokens)}"
     mark = gettext("{figure} (partly estimated)") if spent.estimated else "{figure}"
-    cost = _money(spent.cost)
+    cost = gettext("unknown") if spent.cost is None else _of_money(spent.cost)
     rows: list[tuple[str, str]] = [
         (gettext("Calls"), calls),
         (gettext("Tokens"), mark.format(figure=tokens)),
@@ -50,10 +51,10 @@ def usage(spent: Spent, *, with_models: bool = False) -> list[tuple[str, str]]:
     ]
     if spent.cached_tokens:
         text = gettext("{n} tokens of the prompts")
-        rows.append((gettext("Kept by the provider"), text.format(n=_n(spent.cached_tokens))))
+        rows.append((gettext("Kept by the provider"), text.format(n=intcomma(spent.cached_tokens))))
     if spent.reasoning_tokens:
         text = gettext("{n} tokens of the replies")
-        rows.append((gettext("Reasoning"), text.format(n=_n(spent.reasoning_tokens))))
+        rows.append((gettext("Reasoning"), text.format(n=intcomma(spent.reasoning_tokens))))
     if spent.schema_by:
         text = gettext("the server takes no strict schemas: they were handed over or worded")
         rows.append((gettext("Schema"), text))
@@ -70,18 +71,10 @@ def usage_line(spent: Spent) -> str:
 def budget(of: Run) -> str:
     if of.budget_tokens is None:
         return gettext("no limit") if of.budget_cost is None else _of_money(of.budget_cost)
-    tokens = _n(of.budget_tokens)
+    tokens = intcomma(of.budget_tokens)
     if of.budget_cost is None:
         return gettext("{n} tokens").format(n=tokens)
     return gettext("{money} and {n} tokens").format(money=_of_money(of.budget_cost), n=tokens)
-
-
-def _n(number: int) -> str:
-    return number_format(number, force_grouping=True)
-
-
-def _money(amount: float | None) -> str:
-    return gettext("unknown") if amount is None else _of_money(amount)
 
 
 def _of_money(amount: float) -> str:

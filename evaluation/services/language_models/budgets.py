@@ -162,17 +162,14 @@ def digits_of(money: float) -> int:
 
 def estimate(
     release: GoldRelease,
+    sizes: Sequence[int],
     *,
     pipeline: str,
     config: Config,
-    split: str,
-    repetitions: int,
-    size: int | None = None,
     model: str = DEFAULT,
 ) -> Estimate:
     """From the newest run of this kind with the same model, else from the length of the texts."""
     calls = entry_for(pipeline).calls(config, release.layer)
-    sizes = _case_sizes(release, split, size) * repetitions
     same = Run.objects.filter(
         release__layer=release.layer, release__project=release.project_id, pipeline=pipeline
     )
@@ -198,15 +195,10 @@ def estimate_of(sizes: Sequence[int], calls: Calls, model: str = DEFAULT) -> Est
 
 
 def estimate_answers(
-    release: GoldRelease,
-    *,
-    split: str,
-    repetitions: int,
-    size: int | None = None,
-    model: str = DEFAULT,
+    release: GoldRelease, cases: int, repetitions: int, *, model: str = DEFAULT
 ) -> Estimate:
     """One answer for each case, and one call of the judge for each kind of judgement."""
-    cases, kinds = len(_case_sizes(release, split, size)), len(judge.KINDS)
+    kinds = len(judge.KINDS)
     endpoint = endpoints.named(JUDGE)
     before = Judgement.objects.filter(judging__model=endpoint.id if endpoint else "")
     before = before.filter(judging__run__release__layer=release.layer)
@@ -231,7 +223,7 @@ def _estimate(cases: int, prompt: float, reply: float, basis: Fact, model: str) 
     return Estimate(cases, usage.prompt_tokens, usage.completion_tokens, cost, basis)
 
 
-def _case_sizes(release: GoldRelease, split: str, most: int | None) -> list[int]:
+def case_sizes(release: GoldRelease, split: str, most: int | None = None) -> list[int]:
     """Characters of the conversation, once for each case."""
     layer = gold_layer(release.layer)
     items = of_split(GoldItem.objects.filter(release=release), split).order_by("position")[:most]

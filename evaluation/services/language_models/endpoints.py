@@ -6,7 +6,7 @@ is the default where nothing declares another), and further ones are in the file
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -16,7 +16,6 @@ from django.conf import settings
 from config import language_models
 from evaluation.judge import how_asked
 from evaluation.models.spec import ModelDescription
-from evaluation.services.language_models.replies import CachedModel
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from pipelines.chat.client import OpenAIModel
@@ -24,20 +23,17 @@ from pipelines.chat.endpoint import DEFAULT, JUDGE, OPENAI, Endpoint
 from pipelines.chat.receiving import MEGABYTE
 from pipelines.chat.redaction import redacted
 
+PRICES = ("input_price", "cached_price", "output_price")
 MOST = 64
 """Cases of one run at a time."""
 
 
-class ModelMissing(RuleError):
+class ModelMissing(RuleError, code="model_missing"):
     """What was asked for needs a language model, and a setting for it is missing."""
 
-    code = "model_missing"
 
-
-class UnknownName(RuleError):
+class UnknownName(RuleError, code="unknown_model_name"):
     """No model of this name is declared."""
-
-    code = "unknown_model_name"
 
 
 def choices() -> list[str]:
@@ -98,22 +94,18 @@ def _declared(name: str) -> Endpoint | None:
     return _model() if name == DEFAULT and settings.LLM_MODEL else None
 
 
+AS_SET = (
+    *("model", "provider", "temperature", "reasoning_effort", "max_tokens", "context_tokens"),
+    *("timeout_seconds", "max_concurrency", "input_price", "cached_price", "output_price"),
+)
+
+
 def _model() -> Endpoint:
     return Endpoint(
-        model=settings.LLM_MODEL,
         base_url=settings.LLM_BASE_URL or OPENAI,
-        provider=settings.LLM_PROVIDER,
         api_key=settings.LLM_API_KEY or "",
-        temperature=settings.LLM_TEMPERATURE,
-        reasoning_effort=settings.LLM_REASONING_EFFORT,
-        max_tokens=settings.LLM_MAX_TOKENS,
-        context_tokens=settings.LLM_CONTEXT_TOKENS,
-        timeout_seconds=settings.LLM_TIMEOUT_SECONDS,
         max_reply_bytes=settings.LLM_MAX_REPLY_MB * MEGABYTE,
-        max_concurrency=settings.LLM_MAX_CONCURRENCY,
-        input_price=settings.LLM_INPUT_PRICE,
-        cached_price=settings.LLM_CACHED_PRICE,
-        output_price=settings.LLM_OUTPUT_PRICE,
+        **{name: getattr(settings, f"LLM_{name.upper()}") for name in AS_SET},
     )
 
 
@@ -135,13 +127,6 @@ def _judge() -> Endpoint:
             "output_price": settings.JUDGE_OUTPUT_PRICE,
         }
     )
-
-
-def model_named(
-    name: str = DEFAULT, *, before_asking: Callable[[], None] | None = None
-) -> CachedModel | None:
-    endpoint = named(name)
-    return CachedModel(client_of(endpoint), before_asking=before_asking) if endpoint else None
 
 
 _opening = Lock()
@@ -167,9 +152,7 @@ def describe(name: str = DEFAULT) -> ModelDescription | None:
         "id": endpoint.id,
         "name": endpoint.name,
         **endpoint.parameters,
-        "input_price": endpoint.input_price,
-        "cached_price": endpoint.cached_price,
-        "output_price": endpoint.output_price,
+        **{name: getattr(endpoint, name) for name in PRICES},
         "currency": settings.LLM_CURRENCY,
     }
 

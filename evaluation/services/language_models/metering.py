@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import monotonic, perf_counter
-from typing import Any
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import transaction
 
 from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.language_models.replies import CachedModel
 from evaluation.services.language_models.usage import Spent, together
+from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import DEFAULT
 from pipelines.llm import (
     ChatMessage,
@@ -30,21 +32,16 @@ STOPS = (OverBudget, NoQuota, WrongKey, UnknownModel)
 MOST_REPETITIONS = 1000  # within one case
 
 
-class _Counting:
-    """A model whose calls are counted: so are failures, unless nobody was asked."""
+class _Counting(CachedModel):
+    """Its calls are counted: so are failures, unless nobody was asked."""
 
-    def __init__(self, model: endpoints.CachedModel) -> None:
-        self._model = model
-        self.stopped: ModelError | None = None
-        """Why nothing can continue, even if the pipeline ignored it."""
+    stopped: ModelError | None = None
+    """Why nothing can continue, even if the pipeline ignored it."""
 
-    @property
-    def id(self) -> str:
-        return self._model.id
-
-    @property
-    def context_tokens(self) -> int:
-        return self._model.endpoint.context_tokens
+    @classmethod
+    def named(cls, name: str = DEFAULT, **options: Any) -> Self | None:
+        endpoint = endpoints.named(name)
+        return cls(endpoints.client_of(endpoint), **options) if endpoint else None
 
     def complete(
         self,
@@ -55,7 +52,7 @@ class _Counting:
     ) -> Reply:
         started = perf_counter()
         try:
-            reply = self._model.complete(messages, schema=schema, repetition=repetition)
+            reply = super().complete(messages, schema=schema, repetition=repetition)
         except ModelError as error:
             if not isinstance(error, OverBudget):
                 self._count(Spent.of_call(error.usage, perf_counter() - started))
@@ -72,21 +69,15 @@ class _Counting:
 class CountedModel(_Counting):
     """The model of a command that stores nothing, with its budget and what it cost in memory."""
 
-    def __init__(self, model: endpoints.CachedModel) -> None:
-        super().__init__(model)
+    def __init__(
+        self, client: OpenAIModel, *, budget_cost: float | None, budget_tokens: int | None
+    ) -> None:
+        super().__init__(client)
         self.spent = Spent()
+        self._budget = budget_cost, budget_tokens
 
-    @classmethod
-    def named(
-        cls, name: str = DEFAULT, *, budget_cost: float | None, budget_tokens: int | None
-    ) -> CountedModel | None:
-        def check() -> None:
-            assert counting is not None  # nobody asks before
-            budgets.hold(budget_cost, budget_tokens, counting.spent, name)
-
-        model = endpoints.model_named(name, before_asking=check)
-        counting = cls(model) if model else None
-        return counting
+    def before_asking(self) -> None:
+        budgets.hold(*self._budget, self.spent, self.endpoint.name)
 
     def _count(self, call: Spent) -> None:
         self.spent = self.spent + call
@@ -99,34 +90,27 @@ class PaidModel(_Counting):
     happens to the worker, and who has taken over the work by then.
     """
 
-    def __init__(self, model: endpoints.CachedModel) -> None:
-        super().__init__(model)
+    def __init__(self, client: OpenAIModel, *, check: Callable[[], None]) -> None:
+        """``check`` refuses by ``OverBudget`` what would have to be paid."""
+        super().__init__(client)
+        self._check = check
+        client.prepare()
         self._work: Any = None
         self._repetition = 1
         self._end = float("inf")
         self.late: ModelError | None = None
         """Why this piece of work can no longer be done."""
 
-    @classmethod
-    def named(cls, name: str, *, check: Callable[[], None]) -> PaidModel | None:
-        """``check`` refuses by ``OverBudget`` what would have to be paid."""
-        model = endpoints.model_named(name, before_asking=check)
-        if model is None:
-            return None
-        model.prepare()
-        return cls(model)
+    def before_asking(self) -> None:
+        self._check()
 
     def begin(self, work: Any, repetition: int = 1) -> None:
         """``work`` is the row that holds the ``usage``; repetitions get separate replies."""
         self._work = work
         self._repetition = repetition
-        self._model.begin()
+        self.begin_anew()
         self.stopped = self.late = None
         self._end = monotonic() + settings.CASE_TIMEOUT_SECONDS
-
-    def forget_replies(self) -> bool:
-        """The replies to the current work cannot be read; True if one was from the cache."""
-        return self._model.forget()
 
     def complete(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 
 from django.conf import settings
@@ -50,28 +50,24 @@ def key_of(
 class CachedModel:
     """A chat model that looks into the database first. Failures are never kept."""
 
-    def __init__(
-        self, client: OpenAIModel, *, before_asking: Callable[[], None] | None = None
-    ) -> None:
-        """``before_asking`` may refuse a request that would have to be paid."""
+    def __init__(self, client: OpenAIModel) -> None:
         self._client = client
-        self._before_asking = before_asking
         self._keys: set[str] = set()
         self._from_cache = False
 
-    def begin(self) -> None:
-        """A new piece of work: ``forget`` is about the replies from here on."""
+    def before_asking(self) -> None:
+        """May refuse a request that would have to be paid."""
+
+    def begin_anew(self) -> None:
+        """``forget_replies`` is about those from here on."""
         self._keys.clear()
         self._from_cache = False
 
-    def forget(self) -> bool:
+    def forget_replies(self) -> bool:
         """What was replied cannot be read, so nobody gets it from the cache; True if somebody just
         did, and may ask again."""
         CachedReply.objects.filter(key__in=self._keys).delete()
         return self._from_cache
-
-    def prepare(self) -> None:
-        self._client.prepare()
 
     @property
     def id(self) -> str:
@@ -80,6 +76,10 @@ class CachedModel:
     @property
     def endpoint(self) -> Endpoint:
         return self._client.endpoint
+
+    @property
+    def context_tokens(self) -> int:
+        return self.endpoint.context_tokens
 
     def complete(
         self,
@@ -94,8 +94,7 @@ class CachedModel:
         if known is not None:
             self._from_cache = True
             return known
-        if self._before_asking:
-            self._before_asking()
+        self.before_asking()
         reply = self._client.complete(messages, schema=schema, repetition=repetition)
         _keep(key, self.endpoint, reply)
         return reply
@@ -106,21 +105,12 @@ def _find(key: str) -> Reply | None:
     if stored is None:
         return None
     CachedReply.objects.filter(key=key).update(hits=F("hits") + 1, last_used_at=timezone.now())
-    return Reply(
-        text=stored["text"],
-        data=stored["data"],
-        usage=NO_USAGE,
-        cached=True,
-        model=stored["model"],
-    )
+    kept = {name: stored[name] for name in ("text", "data", "model")}
+    return Reply(**kept, usage=NO_USAGE, cached=True)
 
 
 def _keep(key: str, endpoint: Endpoint, reply: Reply) -> None:
-    stored = {
-        "text": reply.text,
-        "data": reply.data,
-        "model": reply.model,
-    }
+    stored = {"text": reply.text, "data": reply.data, "model": reply.model}
     reply_json = adapters.storable(stored)
     row = CachedReply(
         key=key,

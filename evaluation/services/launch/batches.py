@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from evaluation import adapters
 from evaluation.layers import gold_layer
 from evaluation.metrics.registry import metrics_in
-from evaluation.models import Run
 from evaluation.services.launch import launch as launching
 from evaluation.services.launch import measuring, thresholds
-from evaluation.services.launch.config_files import (
-    Agent,
-    ConfigFile,
-    ConfigRefused,
-    Place,
-    nearest,
-)
+from evaluation.services.launch.config_files import ConfigFile, ConfigRefused, Place, nearest
 from evaluation.services.launch.launch import FieldFault, LaunchRequest
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
@@ -26,17 +19,7 @@ from labeling.models import GoldRelease
 from pipelines.errors import PipelineError
 from pipelines.registry import entry_for
 
-
-class Launched(NamedTuple):
-    dataset: str
-    agent: str
-    run: Run
-    shown: list[str]
-    """The metrics that the file wants to see."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.dataset}-{self.agent}"
+Releases = Mapping[str, GoldRelease]
 
 
 class Asked(NamedTuple):
@@ -45,6 +28,8 @@ class Asked(NamedTuple):
     dataset: str
     agent: str
     request: LaunchRequest
+    shown: list[str]
+    """The metrics that the file wants to see."""
 
     @property
     def name(self) -> str:
@@ -54,23 +39,19 @@ class Asked(NamedTuple):
 def requests(file: ConfigFile) -> list[Asked]:
     """In the order of the file, each data set with each of its agents; none has a fault."""
     releases = {name: _release(file, name) for name in file.content.datasets}
+    answered = any(agent.evaluate_answers for agent in file.content.agents.values())
+    known = {name: _metrics_of(each.layer, answered=answered) for name, each in releases.items()}
     _check_versions(file)
-    _check_metrics(file, releases)
-    _check_thresholds(file, releases)
+    _check_metrics(file, releases, known)
+    _check_thresholds(file, {metric for metrics in known.values() for metric in metrics})
     asked = [
-        Asked(dataset, agent, _request(file, dataset, agent, releases[dataset]))
-        for dataset, agent in _pairs(file, releases)
+        _asked(file, dataset, agent, releases[dataset]) for dataset, agent in _pairs(file, releases)
     ]
     for entry in asked:
-        if faults := launching.check(entry.request):
-            raise _refusal(file, entry, faults)
+        if faults := launching.check(entry.request):  # each is told with the line of its field
+            placed = [file.at(fault.fact, *_place_of(fault, entry)) for fault in faults]
+            raise ConfigRefused(Fact("config.faults", faults=placed), faults=faults)
     return asked
-
-
-def launch(file: ConfigFile) -> list[Launched]:
-    """All of its runs, one after the other, so that others can write in between; nobody works on
-    them yet."""
-    return [_launched(file, entry) for entry in requests(file)]
 
 
 def _release(file: ConfigFile, dataset: str) -> GoldRelease:
@@ -80,7 +61,11 @@ def _release(file: ConfigFile, dataset: str) -> GoldRelease:
         raise file.refusal(error.fact, "datasets", dataset, "gold") from error
 
 
-def _pairs(file: ConfigFile, releases: dict[str, GoldRelease]) -> list[tuple[str, str]]:
+def _metrics_of(layer: str, *, answered: bool) -> list[str]:
+    return [metric.id for metric in metrics_in(layer, answered=answered)]
+
+
+def _pairs(file: ConfigFile, releases: Releases) -> list[tuple[str, str]]:
     wanted = {name: _datasets_of(file, name, releases) for name in file.content.agents}
     measured = {dataset for names in wanted.values() for dataset in names}
     for dataset in releases:
@@ -92,7 +77,7 @@ def _pairs(file: ConfigFile, releases: dict[str, GoldRelease]) -> list[tuple[str
     ]
 
 
-def _datasets_of(file: ConfigFile, name: str, releases: dict[str, GoldRelease]) -> list[str]:
+def _datasets_of(file: ConfigFile, name: str, releases: Releases) -> list[str]:
     agent = file.content.agents[name]
     try:
         layers = entry_for(agent.pipeline).layers
@@ -120,61 +105,34 @@ def _check_versions(file: ConfigFile) -> None:
             raise file.refusal(error.fact, what, "version") from error
 
 
-def _check_metrics(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
+def _check_metrics(
+    file: ConfigFile, releases: Releases, known: Mapping[str, Collection[str]]
+) -> None:
     """Lists belong to a data set; everything else is a setting of the event metrics."""
-    for name, names in _lists(file):
+    for name, names in file.content.listed.items():
         if name not in releases:
             raise _no_dataset(file, name, releases, "metrics", name)
-        known = _metrics_of(releases[name].layer, answered=_has_answers(file))
         for number, metric in enumerate(names):
-            if metric not in known:
-                hint = nearest(str(metric), known)
+            if metric not in known[name]:
+                hint = nearest(str(metric), known[name])
                 fault = Fact("config.unknown_metric", dataset=name, metric=str(metric), hint=hint)
                 raise file.refusal(fault, "metrics", name, number)
-    for name in _options(file).keys() & releases.keys():
+    options = file.content.options
+    for name in options.keys() & releases.keys():
         raise file.refusal(Fact("config.metrics_not_listed", dataset=name), "metrics", name)
-    if _options(file) and not any(
-        gold_layer(release.layer).has_options for release in releases.values()
-    ):
-        name = next(iter(_options(file)))
+    if options and not any(gold_layer(each.layer).has_options for each in releases.values()):
+        name = next(iter(options))
         raise _no_dataset(file, name, releases, "metrics", name)
 
 
 def _no_dataset(
-    file: ConfigFile, name: str, releases: dict[str, GoldRelease], *place: str | int
+    file: ConfigFile, name: str, releases: Releases, *place: str | int
 ) -> ConfigRefused:
-    hint = nearest(name, list(releases))
+    hint = nearest(name, releases)
     return file.refusal(Fact("config.unknown_dataset", dataset=name, hint=hint), *place)
 
 
-def _has_answers(file: ConfigFile) -> bool:
-    return any(agent.evaluate_answers for agent in file.content.agents.values())
-
-
-def _metrics_of(layer: str, *, answered: bool) -> list[str]:
-    return [metric.id for metric in metrics_in(layer, answered=answered)]
-
-
-def _lists(file: ConfigFile) -> Iterator[tuple[str, list[str]]]:
-    return (
-        (name, names) for name, names in file.content.metrics.items() if isinstance(names, list)
-    )
-
-
-def _options(file: ConfigFile) -> dict[str, Any]:
-    rest = {
-        name: value for name, value in file.content.metrics.items() if not isinstance(value, list)
-    }
-    return {name: value for name, value in rest.items() if name != "version"}
-
-
-def _check_thresholds(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
-    answered = _has_answers(file)
-    known = {
-        name
-        for release in releases.values()
-        for name in _metrics_of(release.layer, answered=answered)
-    }
+def _check_thresholds(file: ConfigFile, known: Collection[str]) -> None:
     for name, value in file.content.thresholds.items():
         if name not in known:
             hint = nearest(name, sorted(known))
@@ -186,49 +144,28 @@ def _check_thresholds(file: ConfigFile, releases: dict[str, GoldRelease]) -> Non
             raise file.refusal(error.fact, "thresholds", name) from error
 
 
-def _request(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) -> LaunchRequest:
-    content = file.content
-    asked, by = content.datasets[dataset], content.agents[agent]
-    return LaunchRequest(
+def _asked(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) -> Asked:
+    """Of a floor no threshold is asked: it only shows what the others are worth."""
+    content, layer = file.content, gold_layer(release.layer)
+    data, by = content.datasets[dataset], content.agents[agent]
+    own = _metrics_of(release.layer, answered=by.evaluate_answers)
+    limits = {} if entry_for(by.pipeline).floor else content.thresholds
+    request = LaunchRequest(
         release=release,
-        pipeline=by.pipeline,
         config=by.settings,
-        split=asked.split,
-        reason=asked.reason,
-        size=asked.size,
-        repetitions=by.repetitions,
-        evaluate_answers=by.evaluate_answers,
         judge_prompts=by.prompts,
-        model=by.model,
         budget_cost=by.budget,
-        budget_tokens=by.budget_tokens,
-        seed=content.seed,
-        name=content.name,
-        metrics=_options(file) if gold_layer(release.layer).has_options else {},
-        thresholds=_thresholds_of(file, release.layer, by),
+        **{name: getattr(data, name) for name in ("split", "reason", "size")},
+        **{name: getattr(by, name) for name in OF_AGENT},
+        **{name: getattr(content, name) for name in ("seed", "name")},
+        metrics=content.options if layer.has_options else {},
+        thresholds={name: value for name, value in limits.items() if name in own},
         configuration=file.described | {"dataset": dataset, "agent": agent},
     )
+    return Asked(dataset, agent, request, content.listed.get(dataset) or list(layer.headline))
 
 
-def _launched(file: ConfigFile, asked: Asked) -> Launched:
-    run = launching.launch(asked.request, queue=False)
-    names = dict(_lists(file)).get(asked.dataset)
-    headline = gold_layer(asked.request.release.layer).headline
-    return Launched(asked.dataset, asked.agent, run, names or list(headline))
-
-
-def _refusal(file: ConfigFile, asked: Asked, faults: list[FieldFault]) -> ConfigRefused:
-    """Each fault with the line that its field is in."""
-    placed = [file.at(fault.fact, *_place_of(fault, asked)) for fault in faults]
-    return ConfigRefused(Fact("config.faults", faults=placed), faults=faults)
-
-
-def _thresholds_of(file: ConfigFile, layer: str, agent: Agent) -> dict[str, float]:
-    """Of a floor nothing is asked: it only shows what the others are worth."""
-    if entry_for(agent.pipeline).floor:
-        return {}
-    own = _metrics_of(layer, answered=agent.evaluate_answers)
-    return {name: value for name, value in file.content.thresholds.items() if name in own}
+OF_AGENT = ("pipeline", "repetitions", "evaluate_answers", "model", "budget_tokens")
 
 
 def _place_of(fault: FieldFault, asked: Asked) -> Place:

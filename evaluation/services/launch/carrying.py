@@ -21,6 +21,15 @@ from labeling.models import GoldItem, GoldRelease
 
 MOST_NAMED = 1000
 """Cases that are named in the spec; beyond that their number says enough."""
+OF_RUN = (
+    *("pipeline", "pipeline_version", "config", "config_sha256", "name", "split"),
+    *("repetitions", "seed"),
+)
+OF_CASE = (
+    *("part", "part_id", "repetition", "output", "exposure", "state", "attempts", "error"),
+    *("error_class", "seconds", "finished_at"),
+)
+"""What is the same in the run that carries them."""
 
 
 class _Fit(NamedTuple):
@@ -43,14 +52,27 @@ def carry(run: Run, release: GoldRelease, *, reason: str = "", by: Any = None) -
     they are carried, and measured on the new gold.
     """
     _check(run, release)
-    carried = _of(run, release, reason_in(reason), by)
+    carried = Run(
+        **{name: getattr(run, name) for name in OF_RUN},
+        release=release,
+        reason=reason_in(reason),
+        requested_by=by or acting.person(),
+        carried_from=run,
+    )
     fit = _fit(run, release)
     if not fit.taken:
         raise RunRefused("carry.nothing_fits", pk=run.pk, release=str(release))
     carried.reason = looks.check_launch(carried, fit.items.values())
     carried.spec = _spec(run, release, fit)
     carried.save()
-    rows = [_case(carried, case, fit.items[case.gold_item_id]) for case in fit.taken]
+    rows = [
+        CaseRun(
+            **{name: getattr(case, name) for name in OF_CASE},
+            run=carried,
+            item=fit.items[case.gold_item_id],
+        )
+        for case in fit.taken
+    ]
     CaseRun.objects.bulk_create(rows, batch_size=500)
     if carried.spec.has_answers:
         answers.take_over(carried, carried.cases.select_related("item").order_by("pk"))
@@ -77,23 +99,6 @@ def _check(run: Run, release: GoldRelease) -> None:
         raise RunRefused("carry.same_gold", pk=run.pk, release=str(release))
     if run.scored_at is None:
         raise RunRefused("run.unfinished", pk=run.pk, details={"run": run.pk})
-
-
-def _of(run: Run, release: GoldRelease, reason: str, by: Any) -> Run:
-    return Run(
-        release=release,
-        pipeline=run.pipeline,
-        pipeline_version=run.pipeline_version,
-        config=run.config,
-        config_sha256=run.config_sha256,
-        name=run.name,
-        split=run.split,
-        reason=reason,
-        repetitions=run.repetitions,
-        seed=run.seed,
-        requested_by=by or acting.person(),
-        carried_from=run,
-    )
 
 
 def _fit(run: Run, release: GoldRelease) -> _Fit:
@@ -152,21 +157,3 @@ def _spec(run: Run, release: GoldRelease, fit: _Fit) -> RunSpec:
     kept = {name: value for name, value in run.spec.as_json().items() if name not in stays}
     values = {"gold": gold.model_dump(mode="json"), "carried": carried.model_dump(mode="json")}
     return RunSpec.model_validate({**kept, **values})
-
-
-def _case(carried: Run, case: CaseRun, item: GoldItem) -> CaseRun:
-    return CaseRun(
-        run=carried,
-        item=item,
-        part=case.part,
-        part_id=case.part_id,
-        repetition=case.repetition,
-        output=case.output,
-        exposure=case.exposure,
-        state=case.state,
-        attempts=case.attempts,
-        error=case.error,
-        error_class=case.error_class,
-        seconds=case.seconds,
-        finished_at=case.finished_at,
-    )

@@ -14,12 +14,12 @@ from evaluation.services.work.steering import RunRefused
 from pipelines.chat.endpoint import DEFAULT
 from pipelines.registry import PIPELINES
 
-CHANGEABLE = frozenset(field.name for field in fields(LaunchRequest)) - {
-    "predictions",
-    "configuration",
-    "cloned_from",
-    "requested_by",
-}
+FIXED = {"predictions", "configuration", "cloned_from", "requested_by"}
+CHANGEABLE = {field.name for field in fields(LaunchRequest)} - FIXED
+AS_BEFORE = (
+    *("release", "pipeline", "repetitions", "seed", "name"),
+    *("budget_cost", "budget_tokens", "concurrency"),
+)
 
 
 def every(run: Run) -> str:
@@ -47,21 +47,14 @@ def request(run: Run, changes: Mapping[str, Any] | None = None, *, by: Any) -> L
         changed["config"] = {**left, **changed.get("config", {})}
     asks = changed.get("release", run.release).layer in answers.asking_layers()
     own = {
-        "release": run.release,
-        "pipeline": run.pipeline,
+        **{name: getattr(run, name) for name in AS_BEFORE},
         "split": run.split or every(run),
         "size": run.spec.size,
-        "repetitions": run.repetitions,
-        "seed": run.seed,
-        "name": run.name,
         "metrics": run.spec.metrics_config or {},
         "thresholds": run.spec.thresholds or {},
         "evaluate_answers": run.spec.asks_for_answers and asks,
         "judge_prompts": answers.judge_prompts_of(run),
         "model": endpoints.name_in(run.spec.model) if run.spec.model else DEFAULT,
-        "budget_cost": run.budget_cost,
-        "budget_tokens": run.budget_tokens,
-        "concurrency": run.concurrency,
     }
     if not changed.get("evaluate_answers", own["evaluate_answers"]):
         own["judge_prompts"] = {}  # there is nothing to judge

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -40,10 +40,8 @@ ASSIGNED = re.compile(r"([A-Za-z_][\w.]*)[ \t]*=[ \t]*")
 """``metrics.cot.enabled=true``: a file may hold a setting a line."""
 
 
-class ConfigRefused(RuleError):
+class ConfigRefused(RuleError, code="config_refused"):
     """Something in a configuration file is wrong, so nothing was started."""
-
-    code = "config_refused"
 
     def __init__(self, fact: Fact, faults: Sequence[object] = ()) -> None:
         super().__init__(fact)
@@ -120,6 +118,15 @@ class Configuration(_Part):
     reporting: Reporting = Reporting()
     protocol: Protocol = Protocol()
 
+    @property
+    def listed(self) -> dict[str, list[str]]:
+        return {name: value for name, value in self.metrics.items() if isinstance(value, list)}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        known = {"version", *self.listed}
+        return {name: value for name, value in self.metrics.items() if name not in known}
+
 
 _PARTS: dict[str, type[BaseModel]] = {
     "datasets": Dataset,
@@ -148,12 +155,8 @@ class ConfigFile:
     def described(self) -> dict[str, str]:
         """What a run keeps of the file that it was launched by."""
         content = self.content
-        return {
-            "file": self.path.name,
-            "sha256": self.sha256,
-            "name": content.name,
-            "version": content.version,
-        }
+        named = {"name": content.name, "version": content.version}
+        return {"file": self.path.name, "sha256": self.sha256, **named}
 
 
 def read_settings(path: Path) -> Any:
@@ -168,9 +171,8 @@ def read(path: Path) -> ConfigFile:
         content = Configuration.model_validate(document)
     except ValidationError as error:
         faults = error.errors(include_url=False)
-        first = min(
-            faults, key=lambda fault: fault["type"] != "extra_forbidden"
-        )  # often a typing error
+        # an unknown key first: it is often a typing error
+        first = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
         place = first["loc"]
         raise ConfigRefused(_at(path, _line(lines, place), _fault(first, place))) from error
     return ConfigFile(path, hashlib.sha256(raw).hexdigest(), content, lines)
@@ -180,7 +182,7 @@ def _at(path: Path, line: int, why: Fact) -> Fact:
     return Fact("config.at", file=path.name, line=line, why=why)
 
 
-def nearest(word: str, known: Mapping[str, Any] | list[str]) -> Fact:
+def nearest(word: str, known: Iterable[str]) -> Fact:
     """A hint at what was probably meant."""
     names = list(known)
     close = get_close_matches(word, names, n=1, cutoff=0.5)
@@ -284,7 +286,8 @@ def _line(lines: Mapping[Place, int], place: Place) -> int:
 def _fault(error: Any, place: Place) -> Fact:
     where = ".".join(str(part) for part in place if part != "[key]")
     if error["type"] == "extra_forbidden":
-        known = list(_part_at(place[:-1]).model_fields)
+        part = _PARTS[str(place[0])] if place[1:] else Configuration
+        known = list(part.model_fields)
         return Fact("config.unknown_key", key=where, hint=nearest(str(place[-1]), known))
     if error["type"] == "missing":
         return Fact("config.missing", key=where)
@@ -292,7 +295,3 @@ def _fault(error: Any, place: Place) -> Fact:
         return Fact("config.not_a_mapping")
     own = Fact(error["type"]) if error["type"].startswith("config.") else None
     return Fact("config.invalid", key=where, said=own or error["msg"])
-
-
-def _part_at(place: Place) -> type[BaseModel]:
-    return _PARTS[str(place[0])] if place else Configuration

@@ -46,10 +46,8 @@ MADE_HOW = "generated"
 Progress = Callable[[int], object]
 
 
-class GenerationRefused(RuleError):
+class GenerationRefused(RuleError, code="generation_refused"):
     """Such conversations or questions cannot be made."""
-
-    code = "generation_refused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

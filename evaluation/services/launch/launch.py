@@ -43,16 +43,12 @@ MAX_SEED = 2**31 - 1  # what the column holds
 LONGEST_NAME = 200
 
 
-class PipelineRefused(RuleError):
+class PipelineRefused(RuleError, code="pipeline_refused"):
     """The pipeline does not exist, does not serve the layer, or a setting is wrong."""
 
-    code = "pipeline_refused"
 
-
-class SplitRefused(RuleError):
+class SplitRefused(RuleError, code="split_refused"):
     """The split does not exist, or is empty."""
-
-    code = "split_refused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,15 +200,16 @@ def price(request: LaunchRequest) -> budgets.Estimate | None:
 
 
 def _cost(request: LaunchRequest, examined: _Examined) -> budgets.Estimate | None:
-    release, run = request.release, examined.run
-    amount: Any = {"split": run.split, "repetitions": run.repetitions, "size": request.size}
-    amount["model"] = request.model
-    of_cases = None
+    release, run, model = request.release, examined.run, request.model
+    if not (examined.asks_model or request.evaluate_answers):
+        return None
+    sizes, of_cases = budgets.case_sizes(release, run.split, request.size), None
     if examined.asks_model:
-        of_cases = budgets.estimate(release, pipeline=run.pipeline, config=run.config, **amount)
+        asked = {"pipeline": run.pipeline, "config": run.config}
+        of_cases = budgets.estimate(release, sizes * run.repetitions, **asked, model=model)
     if not request.evaluate_answers:
         return of_cases
-    of_answers = budgets.estimate_answers(release, **amount)
+    of_answers = budgets.estimate_answers(release, len(sizes), run.repetitions, model=model)
     return of_answers + of_cases if of_cases else of_answers
 
 
@@ -222,7 +219,7 @@ def checked_pipeline(name: str, config: Mapping[str, Any], layer: str) -> tuple[
         entry = entry_for(name)
         full = check_config(entry, dict(config)).model_dump(mode="json")
     except PipelineError as error:
-        details = adapters.details_of(error)
+        details = {name: each for name, each in error.values.items() if not isinstance(each, dict)}
         raise PipelineRefused(adapters.fact_of(error), details=details) from error
     if layer not in entry.layers:
         able = sorted(entry.name for entry in PIPELINES.values() if layer in entry.layers)

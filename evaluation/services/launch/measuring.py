@@ -21,10 +21,8 @@ VERSIONS = {"metrics": (METRICS_VERSION, SPECIFICATION), "protocol": (PROTOCOL_V
 """
 
 
-class MetricsRefused(RuleError):
+class MetricsRefused(RuleError, code="metrics_refused"):
     """The layer doesn't have this setting, or the setting can't have this value."""
-
-    code = "metrics_refused"
 
 
 def describe(release: GoldRelease, settings: Mapping[str, Any] | None) -> dict[str, Any]:

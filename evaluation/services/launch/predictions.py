@@ -18,7 +18,7 @@ from labeling.conversations.formats.reading import json_lines
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.models import GoldItem, GoldRelease
+from labeling.models import GoldRelease
 from pipelines.types import Output
 
 NAME = "predictions"
@@ -36,10 +36,8 @@ CHUNK = 1024 * 1024
 Line = tuple[int, Any] | LineFault
 
 
-class PredictionsRefused(RuleError):
+class PredictionsRefused(RuleError, code="predictions_refused"):
     """A prediction cannot be read or scored. ``details`` names lines and reasons."""
-
-    code = "predictions_refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,8 @@ def _fill(case: CaseRun, output: Output | None) -> None:
 def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _Predictions:
     read = _Predictions()
     seen: dict[str, int] = {}
-    counts = {item.pk: len(item.content["conversation"]) for item in _items(cases)}
+    items = {case.item_id: case.item for case in cases.values()}.values()
+    counts = {item.pk: len(item.content["conversation"]) for item in items}
     for line in lines:
         if isinstance(line, LineFault):
             read.faults.append(line)
@@ -121,10 +120,6 @@ def _leave_aside(case_id: str, read: _Predictions) -> None:
     if len(read.extra) == MAX_EXTRA:
         raise PredictionsRefused("predictions.too_many_extra", most=MAX_EXTRA)
     read.extra.append(case_id[:SHOWN_CHARACTERS])
-
-
-def _items(cases: Mapping[str, CaseRun]) -> Iterable[GoldItem]:
-    return {case.item_id: case.item for case in cases.values()}.values()
 
 
 def _prediction(document: Any, seen: Mapping[str, int]) -> tuple[str, Any]:

@@ -101,7 +101,7 @@ def prompts_of(pipeline: str, config: Mapping[str, Any]) -> dict[str, str]:
 def _source_of(pipeline: str) -> dict[str, Any]:
     """The package that the pipeline came from, if from any."""
     source = PIPELINES.source_of(pipeline)
-    return {"pipeline_source": source.as_json()} if source else {}
+    return {"pipeline_source": source._asdict()} if source else {}
 
 
 def measures(layer: str, *, answered: bool) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def measures(layer: str, *, answered: bool) -> dict[str, Any]:
         "metrics_version": METRICS_VERSION,
         "protocol_version": PROTOCOL_VERSION,
         "metrics": {metric.id: metric.version for metric in metrics},
-        "metric_sources": {name: source.as_json() for name, source in sources.items() if source},
+        "metric_sources": {name: source._asdict() for name, source in sources.items() if source},
     }
 
 

@@ -17,10 +17,8 @@ from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease, Project
 
 
-class ThresholdRefused(RuleError):
+class ThresholdRefused(RuleError, code="threshold_refused"):
     """The metric does not exist, or cannot have such a value."""
-
-    code = "threshold_refused"
 
 
 def describe(release: GoldRelease) -> GateSpec:

@@ -14,21 +14,18 @@ from typing import Any, NamedTuple, TypedDict
 
 from django.db import transaction
 from django.db.models import Max
-from django.utils.formats import date_format
-from django.utils.timezone import localtime
 from django.utils.translation import gettext, ngettext
 
 from evaluation.models import OPEN, ChosenBaseline, Run
+from evaluation.services.run.primary_metrics import moment, scored_before
 from labeling.core import events
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
 from pipelines.registry import FLOORS
 
 
-class BaselineRefused(RuleError):
+class BaselineRefused(RuleError, code="baseline_refused"):
     """The run has no figures that others could be measured against."""
-
-    code = "baseline_refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +40,7 @@ class Choice:
 
     def after(self, runs: Iterable[Run]) -> list[int]:
         """The runs whose figures could be seen before it was chosen."""
-        seen = [(run.pk, run.first_scored_at) for run in runs]
-        return [pk for pk, at in seen if at is not None and at < self.since]
+        return scored_before(self.since, runs)
 
     def as_json(self, runs: Iterable[Run]) -> ChoiceJson:
         return {
@@ -88,14 +84,13 @@ def baseline_of(run: Run) -> Baseline | None:
 
 def sentences(choice: Choice, runs: Iterable[Run]) -> list[str]:
     """What has to be said where these runs are measured against it."""
-    at = date_format(localtime(choice.since), "j F Y H:i")
     if choice.by:
         said = gettext(
             "Run {pk} has been the baseline of this gold and split since {at}, chosen by {by}."
         )
     else:
         said = gettext("Run {pk} has been the baseline of this gold and split since {at}.")
-    parts = [said.format(pk=choice.run_id, at=at, by=choice.by)]
+    parts = [said.format(pk=choice.run_id, at=moment(choice.since), by=choice.by)]
     if choice.number > 1:
         more = gettext("It is choice {number}: each is in the audit log.")
         parts.append(more.format(number=choice.number))

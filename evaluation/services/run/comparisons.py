@@ -35,10 +35,8 @@ CaseKey = tuple[int, str]
 """Gold item and part: the same in every run on a release."""
 
 
-class NotComparable(RuleError):
+class NotComparable(RuleError, code="runs_not_comparable"):
     """The runs were not made on the same gold, or are not finished."""
-
-    code = "runs_not_comparable"
 
 
 MOST_RUNS = 6
@@ -195,19 +193,21 @@ def compare_with(
     for run in runs:
         _check(baseline, run)
     primary = primary_of(baseline.release.project, baseline.spec.layer)
+    tested = {primary.metric.id, *gold_layer(baseline.spec.layer).headline}
     pairs = []
     for run in runs:
-        metrics = _by_role(baseline, run, primary.metric.id)
-        tested = [metric for metric in metrics if _is_tested(run, metric, primary)]
-        paired = _pairs(baseline, run, tested if tested_only else metrics)
+        metrics = _shared_metrics(baseline, run)
+        metrics.sort(key=lambda each: (each.id != primary.metric.id, each.id not in tested))
+        wanted = [metric for metric in metrics if metric.id in tested or not tested_only]
+        paired = _pairs(baseline, run, wanted)
         pairs.append({metric: [*of_metric.values()] for metric, of_metric in paired.items()})
     p_values = [
         [
             compare_pairs(of_metric, metric).p_value
             for metric, of_metric in of_run.items()
-            if _is_tested(run, metric, primary)
+            if metric.id in tested
         ]
-        for run, of_run in zip(runs, pairs, strict=True)
+        for of_run in pairs
     ]
     every = [value for of_run in p_values for value in of_run]
     tests = iter(zip(holm(every), levels_of(every), strict=True))
@@ -356,27 +356,15 @@ def case_values(run: Run, metric: Metric) -> dict[CaseKey, float | None]:
     }
 
 
-def _by_role(before: Run, after: Run, primary: str) -> list[Metric]:
+def _shared_metrics(before: Run, after: Run) -> list[Metric]:
     """What both runs have: only one of them may have answers, or metrics of a package."""
     others = {metric.id for metric in before.spec.all_metrics()}
     scored = before.spec.metrics.keys() & after.spec.metrics.keys()
-    shared = [
+    return [
         metric
         for metric in after.spec.all_metrics()
-        if metric.id in (scored if metric.compute else others)
+        if metric.per_case and metric.id in (scored if metric.compute else others)
     ]
-    return sorted(
-        (metric for metric in shared if metric.per_case),
-        key=lambda metric: (metric.id != primary, not _is_main(after, metric)),
-    )
-
-
-def _is_main(run: Run, metric: Metric) -> bool:
-    return metric.id in gold_layer(run.spec.layer).headline
-
-
-def _is_tested(run: Run, metric: Metric, primary: Primary) -> bool:
-    return metric.id == primary.metric.id or _is_main(run, metric)
 
 
 def _judges_differ(before: Run, after: Run) -> list[str]:

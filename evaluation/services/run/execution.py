@@ -49,9 +49,20 @@ from pipelines.types import Case, Pipeline, Preparing
 
 logger = logging.getLogger(__name__)
 
-Progress = Callable[[], None]
-GoesOn = Callable[[], bool]
-"""Asked before each piece of work."""
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Who works on a run, and what is asked before each piece of work and told after it."""
+
+    run_id: int
+    owner: UUID
+    goes_on: Callable[[], bool]
+    progress: Callable[[], None]
+
+    @property
+    def is_wanted(self) -> bool:
+        wanted = Run.objects.filter(pk=self.run_id, paused=False, cancelled=False, failure=None)
+        return self.goes_on() and wanted.filter(scored_at=None).exists()
 
 
 class CannotRun(Exception):
@@ -91,7 +102,7 @@ def work(
     run_id: int,
     owner: UUID,
     *,
-    progress: Progress | None = None,
+    progress: Callable[[], None] = lambda: None,
     goes_on: Callable[[int], bool] = lambda thread: True,
     at_once: int = 1,
 ) -> None:
@@ -100,22 +111,23 @@ def work(
     ``at_once`` cases are worked on by as many threads, each with a pipeline of its own. What a
     death has left behind is done alone before, so that what ends its process ends no other case.
     """
+
+    def work_off(thread: int) -> None:
+        _work_off(Shift(run_id, owner, partial(goes_on, thread), progress))
+
     try:
         if at_once > 1:
-            lost = partial(leases.has_lost, run_id)
-            _work_off(run_id, owner, progress, lambda: goes_on(0) and lost())
-            _in_threads(
-                at_once,
-                lambda thread: _work_off(run_id, owner, progress, partial(goes_on, thread)),
+            _work_off(
+                Shift(run_id, owner, lambda: goes_on(0) and leases.has_lost(run_id), progress)
             )
+            _in_threads(at_once, work_off)
         else:
-            _work_off(run_id, owner, progress, partial(goes_on, 0))
+            work_off(0)
         if goes_on(0):
             _score(run_id, owner)
     except CannotRun as problem:
         endings.fail(run_id, problem.fact)
-    if progress:
-        progress()
+    progress()
 
 
 def _in_threads(n: int, do: Callable[[int], None]) -> None:
@@ -132,28 +144,25 @@ def _in_threads(n: int, do: Callable[[int], None]) -> None:
             done.result()
 
 
-def _work_off(run_id: int, owner: UUID, progress: Progress | None, goes_on: GoesOn) -> None:
-    _run_cases(run_id, owner, progress, goes_on)
-    _write_answers(run_id, owner, progress, goes_on)
-    _judge(run_id, owner, progress, goes_on)
+def _work_off(shift: Shift) -> None:
+    _run_cases(shift)
+    _write_answers(shift)
+    _judge(shift)
 
 
-def _run_cases(run_id: int, owner: UUID, progress: Progress | None, goes_on: GoesOn) -> None:
+def _run_cases(shift: Shift) -> None:
     """Generation: the pipeline's output for each case."""
+    cases = CaseRun.objects.filter(run=shift.run_id)
     context: WorkContext | None = None
     pipeline: Pipeline | None = None
     prepared: set[tuple[int | None, int | None]] = set()
-    while (
-        goes_on()
-        and _is_wanted(run_id)
-        and CaseRun.objects.filter(run=run_id).unfinished().exists()
-    ):
+    while shift.is_wanted and cases.unfinished().exists():
         if context is None or pipeline is None:
-            context = _context(run_id, owner, CaseRun.objects.filter(run=run_id))
+            context = _context(shift, cases)
             if context is None:
                 return
             pipeline = _build(context.run, context.model)
-        case = leases.claim_case(run_id, owner)
+        case = leases.claim_case(shift.run_id, shift.owner)
         if case is None:
             return
         about = (case.item_id, case.talk_id)
@@ -162,8 +171,7 @@ def _run_cases(run_id: int, owner: UUID, progress: Progress | None, goes_on: Goe
             prepared.add(about)
         do = partial(_output_of, case, pipeline, context)
         carry_out(case, context, do, repetition=case.repetition)
-        if progress:
-            progress()
+        shift.progress()
 
 
 def _prepare(case: CaseRun, pipeline: Preparing, context: WorkContext) -> None:
@@ -191,54 +199,47 @@ def _alone(case: CaseRun) -> AbstractContextManager[object]:
     return memory_builds.alone(case.item.conversation_id, memory_builds.key_of(LayersConfig()))
 
 
-def _context(run_id: int, owner: UUID, pieces: QuerySet[Any]) -> WorkContext | None:
-    run = Run.objects.select_related("release__project", "project").get(pk=run_id)
-    return context_for(run, owner, model=run.spec.model, pieces=pieces)
+def _context(shift: Shift, pieces: QuerySet[Any]) -> WorkContext | None:
+    run = Run.objects.select_related("release__project", "project").get(pk=shift.run_id)
+    return context_for(run, shift.owner, model=run.spec.model, pieces=pieces)
 
 
-def _write_answers(run_id: int, owner: UUID, progress: Progress | None, goes_on: GoesOn) -> None:
+def _write_answers(shift: Shift) -> None:
     """Answering: from what each case retrieved."""
     context: WorkContext | None = None
-    while goes_on() and _is_wanted(run_id) and answers.ready(run_id).exists():
-        context = context or _context(run_id, owner, Answer.objects.filter(case__run=run_id))
+    while shift.is_wanted and answers.ready(shift.run_id).exists():
+        context = context or _context(shift, Answer.objects.filter(case__run=shift.run_id))
         if context is None or context.model is None:
             return
-        answer = answers.claim(run_id, owner)
+        answer = answers.claim(shift.run_id, shift.owner)
         if answer is None:
             return
         do = partial(answers.write, answer, context.run, context.model)
         carry_out(answer, context, do, repetition=answer.case.repetition)
-        if progress:
-            progress()
+        shift.progress()
 
 
-def _judge(run_id: int, owner: UUID, progress: Progress | None, goes_on: GoesOn) -> None:
+def _judge(shift: Shift) -> None:
     """Judging: by the judge that was written down when the judging was asked for."""
-    for judging in judgings.open_judgings(run_id):
+    for judging in judgings.open_judgings(shift.run_id):
         context: WorkContext | None = None
-        while goes_on() and _is_wanted(run_id) and judgings.ready(judging).exists():
+        while shift.is_wanted and judgings.ready(judging).exists():
             context = context or context_for(
                 judging.run,
-                owner,
+                shift.owner,
                 model=judging.spec["model"],
                 pieces=judging.judgements.all(),
                 judging=True,
             )
             if context is None or context.model is None:
                 return
-            judgement = judgings.claim(judging, owner)
+            judgement = judgings.claim(judging, shift.owner)
             if judgement is None:
                 break
             do = partial(judgings.judge, judgement, context.model)
             carry_out(judgement, context, do, repetition=judgement.answer.case.repetition)
             judgings.note_scale(judging, judgement)
-            if progress:
-                progress()
-
-
-def _is_wanted(run_id: int) -> bool:
-    wanted = Run.objects.filter(pk=run_id, paused=False, cancelled=False, failure=None)
-    return wanted.filter(scored_at=None).exists()
+            shift.progress()
 
 
 def _build(run: Run, model: ChatModel | None) -> Pipeline:
@@ -275,7 +276,7 @@ def _build(run: Run, model: ChatModel | None) -> Pipeline:
 def _check_source(run: Run) -> None:
     """A run goes on by the version of the package that it was launched with."""
     launched, here = run.spec.pipeline_source, registry.PIPELINES.source_of(run.pipeline)
-    if launched is None or here is None or launched.model_dump() == here.as_json():
+    if launched is None or here is None or launched.model_dump() == here._asdict():
         return
     raise CannotRun(
         Fact(

@@ -17,9 +17,7 @@ from evaluation.models import OPEN, Aggregate, Run, Score
 from evaluation.models.runs import RunQuerySet
 from evaluation.services.run import exposures, lists
 from evaluation.services.run.changes import changed
-from evaluation.services.run.exposures import Exposures
 from labeling.domain.csv_cells import csv_line
-from pipelines.types import Config
 
 SPLITS = ("train", "test", "dev", "open", "all")
 COLUMNS = (
@@ -30,21 +28,26 @@ COLUMNS = (
     *("seen", "left_out", "unseen", "sealed"),
 )
 """In order; the intervals are those of the whole run."""
+OF_TEST = [name for name in COLUMNS if name.startswith(("test_", "all_")) or "_ci_" in name]
+"""Parts of other splits say nothing about test items."""
 
 ExperimentRow = dict[str, Any]
-"""These, and ``config``, ``baseline`` and the run's ``split``."""
-
 
 Part = tuple[int, str, str]
 """A run, a split and a metric."""
 
 
-def _none_of(runs: Iterable[Run]) -> Collection[int]:
-    return ()
+def csv_lines(
+    runs: RunQuerySet, *, sealed: Callable[[Iterable[Run]], Collection[int]]
+) -> Iterator[str]:
+    yield csv_line(COLUMNS)
+    for row in rows(runs, sealed=sealed):
+        values = (row[column] for column in COLUMNS)
+        yield csv_line([f"{each:.4f}" if isinstance(each, float) else each for each in values])
 
 
 def rows(
-    runs: RunQuerySet, *, sealed: Callable[[Iterable[Run]], Collection[int]] = _none_of
+    runs: RunQuerySet, *, sealed: Callable[[Iterable[Run]], Collection[int]] = lambda runs: ()
 ) -> list[ExperimentRow]:
     """Oldest first; what changed is listed against the run before on gold of the same name.
 
@@ -52,29 +55,29 @@ def rows(
     """
     shown = [metric for layer in GOLD_LAYERS.values() for metric in layer.log or ()]
     light = Aggregate.objects.filter(metric__in=shown).defer("detail", "yardsticks")
-    figures = Prefetch("aggregates", light)
     finished = runs.filter(scored_at__isnull=False).order_by("pk").select_related("release")
-    runs_shown = finished.defer("release__header", "release__agreement", "release__left_out")
-    loaded = list(runs_shown.with_synthetic().prefetch_related(figures))
+    light_runs = finished.defer("release__header", "release__agreement", "release__left_out")
+    loaded = list(light_runs.with_synthetic().prefetch_related(Prefetch("aggregates", light)))
     parts, kept = _parts(loaded, shown), sealed(loaded)
     counts = exposures.of_runs(run.pk for run in loaded)
     before = lists.predecessors(loaded)
-    described = [_row(run, before.get(run.pk), parts, counts[run.pk]) for run in loaded]
-    return [_without_test(row) if row["experiment_id"] in kept else row for row in described]
+    return [
+        _row(run, before.get(run.pk), parts)
+        | {name: counts[run.pk][name] for name in ("seen", "left_out", "unseen")}
+        | {"sealed": run.pk in kept, **(dict.fromkeys(OF_TEST) if run.pk in kept else {})}
+        for run in loaded
+    ]
 
 
 def _parts(runs: Sequence[Run], metrics: Sequence[str]) -> dict[Part, float]:
     """The figures of runs on several splits, split by split: what their cases add up to."""
     several = [run.pk for run in runs if run.split in ("", OPEN)]
     scores = Score.objects.filter(case__run__in=several, metric__in=metrics, weight__gt=0)
-    sums = scores.order_by().values_list(
-        "case__run", "case__item__split", "metric", "metric_version"
-    )
+    names = ("case__run", "case__item__split", "metric", "metric_version")
+    sums = scores.order_by().values_list(*names).annotate(Sum("numerator"), Sum("weight"))
     return {
         (run, split, metric): top / bottom
-        for run, split, metric, version, top, bottom in sums.annotate(
-            Sum("numerator"), Sum("weight")
-        )
+        for run, split, metric, version, top, bottom in sums
         if _in_force(metric, version)
     }
 
@@ -84,60 +87,37 @@ def _in_force(metric: str, version: int) -> bool:
     return metric in METRICS and METRICS[metric].version == version
 
 
-def _without_test(row: ExperimentRow) -> ExperimentRow:
-    """Parts of other splits stay: they say nothing about test items."""
-    closed = [name for name in COLUMNS if name.startswith(("test_", "all_")) or "_ci_" in name]
-    return {**row, "sealed": True, **dict.fromkeys(closed)}
-
-
-def csv_lines(experiments: Sequence[ExperimentRow]) -> Iterator[str]:
-    yield csv_line(COLUMNS)
-    for row in experiments:
-        yield csv_line([_cell(row[column]) for column in COLUMNS])
-
-
-def _row(
-    run: Run, before: Run | None, parts: Mapping[Part, float], counts: Exposures
-) -> ExperimentRow:
-    recall, precision = GOLD_LAYERS[run.release.layer].log or ("", "")
-    means = {
+def _row(run: Run, before: Run | None, parts: Mapping[Part, float]) -> ExperimentRow:
+    names = GOLD_LAYERS[run.release.layer].log or ("", "")
+    figures = {
         row.metric: row for row in run.aggregates.all() if _in_force(row.metric, row.metric_version)
     }
-    whole = {
-        run.split or "all": tuple(_of(means.get(name), "mean") for name in (recall, precision))
-    }
-    by_split: dict[str, float | None] = {}
+    recall, precision = (figures.get(name) for name in names)
+    by_split = {}
     for split in SPLITS:
-        parts_of = tuple(parts.get((run.pk, split, name)) for name in (recall, precision))
-        exact, precise = whole.get(split, parts_of)
-        by_split |= {f"{split}_exact_recall": exact, f"{split}_precision": precise}
+        of_split = [parts.get((run.pk, split, name)) for name in names]
+        if split == (run.split or "all"):
+            of_split = [_of(recall, "mean"), _of(precision, "mean")]
+        by_split[f"{split}_exact_recall"], by_split[f"{split}_precision"] = of_split
+    changes = changed(before, run).items() if before else ()  # the first run is the baseline
     marked: Any = run  # by with_synthetic()
     return {
         "experiment_id": run.pk,
         "date": run.created_at.isoformat(),
-        "name": run.name,
         "gold": str(run.release),
         "layer": run.release.layer,
-        "pipeline": run.pipeline,
-        "pipeline_version": run.pipeline_version,
+        **{name: getattr(run, name) for name in ("name", "pipeline", "pipeline_version")},
         **by_split,
-        "cases": _of(means.get(recall), "n"),
-        "recall_ci_low": _of(means.get(recall), "ci_low"),
-        "recall_ci_high": _of(means.get(recall), "ci_high"),
-        "precision_ci_low": _of(means.get(precision), "ci_low"),
-        "precision_ci_high": _of(means.get(precision), "ci_high"),
-        "config_summary": _summary(run.config),
-        "config_changes": _changes(before, run),
+        "cases": _of(recall, "n"),
+        **{f"recall_{end}": _of(recall, end) for end in ("ci_low", "ci_high")},
+        **{f"precision_{end}": _of(precision, end) for end in ("ci_low", "ci_high")},
+        "config_summary": ", ".join(f"{name}={value}" for name, value in run.config.items()),
+        "config_changes": "; ".join(
+            f"{name}: {_text(old)} → {_text(new)}" for name, (old, new) in changes
+        ),
         "config_sha256": run.config_sha256,
         "commit": run.spec.git.commit if run.spec.git else None,
         "synthetic": marked.holds_synthetic,
-        "seen": counts["seen"],
-        "left_out": counts["left_out"],
-        "unseen": counts["unseen"],
-        "sealed": False,
-        "config": run.config,
-        "baseline": before is None,
-        "split": run.split or "all",
     }
 
 
@@ -145,19 +125,5 @@ def _of(row: Aggregate | None, name: str) -> Any:
     return getattr(row, name, None)
 
 
-def _changes(before: Run | None, run: Run) -> str:
-    """Empty for the first run, the baseline."""
-    changes = changed(before, run) if before else {}
-    return "; ".join(f"{name}: {_text(old)} → {_text(new)}" for name, (old, new) in changes.items())
-
-
 def _text(value: Any) -> str:
     return "–" if value is None else str(value)
-
-
-def _summary(config: Config) -> str:
-    return ", ".join(f"{name}={value}" for name, value in config.items())
-
-
-def _cell(value: Any) -> Any:
-    return f"{value:.4f}" if isinstance(value, float) else value

@@ -26,7 +26,7 @@ class Exposures(TypedDict):
 
 
 def of_runs(runs: Iterable[int]) -> dict[int, Exposures]:
-    counted: dict[int, Exposures] = {run: _none() for run in runs}
+    counted = {run: Exposures(seen=0, left_out=0, unseen=0, unknown=0) for run in runs}
     # grouped as the index "case_counted" is sorted, so that no case itself is read
     fields = ("run", "state", "error_class", "exposure")
     rows = CaseRun.objects.filter(run__in=counted).order_by().values_list(*fields)
@@ -47,7 +47,3 @@ def warning(counts: Exposures, *, run: int | None = None) -> Fact | None:
     if run is None:
         return Fact("exposure.seen", seen=counts["seen"], cases=cases)
     return Fact("exposure.run_seen", run=run, seen=counts["seen"], cases=cases)
-
-
-def _none() -> Exposures:
-    return {"seen": 0, "left_out": 0, "unseen": 0, "unknown": 0}

@@ -34,10 +34,8 @@ NOT_MEASURED = Fact("gate.not_measured")
 NOT_INSTALLED = Fact("gate.metric_not_installed")
 
 
-class GateImpossible(RuleError):
+class GateImpossible(RuleError, code="gate_impossible"):
     """The run did not finish, or there is nothing to check: neither passed nor failed."""
-
-    code = "gate_impossible"
 
 
 def settings_of(run: Run) -> tuple[dict[str, float], float]:
@@ -172,7 +170,10 @@ def _check(run: Run, baseline: Run | None) -> None:
         raise GateImpossible("gate.own_baseline", pk=run.pk, details={"run": run.pk})
     for each in (run, baseline):
         if each is not None and each.status != Run.Status.FINISHED:
-            raise GateImpossible(_why_unfinished(each), details={"run": each.pk})
+            why = Fact("gate.run_unfinished", pk=each.pk)
+            if each.failure:
+                why = Fact("gate.run_failed", pk=each.pk, failure=each.failure)
+            raise GateImpossible(why, details={"run": each.pk})
 
 
 def _thresholds(run: Run, limits: dict[str, float]) -> list[Check]:
@@ -235,9 +236,3 @@ def _is_open(checks: list[Check]) -> bool:
     return bool(drifts) and all(
         check.ci_low is None and check.verdict != "identical" for check in drifts
     )
-
-
-def _why_unfinished(run: Run) -> Fact:
-    if run.failure:
-        return Fact("gate.run_failed", pk=run.pk, failure=run.failure)
-    return Fact("gate.run_unfinished", pk=run.pk)

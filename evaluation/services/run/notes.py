@@ -13,10 +13,8 @@ from labeling.domain.errors import RuleError
 LONGEST_NOTE = 5000
 
 
-class NoteRefused(RuleError):
+class NoteRefused(RuleError, code="note_refused"):
     """A note is too long, or no text."""
-
-    code = "note_refused"
 
 
 @transaction.atomic

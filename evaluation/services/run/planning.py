@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.db.models import Count, Q
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
@@ -14,15 +17,22 @@ from evaluation.metrics.comparison import within_range
 from evaluation.metrics.metric import Share
 from evaluation.metrics.planning import Spread, spread_of_pair, spread_of_run
 from evaluation.models import OPEN, Run, Yardstick, YardstickCase, of_split
+from evaluation.services import looks
+from evaluation.services.judging import answers
+from evaluation.services.language_models.budgets import Estimate
+from evaluation.services.launch import launch
+from evaluation.services.launch.launch import MOST_REPETITIONS, LaunchRefused, LaunchRequest
 from evaluation.services.run import baselines, comparisons
 from evaluation.services.run.primary_metrics import Primary, primary_of
 from evaluation.services.run.yardsticks import PEOPLE
 from labeling.domain.facts import Fact
+from labeling.gold.looks import TEST
 from labeling.models import Conversation, GoldItem, GoldRelease
 from labeling.translation import translated
 from labeling.words import words
 from pipelines.registry import FLOORS
 
+CHANGED = ("pipeline", "pipeline_version", "config_sha256")
 LATEST = 4
 """How many runs are looked through for two that can be compared."""
 
@@ -111,30 +121,26 @@ def _can_show(plan: Plan) -> str:
         return gettext(
             "With these {n} conversations differences in {metric} from {effect} on can be shown: "
             "less than the {reach} that are of interest."
-        ).format(n=_n(n), metric=metric, effect=figure(effect), reach=figure(reach))
+        ).format(n=intcomma(n), metric=metric, effect=figure(effect), reach=figure(reach))
     else:
         said = gettext(
             "With these {n} conversations only differences above {effect} in {metric} can be shown."
         )
     shown = figure(effect) if effect is not None else ""
-    sentence = said.format(n=_n(n), metric=metric, effect=shown)
+    sentence = said.format(n=intcomma(n), metric=metric, effect=shown)
     if reach is None:
         return sentence
     if plan.needed is None:
         more = gettext("For {reach} more than a million would be needed.")
         return f"{sentence} {more.format(reach=figure(reach))}"
     more = gettext("For {reach} you need about {needed}.")
-    return f"{sentence} {more.format(reach=figure(reach), needed=_n(plan.needed))}"
+    return f"{sentence} {more.format(reach=figure(reach), needed=intcomma(plan.needed))}"
 
 
 def figure(effect: float) -> str:
     """With the decimals that keep it from reading as 0."""
     digits = 3 if effect >= 0.001 else 6
     return str(number_format(f"{effect:.{digits}f}", digits))
-
-
-def _n(number: int) -> str:
-    return str(number_format(number, force_grouping=True))
 
 
 def _conversations(release: GoldRelease, split: str, size: int | None) -> int:
@@ -197,7 +203,8 @@ def _widest(pairs: Iterable[Basis]) -> Basis | None:
 
 def _of_pairs(pairs: Iterable[tuple[Run, Run]], split: str, primary: Primary) -> Iterator[Basis]:
     for after, before in pairs:
-        if not _differ(before, after) or comparisons.why_not(before, after):
+        same = (getattr(before, name) == getattr(after, name) for name in CHANGED)
+        if all(same) or comparisons.why_not(before, after):  # the same run twice tells too little
             continue
         paired = comparisons.compare_metric(before, after, primary.metric, split=split)
         differs = paired.comparison.wins + paired.comparison.losses > 0
@@ -244,10 +251,66 @@ def _width(basis: Basis) -> float:
     return basis.spread.std_error
 
 
-def _differ(before: Run, after: Run) -> bool:
-    """Whether anything was changed between them: the same run twice tells too little."""
-    return (before.pipeline, before.pipeline_version, before.config_sha256) != (
-        after.pipeline,
-        after.pipeline_version,
-        after.config_sha256,
+# --- what a run would take ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    conversations: int
+    cases: int
+    """With all repetitions."""
+    cost: Estimate | None
+    """None where no language model is asked, and where the cost is not known yet."""
+    cost_known: bool = True
+    repetitions: int = 1
+    release: GoldRelease | None = None
+    standing: int | None = None
+    """Of the test items; None for a run that has none and so is not a look at them."""
+    known_reason: str = ""
+    """What the person said before about measuring on these test items."""
+    faults: Sequence[Fact] = ()
+    """Why a run with this pipeline would be refused."""
+    plan: Plan | None = None
+    """None without gold, and for a layer that is not measured."""
+
+
+def foresee(request: LaunchRequest, *, by: Any) -> Foreseen:
+    """``request`` may lack its pipeline, and a reason."""
+    release, split = request.release, request.selection
+    items = of_split(GoldItem.objects.filter(release=release), split).order_by()
+    counted = items.aggregate(
+        n=Count("pk"),
+        conversations=Count("conversation", distinct=True),
+        tests=Count("pk", filter=Q(split=TEST)),
     )
+    repetitions = min(max(1, request.repetitions), MOST_REPETITIONS)
+    cost, cost_known, faults = _cost(request)
+    return Foreseen(
+        release=release,
+        conversations=counted["conversations"],
+        repetitions=repetitions,
+        cases=_cases(release, items, counted["n"]) * repetitions,
+        standing=looks.standing_of(release) if counted["tests"] else None,
+        known_reason=looks.reason_known(by, release) if counted["tests"] else "",
+        cost=cost,
+        cost_known=cost_known,
+        faults=faults,
+        plan=plan(release, split=split),
+    )
+
+
+def _cases(release: GoldRelease, items: Any, n: int) -> int:
+    """In layers that ask one question at a time, each is a case: those are few, long items."""
+    if release.layer not in answers.asking_layers():
+        return n
+    layer = GOLD_LAYERS[release.layer]
+    return sum(len(layer.parts(item.content)) for item in items.iterator(chunk_size=50))
+
+
+def _cost(request: LaunchRequest) -> tuple[Estimate | None, bool, list[Fact]]:
+    if request.predictions is not None or not request.pipeline:
+        return None, False, []
+    try:
+        return launch.price(request), True, []
+    except LaunchRefused as error:
+        return None, False, [fault.fact for fault in error.faults]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, TypedDict
@@ -22,10 +22,8 @@ from labeling.models import Project
 from labeling.translation import translated
 
 
-class PrimaryRefused(RuleError):
+class PrimaryRefused(RuleError, code="primary_refused"):
     """The layer is not measured, or the metric is not one of its main ones."""
-
-    code = "primary_refused"
 
 
 class PrimaryJson(TypedDict):
@@ -36,6 +34,16 @@ class PrimaryJson(TypedDict):
     margin_share: Annotated[float, "As a share of the metric's range"]
     declared_at: Annotated[str | None, "null: the product's choice"]
     declared_by: str | None
+
+
+def scored_before(moment: datetime, runs: Iterable[Run]) -> list[int]:
+    """The runs whose figures could be seen before something was chosen."""
+    seen = [(run.pk, run.first_scored_at) for run in runs]
+    return [pk for pk, at in seen if at is not None and at < moment]
+
+
+def moment(at: datetime) -> str:
+    return date_format(localtime(at), "j F Y H:i")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +66,7 @@ class Primary:
 
     def declared_after(self, runs: Sequence[Run]) -> list[int]:
         """The runs whose figures could be seen before it was declared."""
-        if self.since is None:
-            return []
-        seen = [(run.pk, run.first_scored_at) for run in runs]
-        return [pk for pk, at in seen if at is not None and at < self.since]
+        return [] if self.since is None else scored_before(self.since, runs)
 
     def as_json(self) -> PrimaryJson:
         return {
@@ -102,19 +107,10 @@ def declare(project: Project, layer: str, metric: str, margin: float, *, by: Any
     now = primary_of(project, layer)
     if now.since is not None and (now.metric.id, now.margin) == (metric, margin):
         return now
-    row = PrimaryMetric.objects.create(
-        project=project, layer=layer, metric=metric, margin=margin, by=by
-    )
-    events.record(
-        "primary.declared",
-        project,
-        project=project,
-        actor=by,
-        layer=layer,
-        metric=metric,
-        margin=margin,
-        before=now.metric.id,
-    )
+    said: dict[str, Any] = {"layer": layer, "metric": metric, "margin": margin}
+    row = PrimaryMetric.objects.create(project=project, by=by, **said)
+    said["before"] = now.metric.id
+    events.record("primary.declared", project, project=project, actor=by, **said)
     return _read(row)
 
 
@@ -131,7 +127,7 @@ def sentences(primary: Primary, seen_before: Sequence[int]) -> list[str]:
                 metric=metric
             )
         ]
-    at = date_format(localtime(primary.since), "j F Y H:i")
+    at = moment(primary.since)
     if primary.by:
         said = gettext("{metric} decides, declared by {by} on {at}.")
     else:

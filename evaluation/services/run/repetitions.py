@@ -57,13 +57,10 @@ class Repetitions:
         return sum(value <= self.right_at + EQUAL for value in case.values)
 
 
-def best_value(metric: Metric) -> float:
-    return metric.upper if metric.direction == "higher" else metric.lower
-
-
 def of_run(run: Run, metric: Metric) -> Repetitions:
     """A try is right that has the best value of the metric."""
-    repeated = Repetitions(metric, best_value(metric), _tries(run, metric), [])
+    best = metric.upper if metric.direction == "higher" else metric.lower
+    repeated = Repetitions(metric, best, _tries(run, metric), [])
     repeated.rows.extend(_row(repeated, k) for k in range(1, run.repetitions + 1))
     return repeated
 

@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
-from typing import Any
+from typing import Any, TypedDict
 
 from django.db.models import Prefetch, Q
 
 from evaluation import adapters
 from evaluation.layers import Example, GoldLayer, gold_layer
 from evaluation.metrics.gate import JUDGED
-from evaluation.metrics.registry import METRICS
+from evaluation.metrics.registry import METRICS, Metric
 from evaluation.metrics.summary import FIGURES
 from evaluation.metrics.yardsticks import Yardsticks
-from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.models import Aggregate, Answer, CaseRun, Run, Score
 from evaluation.services import looks
 from evaluation.services.judging import certificates, corrections
+from evaluation.services.judging.answers import own_answer
 from evaluation.services.language_models import budgets
 from evaluation.services.run import answer_scoring, exposures
 from labeling.domain.csv_cells import csv_line
+from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact, StoredFact
 from labeling.words import in_english, worded_in_english
+from pipelines.types import Output
 
+OF_RUN = ("pipeline", "pipeline_version", "config", "config_sha256", "repetitions", "seed")
 OPTIONAL = (
-    "metrics_config",
-    "event_schema",
-    "predictions",
-    "configuration",
-    "thresholds",
-    "size",
-    "pipeline_source",
-    "metric_sources",
+    *("metrics_config", "event_schema", "predictions", "configuration", "thresholds", "size"),
+    *("pipeline_source", "metric_sources"),
 )
 """Parts of a run's spec that not every run has."""
 
@@ -62,20 +61,11 @@ def run_document(run: Run) -> dict[str, Any]:
         "reason": run.reason or None,
         "test_look": looks.test_look(run),
         "test_items_left_out": looks.n_left_out(run.release, run.split),
-        "pipeline": run.pipeline,
-        "pipeline_version": run.pipeline_version,
-        "config": run.config,
-        "config_sha256": run.config_sha256,
-        "repetitions": run.repetitions,
-        "seed": run.seed,
-        "metrics_version": spec["metrics_version"],
-        "protocol_version": spec["protocol_version"],
-        "ruler": spec["ruler"],
-        "matching": spec["matching"],
+        **{name: getattr(run, name) for name in OF_RUN},
+        **{name: spec[name] for name in ("metrics_version", "protocol_version")},
+        **{name: spec[name] for name in ("ruler", "matching")},
         **{name: spec[name] for name in OPTIONAL if name in spec},
-        "git": spec["git"],
-        "python": spec["python"],
-        "packages": spec["packages"],
+        **{name: spec[name] for name in ("git", "python", "packages")},
         "model": spec.get("model"),
         "budget": {"cost": run.budget_cost, "tokens": run.budget_tokens},
         "usage": asdict(budgets.spent(run.pk)),
@@ -190,14 +180,18 @@ def remarks(run: Run, rows: Sequence[Aggregate]) -> list[Fact]:
 
 def cases_with_scores(run: Run, *, with_output: bool = False) -> Iterable[CaseRun]:
     cases = CaseRun.objects.filter(run=run).select_related("item").order_by("pk")
-    cases = (
-        cases.defer("item__canonical") if with_output else cases.defer("output", "item__canonical")
-    )
-    current = Q()
-    for metric in run.spec.all_metrics():
-        current |= Q(metric=metric.id, metric_version=metric.version)
+    cases = cases.defer("item__canonical", *([] if with_output else ["output"]))
+    current = current_of(run.spec.all_metrics())
     scores = Score.objects.filter(current).defer("detail", "by_person")
     return cases.prefetch_related(Prefetch("scores", scores)).iterator(chunk_size=CHUNK)
+
+
+def current_of(metrics: Iterable[Metric]) -> Q:
+    """Scores by these metrics in the versions in force."""
+    current = Q()
+    for metric in metrics:
+        current |= Q(metric=metric.id, metric_version=metric.version)
+    return current
 
 
 def _metrics(run: Run) -> dict[str, dict[str, Any]]:
@@ -241,9 +235,7 @@ def _fact(stored: StoredFact | None) -> Fact | None:
 def _case(case: CaseRun) -> dict[str, Any]:
     scores = list(case.scores.all())
     return {
-        "case_id": case.case_id,
-        "repetition": case.repetition,
-        "state": case.state,
+        **{name: getattr(case, name) for name in ("case_id", "repetition", "state")},
         "exposure": case.exposure or None,
         "metrics": {score.metric: score.value for score in scores},
         "undefined": {
@@ -251,9 +243,7 @@ def _case(case: CaseRun) -> dict[str, Any]:
         },
         "error": _worded(case.error),
         "error_class": case.error_class or None,
-        "attempts": case.attempts,
-        "seconds": case.seconds,
-        "usage": case.usage,
+        **{name: getattr(case, name) for name in ("attempts", "seconds", "usage")},
         "gold_sha256": case.item.sha256,
     }
 
@@ -265,3 +255,64 @@ def _worded(reason: Fact | None) -> str | None:
 
 def listed(ids: Iterable[int]) -> str:
     return " ".join(map(str, ids))
+
+
+# --- what a run returned, as predictions are imported ---------------------------------------------
+
+
+class NoSuchRepetition(RuleError, code="no_such_repetition"):
+    """The run was not repeated that often."""
+
+
+class PredictionLine(TypedDict):
+    """``assay evaluate --predictions`` reads the first two; the others say what came of it."""
+
+    case_id: str
+    output: Output
+    scores: dict[str, float | None]
+    undefined: dict[str, str]
+
+
+def prediction_lines(run: Run, *, repetition: int = 1) -> Iterator[str]:
+    """JSON Lines, one for each case whose pipeline did not fail, in the order of the gold.
+
+    A failed case has no line: where the file is imported it is missing, and counts as failed
+    again. What was written from the messages is the output's ``answer`` if the pipeline gave none.
+    """
+    if not 1 <= repetition <= run.repetitions:
+        raise NoSuchRepetition("report.no_such_repetition", most=run.repetitions)
+    return _lines(run, repetition)
+
+
+def _lines(run: Run, repetition: int) -> Iterator[str]:
+    cases = iter(
+        case
+        for case in cases_with_scores(run, with_output=True)
+        if case.repetition == repetition and case.state == CaseRun.State.DONE
+    )
+    while chunk := list(islice(cases, CHUNK)):
+        answers = dict(
+            Answer.objects.filter(case__in=chunk, state=Answer.State.DONE).values_list(
+                "case", "text"
+            )
+        )
+        for case in chunk:
+            line = _line(case, answers.get(case.pk))
+            yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _line(case: CaseRun, answer: str | None) -> PredictionLine:
+    scores = list(case.scores.all())
+    output: Output = dict(case.output or {})
+    if answer is not None and not own_answer(case):
+        output["answer"] = answer
+    return {
+        "case_id": case.case_id,
+        "output": output,
+        "scores": {score.metric: score.value for score in scores},
+        "undefined": {
+            score.metric: in_english(score.reason)
+            for score in scores
+            if score.value is None and score.reason
+        },
+    }

@@ -8,27 +8,24 @@ without the texts, so that neither memory nor the lock on the database grows wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, cast
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
 
 from evaluation import adapters
-from evaluation.layers import Context, Example, GoldLayer, Scored, gold_layer
-from evaluation.layers.base import chance_level
-from evaluation.layers.values import FAILED, values_of
+from evaluation.layers import Context, Example, Scored, gold_layer
+from evaluation.layers.base import FAILED, chance_level, values_of
 from evaluation.metrics.calibration import NO_PREDICTION
 from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import FIGURES, Summary, contribution, summarize
-from evaluation.metrics.yardsticks import ByPerson, Yardsticks
+from evaluation.metrics.yardsticks import ByPerson
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.judging import answers, certificates
 from evaluation.services.launch import spec
-from evaluation.services.run import answer_scoring, yardsticks
-from evaluation.services.run.answer_scoring import Judged
+from evaluation.services.run import answer_scoring, results, yardsticks
 from evaluation.services.run.standing import Column, Standing
 from evaluation.services.run.yardsticks import CaseKey
 from evaluation.services.work import endings, leases
@@ -51,24 +48,6 @@ AT_ONCE = 100
 """Cases whose scores are stored in one transaction: others who write hardly wait for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """What is stored of a few cases."""
-
-    n_cases: int
-    scores: list[Score]
-
-
-@dataclass(frozen=True, slots=True)
-class _Cases:
-    """All cases of a run as its figures need them."""
-
-    keys: list[CaseKey]
-    scored: list[Scored]
-    by_person: Mapping[str, list[ByPerson]]
-    """By metric, what each case scores against gold made without each person's labels."""
-
-
 def score(run_id: int, owner: UUID) -> None:
     """Score every case of a run whose cases are done, and then the run."""
     run = Run.objects.select_related("release", "project").get(pk=run_id)
@@ -79,16 +58,17 @@ def score(run_id: int, owner: UUID) -> None:
         answers.adopt(run)
     scorer = _Scorer(run)
     done = scorer.stored_before()
-    for part in scorer.parts(done):
-        done += part.n_cases
+    for n_cases, scores in scorer.parts(done):
+        done += n_cases
         with transaction.atomic():
             if not leases.note_scored(run_id, owner, done):
                 return
-            _store(part)
+            _replace(scores, ["case", "metric", "metric_version"], SCORE_FIELDS)
     aggregates = scorer.aggregates()
     with transaction.atomic():
-        spec = run.spec.with_values(**_measures(run), ruler=scorer.context.ruler.id)
-        if leases.finish_scoring(run_id, owner, spec=spec, scored_cases=0):
+        measures = spec.measures(run.spec.layer, answered=run.spec.has_answers)
+        measured = run.spec.with_values(**measures, ruler=scorer.context.ruler.id)
+        if leases.finish_scoring(run_id, owner, spec=measured, scored_cases=0):
             _replace(aggregates, ["run", "metric", "metric_version"], AGGREGATE_FIELDS)
             endings.finished(run)
             if run.spec.has_answers:
@@ -100,10 +80,6 @@ def _end_unmeasured(run: Run, owner: UUID) -> None:
     """Without gold there is no figure to compute: none is stored, and none is zero."""
     if leases.finish_scoring(run.pk, owner):
         endings.finished(run)
-
-
-def _measures(run: Run) -> dict[str, Any]:
-    return spec.measures(run.spec.layer, answered=run.spec.has_answers)
 
 
 class _Scorer:
@@ -141,21 +117,41 @@ class _Scorer:
         has_all = self._current_scores().filter(case__run=self._run).count() >= wanted
         return noted if has_all else 0
 
-    def parts(self, begin: int) -> Iterator[_Part]:
+    def parts(self, begin: int) -> Iterator[tuple[int, list[Score]]]:
+        """Some cases at a time: how many they are, and their scores."""
         for pks in batches(self._pks[begin:], AT_ONCE):
             cases = self._examples(pks)
             self._standing.read_gold_without(case.gold_item_id for case, _ in cases)
             scored_cases = [self._score_case(*case) for case in cases]
-            yield _Part(
-                len(pks),
-                [row for case, scored in scored_cases for row in self._score_rows(case, scored)],
-            )
+            yield len(pks), [row for each in scored_cases for row in self._score_rows(*each)]
 
     def aggregates(self) -> list[Aggregate]:
         """From the stored scores of all cases."""
-        cases = self._stored_cases()
-        beside = self._standing.of_metrics(cases.keys, cases.scored, cases.by_person)
-        return _aggregates(self._run, self._layer, cases.scored, self.context, self._judged, beside)
+        keys, scored, by_person = self._stored_cases()
+        beside = self._standing.of_metrics(keys, scored, by_person)
+        details = self._layer.details(scored, self.context)
+        details |= self._judged.details() if self._judged else {}
+        pooled = self._layer.pooled(scored, self.context)
+        rows = []
+        for metric in self._metrics:
+            if metric.per_case:
+                summary, chance = _summary(metric, scored), chance_level(metric, scored)
+            else:
+                by_chance: Any = details.get("ece", {}).get("chance", {})
+                summary, chance = pooled[metric.id], by_chance.get(metric.id)
+            rows.append(
+                Aggregate(
+                    run=self._run,
+                    metric=metric.id,
+                    metric_version=metric.version,
+                    chance=chance,
+                    reason=None if summary.n else _why_undefined(metric, scored),
+                    detail=details.get(metric.id, {}),
+                    yardsticks=beside.get(metric.id, {}),
+                    **asdict(summary),
+                )
+            )
+        return rows
 
     def _examples(self, pks: Sequence[int]) -> list[tuple[CaseRun, Example]]:
         rows = CaseRun.objects.filter(pk__in=pks).select_related("item").defer("item__canonical")
@@ -198,12 +194,11 @@ class _Scorer:
                 )
 
     def _current_scores(self) -> Any:
-        current = Q()
-        for metric in self._metrics:
-            current |= Q(metric=metric.id, metric_version=metric.version)
-        return Score.objects.filter(current).order_by()
+        return Score.objects.filter(results.current_of(self._metrics)).order_by()
 
-    def _stored_cases(self) -> _Cases:
+    def _stored_cases(self) -> tuple[list[CaseKey], list[Scored], dict[str, list[ByPerson]]]:
+        """All cases as their figures need them; by metric, what each scores against gold made
+        without each person's labels."""
         keys: list[CaseKey] = []
         all_scored: list[Scored] = []
         columns = {metric.id: Column(len(self._pks)) for metric in self._metrics}
@@ -227,7 +222,7 @@ class _Scorer:
                     )
                 )
         by_person = {metric: column.by_person for metric, column in columns.items()}
-        return _Cases(keys, all_scored, by_person)
+        return keys, all_scored, by_person
 
 
 def _value_of(
@@ -238,9 +233,8 @@ def _value_of(
     weight: float | None,
     chance: float | None,
 ) -> Value:
-    share = None
-    if numerator is not None and weight is not None:
-        share = Share(numerator, weight)
+    has_share = numerator is not None and weight is not None
+    share = Share(numerator, weight) if has_share else None  # type: ignore[arg-type]
     return Value(value, reason, detail=detail or None, share=share, chance=chance)
 
 
@@ -248,11 +242,6 @@ def _without_texts(content: GoldContent) -> GoldContent:
     """What groups a case, and how many messages it has: labels are kept by the example."""
     kept = {name: content.get(name) for name in ("difficulty", "domain")}
     return cast(GoldContent, {**kept, "conversation": [None] * len(content["conversation"])})
-
-
-def _store(part: _Part) -> None:
-    """Scores of the same metric version are replaced; those of other versions stay."""
-    _replace(part.scores, ["case", "metric", "metric_version"], SCORE_FIELDS)
 
 
 def _replace(rows: Sequence[Any], same: list[str], fields: list[str]) -> None:
@@ -263,48 +252,13 @@ def _replace(rows: Sequence[Any], same: list[str], fields: list[str]) -> None:
         )
 
 
-def _aggregates(
-    run: Run,
-    layer: GoldLayer,
-    scored: list[Scored],
-    context: Context,
-    judged: Judged | None,
-    beside: Mapping[str, Yardsticks],
-) -> list[Aggregate]:
-    metrics = run.spec.all_metrics()
-    summaries = _summaries(layer, metrics, scored, context)
-    details = layer.details(scored, context) | (judged.details() if judged else {})
-    return [
-        Aggregate(
-            run=run,
-            metric=metric.id,
-            metric_version=metric.version,
-            chance=chance_level(metric, scored)
-            if metric.per_case
-            else details.get("ece", {}).get("chance", {}).get(metric.id),
-            reason=None if summaries[metric.id].n else _why_undefined(metric, scored),
-            detail=details.get(metric.id, {}),
-            yardsticks=beside.get(metric.id, {}),
-            **summaries[metric.id].as_json(),
-        )
-        for metric in metrics
-    ]
-
-
-def _summaries(
-    layer: GoldLayer, metrics: list[Metric], scored: list[Scored], context: Context
-) -> dict[str, Summary]:
-    clusters = [case.cluster for case in scored]
-    summaries = layer.pooled(scored, context)
-    for metric in metrics:
-        if metric.per_case:
-            summaries[metric.id] = summarize(
-                metric,
-                [case.values[metric.id] for case in scored],
-                clusters=clusters,
-                failed=[case.failed_at(metric.id) for case in scored],
-            )
-    return summaries
+def _summary(metric: Metric, scored: list[Scored]) -> Summary:
+    return summarize(
+        metric,
+        [case.values[metric.id] for case in scored],
+        clusters=[case.cluster for case in scored],
+        failed=[case.failed_at(metric.id) for case in scored],
+    )
 
 
 def _why_undefined(metric: Metric, scored: list[Scored]) -> Fact:

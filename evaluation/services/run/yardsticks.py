@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from evaluation import adapters
 from evaluation.layers import GOLD_LAYERS, Context, Example, GoldLayer, Part, gold_layer
-from evaluation.layers.values import values_of
+from evaluation.layers.base import values_of
 from evaluation.metrics.metric import Metric, Share
 from evaluation.metrics.registry import metrics_for
 from evaluation.metrics.summary import contribution, figure
@@ -105,16 +105,12 @@ def _settings_sha256(measured: RunSpec, ruler: str, metrics: Sequence[Metric]) -
     )
 
 
-def frame_of(run: Run, ruler: Ruler) -> Frame:
-    return Frame(run.release, Context(ruler, run.spec))
-
-
 def ensure(run: Run, ruler: Ruler) -> None:
     """Compute the floors and what people reach for this run's figures, unless they are stored.
 
     A run is worth its scores without them, so a failure is logged and shown as missing.
     """
-    _ensure(frame_of(run, ruler), budget_of(run))
+    _ensure(Frame(run.release, Context(ruler, run.spec)), budget_of(run))
 
 
 def measure_release(release_id: int, *, progress: Callable[[], None] | None = None) -> None:
@@ -147,7 +143,8 @@ def _unmeasured() -> QuerySet[GoldRelease]:
 
 def budget_of(run: Run) -> int:
     """How many messages the run returns on average: as many are drawn by lot."""
-    if not _takes_budget(gold_layer(run.release.layer)):
+    configs = configs_of(gold_layer(run.release.layer), BUDGET).values()
+    if not any("budget" in config for config in configs):
         return BUDGET
     outputs = run.cases.filter(state=CaseRun.State.DONE).values_list("output", flat=True)
     in_chunks = outputs.order_by().iterator(chunk_size=BATCH)
@@ -165,10 +162,6 @@ def configs_of(layer: GoldLayer, budget: int) -> dict[str, dict[str, Any]]:
         asked = {"budget": budget} if "budget" in entry.config.model_fields else {}
         configs[name] = check_config(entry, asked).model_dump(mode="json")
     return configs
-
-
-def _takes_budget(layer: GoldLayer) -> bool:
-    return any("budget" in config for config in configs_of(layer, BUDGET).values())
 
 
 # --- computing them -------------------------------------------------------------------------------
@@ -237,14 +230,10 @@ def _floor(frame: Frame, pipeline: Pipeline, items: Sequence[GoldItem]) -> Itera
     examples = []
     for item in items:
         content = item.content
-        messages = adapters.messages_in(content)
+        count = len(content["conversation"])
         for part in layer.parts(content):
-            case = adapters.case_in(content, messages, item, part, layer, schema)
-            output = adapters.checked_output(
-                pipeline.run(case),
-                layer.name,
-                message_count=len(content["conversation"]),
-            )
+            returned = pipeline.run(adapters.case_of(item, part, layer, schema))
+            output = adapters.checked_output(returned, layer.name, message_count=count)
             example = Example(content, layer.gold(content, part.uid), output)
             examples.append((item, part, example))
     frame.context.ruler.prime(text for _, _, example in examples for text in layer.texts(example))

@@ -97,7 +97,7 @@ def adopt(run: Run, project: Project, *, by: Any) -> Adopted:
             layer=run.spec.layer,
         )
     rows = launching.done_cases(run).filter(talk__conversation__project=project)
-    done = list(rows.select_related("talk__conversation__transcript"))
+    done = list(rows.select_related("talk__conversation__transcript").defer(None))
     if not done:
         raise TrialRefused("trial.nothing_done")
     adopted = Adopted()

@@ -5,61 +5,49 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from django.utils.text import slugify
 
-from evaluation.layers import MalformedOutput
+from evaluation.layers import GOLD_LAYERS, MalformedOutput
 from evaluation.layers.end_to_end import check_document
-from evaluation.services.unmeasured.predicting import OutputLabel, labels_in, sources_of
+from evaluation.models import CaseRun
+from evaluation.services.unmeasured.predicting import labels_in, sources_of
 from labeling.domain.csv_cells import csv_line
+from labeling.schema import form_fields
 from pipelines.requirements.labels import Document
-from pipelines.types import Output
 
-FIELDS = (
-    *("title", "type", "actor", "action", "condition", "acceptance_criteria", "priority"),
-    *("rationale", "confidence", "wanted", "quoted"),
-    *("inference_type", "triggered_by", "necessity"),
-    *("requirement", "issue_type", "severity", "field", "message", "suggested_fix"),
-    *("trigger", "arguments"),
-)
+OF_PIPELINES = ("wanted", "quoted")
+"""What no person says of a label."""
+SOURCES = "source_messages"
+OF_LABELS = [
+    field["name"]
+    for layer in GOLD_LAYERS.values()
+    if layer.suggested
+    for field in form_fields(layer.name)
+    if field["name"] != SOURCES
+]
+FIELDS = (*dict.fromkeys(OF_LABELS), *OF_PIPELINES)
 """The columns of labels of every kind; a label fills those that it has."""
 
-HEAD = ("case_id", "kind", "number", "id", *FIELDS, "source_messages")
+HEAD = ("case_id", "kind", "number", "id", *FIELDS, SOURCES)
 
 
-class Prediction(NamedTuple):
-    """The output of one case."""
-
-    case_id: str
-    output: Output
-
-
-def prediction_line(prediction: Prediction) -> str:
+def prediction_line(case: CaseRun) -> str:
     """In the form that ``assay evaluate --predictions`` reads."""
-    line = {"case_id": prediction.case_id, "output": prediction.output}
+    line = {"case_id": case.case_id, "output": case.output or {}}
     return json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def label_table(predictions: Iterable[Prediction], layer: str) -> Iterator[str]:
+def label_table(cases: Iterable[CaseRun], layer: str) -> Iterator[str]:
     """CSV, a row for each label. Text that a spreadsheet would run is made plain."""
     yield csv_line(HEAD)
-    for case_id, output in predictions:
-        for output_label in labels_in(output, layer):
-            yield csv_line(_row(case_id, output_label, layer))
-
-
-def _row(case_id: str, output_label: OutputLabel, layer: str) -> Sequence[Any]:
-    label = output_label.label
-    return [
-        case_id,
-        output_label.kind,
-        output_label.number,
-        label.get("id") or "",
-        *(_cell(label.get(name)) for name in FIELDS),
-        " ".join(map(str, sources_of(label, layer))),
-    ]
+    for case in cases:
+        for kind, number, label in labels_in(case.output or {}, layer):
+            cells = (_cell(label.get(name)) for name in FIELDS)
+            cited = " ".join(map(str, sources_of(label, layer)))
+            yield csv_line([case.case_id, kind, number, label.get("id") or "", *cells, cited])
 
 
 def _cell(value: Any) -> Any:

@@ -18,12 +18,10 @@ from evaluation.models import CaseRun, Run
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.launch import spec
 from evaluation.services.unmeasured import files, launching
-from evaluation.services.unmeasured.files import Prediction
 from evaluation.services.unmeasured.predicting import Task, TrialRefused, counted
 from labeling.exchange import building
 from labeling.words import in_english
 from pipelines.requirements.document.files import FORMS
-from pipelines.types import Message
 
 PREDICTIONS, LABELS, FAILURES = "predictions.jsonl", "labels.csv", "failures.jsonl"
 REPORT, DOCUMENTS = "run.json", "documents"
@@ -113,18 +111,17 @@ def write(folder: Path, report: Report, run: Run, forms: Iterable[str]) -> Repor
     """Everything that is done. Needs ``with_progress()``."""
     counts: Any = run
     labels, notices = Counter[str](), Counter[str]()
-    done = launching.done_cases(run).select_related("talk")
+    done = launching.done_cases(run)
     with building.whole(folder / PREDICTIONS) as file:
-        for case in done.iterator(chunk_size=20):
-            assert case.talk is not None
-            prediction = Prediction(case.case_id, case.output or {})
-            file.write(files.prediction_line(prediction))
-            _write_documents(folder, prediction, adapters.messages_of(case.talk), forms)
-            labels.update(counted(prediction.output, run.spec.layer))
-            if notice := prediction.output.get("notice"):
+        for case in done.defer(None).iterator(chunk_size=20):
+            output = case.output or {}
+            file.write(files.prediction_line(case))
+            _write_documents(folder, case, forms)
+            labels.update(counted(output, run.spec.layer))
+            if notice := output.get("notice"):
                 notices[str(notice)] += 1
     with building.whole(folder / LABELS) as file:
-        file.writelines(files.label_table(launching.predictions_of(run), run.spec.layer))
+        file.writelines(files.label_table(done.iterator(chunk_size=20), run.spec.layer))
     failures = [*(Failure(**each) for each in report["unreadable"]), *_failures_of(run)]
     with building.whole(folder / FAILURES) as file:
         file.writelines(_failure_line(failure) for failure in failures)
@@ -150,15 +147,14 @@ def write(folder: Path, report: Report, run: Run, forms: Iterable[str]) -> Repor
 
 
 def _failures_of(run: Run) -> Iterable[Failure]:
-    failed = launching.cases_of(run).filter(state=CaseRun.State.FAILED)
+    failed = CaseRun.objects.filter(run=run, state=CaseRun.State.FAILED).order_by("pk")
     for case in failed.select_related("talk").defer("talk__text"):
         reason = in_english(case.error) if case.error else ""
         yield Failure(case.case_id, case.error_class, reason)
 
 
 def _failure_line(failure: Failure) -> str:
-    case_id, error_class, reason = failure
-    line = {"case_id": case_id, "class": error_class, "reason": reason}
+    line = dict(zip(("case_id", "class", "reason"), failure, strict=True))
     return json.dumps(line, ensure_ascii=False) + "\n"
 
 
@@ -168,14 +164,14 @@ def _write_report(folder: Path, report: Mapping[str, Any]) -> None:
         file.write(text + "\n")
 
 
-def _write_documents(
-    folder: Path, prediction: Prediction, messages: tuple[Message, ...], forms: Iterable[str]
-) -> None:
-    document = files.document_of(prediction.output, prediction.case_id)
+def _write_documents(folder: Path, case: CaseRun, forms: Iterable[str]) -> None:
+    document = files.document_of(case.output or {}, case.case_id)
     if document is None:
         return
+    assert case.talk is not None
+    messages = adapters.messages_of(case.talk)
     (folder / DOCUMENTS).mkdir(exist_ok=True)
     for ending in forms:
-        path = folder / DOCUMENTS / f"{files.file_stem(prediction.case_id)}.{ending}"
+        path = folder / DOCUMENTS / f"{files.file_stem(case.case_id)}.{ending}"
         path.write_bytes(FORMS[ending].write(document, messages))
     gc.collect()  # the trees of Word files lie in circles, 5 MB each, outside of what it counts

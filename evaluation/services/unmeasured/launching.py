@@ -20,7 +20,6 @@ from evaluation.models import CaseRun, Run, RunConversation
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.budgets import Estimate
 from evaluation.services.launch import launch, spec
-from evaluation.services.unmeasured.files import Prediction
 from evaluation.services.unmeasured.predicting import Question, Task, TrialRefused
 from evaluation.services.work import steering
 from labeling.conversations import near_duplicates
@@ -267,18 +266,10 @@ def refuse_hidden(user: Any, run: Run) -> None:
         raise TrialRefused("trial.now_test")
 
 
-def cases_of(run: Run) -> QuerySet[CaseRun]:
-    return CaseRun.objects.filter(run=run).order_by("pk")
-
-
 def done_cases(run: Run) -> QuerySet[CaseRun]:
-    return cases_of(run).filter(state=CaseRun.State.DONE)
-
-
-def predictions_of(run: Run) -> Iterator[Prediction]:
-    rows = done_cases(run).select_related("talk").defer("talk__text")
-    for case in rows.iterator(chunk_size=20):
-        yield Prediction(case.case_id, case.output or {})
+    """Without the texts."""
+    rows = CaseRun.objects.filter(run=run, state=CaseRun.State.DONE).order_by("pk")
+    return rows.select_related("talk").defer("talk__text")
 
 
 def forget() -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from evaluation import adapters
 from evaluation.adapters import EventSchema
+from evaluation.layers.events import spans_of
 from evaluation.services.launch import launch
 from labeling.domain.errors import RuleError
 from pipelines.chat.endpoint import DEFAULT
@@ -21,10 +22,8 @@ MOST_QUESTIONS = 200
 LONGEST_QUESTION = 2000  # characters
 
 
-class TrialRefused(RuleError):
+class TrialRefused(RuleError, code="trial_refused"):
     """Such a pipeline cannot be run without gold, or not on this."""
-
-    code = "trial_refused"
 
 
 class Question(NamedTuple):
@@ -56,11 +55,6 @@ def offered() -> list[Entry]:
     return [entry for entry in PIPELINES.values() if not entry.floor]
 
 
-def layer_of(entry: Entry) -> str:
-    """The layer that shows most of a pipeline."""
-    return WHOLE if WHOLE in entry.layers else entry.layers[0]
-
-
 def checked_task(
     pipeline: str,
     config: Mapping[str, Any],
@@ -72,7 +66,8 @@ def checked_task(
 ) -> Task:
     """What shall be done, or why it cannot be: nothing is computed for a wrong setting."""
     known = PIPELINES.get(pipeline)
-    layer = layer or (layer_of(known) if known else WHOLE)
+    able = known.layers if known else (WHOLE,)
+    layer = layer or (WHOLE if WHOLE in able else able[0])  # what shows most of a pipeline
     entry, full = launch.checked_pipeline(pipeline, config, layer)
     asks_model = entry.asks_model(full)
     launch.check_model(entry, model, asks_model=asks_model)
@@ -163,15 +158,6 @@ def sources_of(label: Mapping[str, Any], layer: str) -> list[int]:
     spans = spans_of(label) if adapters.gold_layer(layer).project_types else []
     named = [span.get("message") for span in spans]
     return sorted({*_integers(label.get("source_messages")), *_integers(named)})
-
-
-def spans_of(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The words of an event: its trigger, then its arguments."""
-    arguments = event.get("arguments")
-    listed = arguments if isinstance(arguments, list) else []
-    spans = [event.get("trigger")]
-    spans += [argument.get("span") for argument in listed if isinstance(argument, Mapping)]
-    return [span for span in spans if isinstance(span, Mapping)]
 
 
 def _integers(values: Any) -> list[int]:

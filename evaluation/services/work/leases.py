@@ -199,11 +199,6 @@ def claim_scoring(run_id: int, owner: UUID) -> bool:
     return ready.update(scoring_owner=owner, scoring_expires_at=expiry()) == 1
 
 
-def renew_scoring(run_id: int, owner: UUID) -> bool:
-    leased = Run.objects.filter(pk=run_id, scoring_owner=owner)
-    return leased.update(scoring_expires_at=expiry()) == 1
-
-
 def note_scored(run_id: int, owner: UUID, cases: int) -> bool:
     """Note how many cases are scored; False where another scores the run, or it was cancelled."""
     leased = Run.objects.filter(pk=run_id, scoring_owner=owner, cancelled=False)
@@ -252,12 +247,15 @@ class ScoringLease:
     run_id: int
     owner: UUID
 
+    @property
+    def _row(self) -> QuerySet[Run]:
+        return Run.objects.filter(pk=self.run_id, scoring_owner=self.owner)
+
     def renew(self) -> bool:
-        return renew_scoring(self.run_id, self.owner)
+        return self._row.update(scoring_expires_at=expiry()) == 1
 
     def give_back(self) -> None:
-        leased = Run.objects.filter(pk=self.run_id, scoring_owner=self.owner)
-        leased.update(scoring_owner=None, scoring_expires_at=None)
+        self._row.update(scoring_owner=None, scoring_expires_at=None)
 
     def abandon(self) -> None:
         """Others wait for the lease to end, since the attempts to score are not counted."""

@@ -17,16 +17,12 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 
 
-class BudgetRefused(RuleError):
+class BudgetRefused(RuleError, code="budget_refused"):
     """The budget is used up, or can't be enforced."""
 
-    code = "budget_refused"
 
-
-class RunRefused(RuleError):
+class RunRefused(RuleError, code="run_refused"):
     """The run cannot be repeated that often, or is not in a state for this."""
-
-    code = "run_refused"
 
 
 MOST_CONCURRENCY = endpoints.MOST

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from labeling.agreement import agreement, measurements
-from labeling.agreement.ratings import ratings_file
+from labeling.agreement.measurements import ratings_file
 from labeling.agreement.rules.agreement import Agreement, read_agreement
 from labeling.core.api.base import READING, ApiView
 from labeling.core.api.described import extend_schema
@@ -33,9 +33,7 @@ AgreementOut = serializer_with(
 )
 
 
-class AgreementView(ApiView):
-    scopes = READING
-
+class AgreementView(ApiView, scopes=READING):
     @extend_schema(
         parameters=[LAYER],
         responses=AgreementOut,
@@ -46,9 +44,7 @@ class AgreementView(ApiView):
         return Response(_figures(round_, _layer(request, round_)))
 
 
-class RatingsView(ApiView):
-    scopes = READING
-
+class RatingsView(ApiView, scopes=READING):
     @extend_schema(
         parameters=[LAYER],
         responses={(200, "text/csv"): OpenApiTypes.STR},

@@ -118,9 +118,7 @@ class DisagreementDetailOut(DisagreementOut):
     )
 
 
-class DisagreementsView(ApiView):
-    scopes = DISCUSSING
-
+class DisagreementsView(ApiView, scopes=DISCUSSING):
     @extend_schema(parameters=[ListIn, LIMIT], responses=DisagreementPageOut)
     def get(self, request: Request, slug: str, number: int) -> Response:
         """What was marked differently in a closed round (readers, and who labeled it)."""
@@ -147,9 +145,7 @@ class DisagreementsView(ApiView):
         )
 
 
-class DisagreementView(ApiView):
-    scopes = DISCUSSING
-
+class DisagreementView(ApiView, scopes=DISCUSSING):
     @extend_schema(responses=DisagreementDetailOut)
     def get(self, request: Request, slug: str, number: int, place: str) -> Response:
         """One disagreement with everybody's labels and what was said about it."""
@@ -158,9 +154,7 @@ class DisagreementView(ApiView):
         return Response(_detail(request, round_, _place(place)))
 
 
-class RemarksView(ApiView):
-    scopes = DISCUSSING
-
+class RemarksView(ApiView, scopes=DISCUSSING):
     @extend_schema(request=RemarkIn, responses={201: DisagreementDetailOut})
     def post(self, request: Request, slug: str, number: int, place: str) -> Response:
         """Say something about it (leads, and who labeled the round)."""
@@ -170,9 +164,7 @@ class RemarksView(ApiView):
         return Response(_detail(request, round_, at), status=201)
 
 
-class OutcomeView(ApiView):
-    scopes = LEADING
-
+class OutcomeView(ApiView, scopes=LEADING):
     @extend_schema(request=OutcomeIn, responses=DisagreementDetailOut)
     def put(self, request: Request, slug: str, number: int, place: str) -> Response:
         """Say what came of it, or open it again (leads). The last word counts."""

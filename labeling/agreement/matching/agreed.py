@@ -8,8 +8,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from labeling.agreement.matching.matchers import Rules, match_parts, sameness
-from labeling.agreement.matching.matching import Match, Record
-from labeling.agreement.matching.places import first_place
+from labeling.agreement.matching.matching import Match, Record, first_place
 from labeling.domain.canonical import canonical_json
 from labeling.schema import compared_fields
 from labeling.schema.forms import FormField

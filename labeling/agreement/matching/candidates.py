@@ -14,11 +14,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labeling.agreement.matching.matching import Record, assign_unordered, overlap, span_overlap
+from labeling.agreement.matching.matching import (
+    Record,
+    assign_unordered,
+    cited_by,
+    overlap,
+    span_overlap,
+)
 from labeling.agreement.matching.merging import Cluster
-from labeling.agreement.matching.places import cited_by
-from labeling.schema import form_fields, reference_fields
-from labeling.schema.sameness import differing, said_fields
+from labeling.schema import compared_names, reference_fields, span_fields
+from labeling.schema.sameness import differing
 
 Place = frozenset[Hashable]
 """What a label is about: the messages that it cites, else the labels that it refers to."""
@@ -74,8 +79,9 @@ def candidates(
         table > 0,
         prefer=lambda i, j: _alike(layer, left[i], right[j]),
     )
+    fields = compared_names(layer)
     return [
-        Candidate(pair.left, pair.right, differing(layer, left[pair.left], right[pair.right]))
+        Candidate(pair.left, pair.right, differing([left[pair.left], right[pair.right]], fields))
         for pair in pairs
     ]
 
@@ -127,13 +133,10 @@ def _common(layer: str, a: Record, b: Record, place: Place, other: Place) -> flo
     """How much of what the two are about they share, in [0, 1]."""
     if place or other:
         return overlap(place, other)
-    return max((span_overlap(a.get(name), b.get(name)) for name in _spans(layer)), default=0.0)
+    spans = (span_overlap(a.get(name), b.get(name)) for name in span_fields(layer))
+    return max(spans, default=0.0)
 
 
 def _alike(layer: str, a: Record, b: Record) -> float:
-    fields = said_fields(layer)
-    return 1 - len(differing(layer, a, b)) / len(fields) if fields else 1.0
-
-
-def _spans(layer: str) -> list[str]:
-    return [field["name"] for field in form_fields(layer) if field["widget"] == "span"]
+    fields = compared_names(layer)
+    return 1 - len(differing([a, b], fields)) / len(fields)

@@ -11,15 +11,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from labeling.agreement.matching.agreed import AgreedLabel, agreed_label, gathered
 from labeling.agreement.matching.matchers import Rules, centrality, match_labels
-from labeling.agreement.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Record, Synonyms
-from labeling.agreement.matching.places import first_place
+from labeling.agreement.matching.matching import (
+    DEFAULT_SYNONYMS,
+    THRESHOLD,
+    Record,
+    Synonyms,
+    first_place,
+)
 from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.canonical import canonical_json
-from labeling.schema import DEFAULT_LAYER, LAYERS, reference_fields
+from labeling.schema import DEFAULT_LAYER, LAYERS, compared_names, reference_fields
 from labeling.schema.labels import Payload, StoredLabel
 from labeling.schema.layers import Judged
 from labeling.schema.sameness import differing
@@ -40,16 +45,6 @@ class Dissent(TypedDict):
     annotator: str
     label: StoredLabel | None
     differs: list[str]
-
-
-class LabelProvenance(TypedDict):
-    """What gold says of one settled label: see :class:`Settled`."""
-
-    how: State
-    by: list[str]
-    uids: dict[str, str | None]
-    dissent: list[Dissent]
-    fields: NotRequired[dict[str, list[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +71,6 @@ class Settled:
     @property
     def by(self) -> list[str]:
         return list(self.uids)
-
-    @property
-    def provenance(self) -> LabelProvenance:
-        """Plain JSON next to the label in gold."""
-        said: LabelProvenance = {
-            "how": self.how,
-            "by": self.by,
-            "uids": self.uids,
-            "dissent": self.dissent,
-        }
-        if self.fields:
-            said["fields"] = self.fields
-        return said
 
     @property
     def as_it_stands(self) -> list[str]:
@@ -238,7 +220,7 @@ def _dissent(
     rows: list[Dissent] = []
     for person in people:
         own = holders.get(person)
-        differs = [] if own is None else differing(layer, own, label)
+        differs = [] if own is None else differing([own, label], compared_names(layer))
         if own is None or differs:
             label_of = None if own is None else dict(own)
             rows.append({"annotator": person, "label": label_of, "differs": differs})

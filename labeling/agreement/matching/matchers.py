@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
+from operator import eq
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from labeling.agreement.matching.matching import (
     texts_to_prime,
 )
 from labeling.agreement.matching.similarity import Ruler
-from labeling.schema import LAYERS, compared_fields, form_fields
+from labeling.schema import LAYERS, compared_fields, span_fields
 from labeling.schema.forms import FormField
 from labeling.schema.layers import SameKey, SameRecord, SameSpan, SameText
 from labeling.schema.sameness import bare
@@ -57,7 +58,7 @@ def match_labels(
         case SameText() as same:
             return _by_text(left, right, same, rules)
         case SameKey() as same:
-            return _by_key(left, right, same, _spans(layer))
+            return _by_key(left, right, same, span_fields(layer))
         case SameSpan():
             return match_events(left, right)
 
@@ -123,7 +124,7 @@ def match_parts(kind: str, left: Sequence[Any], right: Sequence[Any], rules: Rul
     if kind == "lines":
         similarities = _alike(left, right, rules)
         return assign_unordered(left, right, similarities, similarities > SAME_CRITERION)
-    likeness = _LIKENESS.get(kind, _is_equal)
+    likeness = _LIKENESS.get(kind, eq)
     table = np.array([[likeness(a, b) for b in right] for a in left], dtype=np.float64)
     similarities = table.reshape(len(left), len(right)).round(6)
     return assign_unordered(left, right, similarities, similarities > 0)
@@ -181,10 +182,6 @@ def _other_numbers(a: str | None, b: str | None) -> bool:
 _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
-def _is_equal(a: Any, b: Any) -> float:
-    return float(a == b)
-
-
 def _by_text(
     left: Sequence[Record], right: Sequence[Record], same: SameText, rules: Rules
 ) -> list[Match]:
@@ -223,11 +220,6 @@ def _likeness(a: Record, b: Record, fields: Sequence[str], spans: Collection[str
         for name in fields
     ]
     return sum(map(float, parts)) / len(parts) if parts else 1.0
-
-
-@cache
-def _spans(layer: str) -> frozenset[str]:
-    return frozenset(field["name"] for field in form_fields(layer) if field["widget"] == "span")
 
 
 def _phase_overlap(a: Record, b: Record) -> float:

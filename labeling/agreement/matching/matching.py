@@ -171,11 +171,7 @@ class RequirementPairs:
             [requirement_text(record) for record in left],
             [requirement_text(record) for record in right],
         )
-        self.same_type = _table(
-            [record.get("type") for record in left],
-            [record.get("type") for record in right],
-            lambda a, b: bool(a) and a == b,
-        )
+        self.same_type = _same_type(left, right)
         self.same_actor = _table(
             [record.get("actor") for record in left],
             [record.get("actor") for record in right],
@@ -288,12 +284,7 @@ def match_events(left: Sequence[Record], right: Sequence[Record]) -> list[Match]
         [[span_overlap(a.get("trigger"), b.get("trigger")) for b in right] for a in left],
         dtype=np.float64,
     ).reshape(len(left), len(right))
-    same_type = _table(
-        [event.get("type") for event in left],
-        [event.get("type") for event in right],
-        lambda a, b: bool(a) and a == b,
-    )
-    return assign(overlaps.round(6), (overlaps > 0) & same_type)
+    return assign(overlaps.round(6), (overlaps > 0) & _same_type(left, right))
 
 
 def span_overlap(a: Record | None, b: Record | None) -> float:
@@ -363,6 +354,12 @@ def _solve(
     return [pair for pair in pairs if allowed[pair]]
 
 
+def _same_type(left: Sequence[Record], right: Sequence[Record]) -> Mask:
+    """Without one, a record is like no other."""
+    first, second = ([record.get("type") for record in side] for side in (left, right))
+    return _table(first, second, lambda a, b: bool(a) and a == b)
+
+
 def _table(left: list[Any], right: list[Any], same: Callable[[Any, Any], bool]) -> Mask:
     """``same`` for every pair, asked once for each pair of different values."""
     known: dict[tuple[Any, Any], bool] = {}
@@ -398,3 +395,33 @@ def overlap(a: Iterable[Any] | None, b: Iterable[Any] | None) -> float:
     """Jaccard overlap, in [0, 1]; 1 if both are empty."""
     left, right = set(a or ()), set(b or ())
     return len(left & right) / len(left | right) if left | right else 1.0
+
+
+Label = Mapping[str, Any]
+
+
+def cited_by(label: Label) -> Iterator[int]:
+    """Every message that the label links as a whole, its phases included.
+
+    Examples
+    --------
+    >>> list(cited_by({"phases": [{"evidence": [4, 2]}, {"evidence": [7]}]}))
+    [4, 2, 7]
+    """
+    yield from label.get("source_messages") or label.get("evidence") or []
+    for phase in label.get("phases") or []:
+        yield from phase.get("evidence") or []
+
+
+def first_place(label: Label) -> tuple[int, int]:
+    """The first message that it cites or quotes, and where in it; (0, 0) if it does neither.
+
+    Examples
+    --------
+    >>> first_place({"trigger": {"message": 3, "start": 8}}), first_place({"evidence": [5, 2]})
+    ((3, 8), (2, 0))
+    """
+    trigger = label.get("trigger") or {}
+    if "message" in trigger:
+        return int(trigger["message"]), int(trigger.get("start") or 0)
+    return min(cited_by(label), default=0), 0

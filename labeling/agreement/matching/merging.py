@@ -7,15 +7,15 @@ cluster.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 from uuid import uuid4
 
 from labeling.agreement.matching.consensus import Settled, Settlement, State
-from labeling.agreement.matching.places import first_place
+from labeling.agreement.matching.matching import first_place
 from labeling.domain.stored import Stored, as_json
 from labeling.schema.labels import StoredLabel
-from labeling.schema.sameness import NAMES, bare, content
+from labeling.schema.sameness import NAMES, bare, content, differing
 
 Record = Mapping[str, Any]
 
@@ -101,16 +101,6 @@ def _read(
         stored.get("fields", {}),
         stored.get("tied", []),
     )
-
-
-def differing(labels: Iterable[Record | None], fields: Collection[str]) -> list[str]:
-    """The fields in which versions of a label differ; who lacks it says nothing."""
-    first, *others = [label for label in labels if label is not None] or [{}]
-    return [
-        name
-        for name in fields
-        if any(bare(name, label.get(name)) != bare(name, first.get(name)) for label in others)
-    ]
 
 
 def _with_uid(labels: Sequence[Record], uid: Any) -> Record | None:

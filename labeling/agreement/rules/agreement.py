@@ -43,7 +43,7 @@ Interval = tuple[float, float]
 NOTHING_IN_COMMON = Fact("agreement.nothing_in_common")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairAgreement:
     """How far two annotators agree, over the units of all conversations both submitted.
 
@@ -57,18 +57,18 @@ class PairAgreement:
 
     a: str
     b: str
-    kappa: float | None
-    band: str | None
+    kappa: float | None = None
+    band: str | None = None
     n: Annotated[int, "Units that both judged"]
-    raw: float | None
+    raw: float | None = None
     positive_f1: float | None
-    ac1: float | None
+    ac1: float | None = None
     ci_low: float | None
     ci_high: float | None
     undefined: Annotated[Fact | None, "Why there is no κ"]
     conversations: int
-    prevalence: float | None
-    bias: float | None
+    prevalence: float | None = None
+    bias: float | None = None
     chance_above: float | None = None
     intervals: dict[str, Interval] = field(default_factory=dict)
 
@@ -100,12 +100,12 @@ class ContentAgreement:
     reason: Annotated[Fact | None, "Why it did not pass"] = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
     """The agreement of a round: the gate's figure, every pair behind it, and all together.
 
     ``measure`` is the figure of a pair that the gate looks at: κ, or F1 where there are no
-    units (:mod:`~labeling.domain.event_agreement`). ``reasons`` says for each figure without a
+    units (:mod:`~labeling.agreement.rules.records`). ``reasons`` says for each figure without a
     value why it has none. ``excluded`` lists the answers that count in no figure.
     ``by_origin`` has the same figures for the ``typed`` and the ``assisted`` labels alone, where
     annotators have seen suggestions.
@@ -125,8 +125,8 @@ class Agreement:
     threshold: float
     passed: bool
     pairs: list[PairAgreement]
-    fleiss_kappa: float | None
-    krippendorff_alpha: float | None
+    fleiss_kappa: float | None = None
+    krippendorff_alpha: float | None = None
     reasons: dict[str, Fact] = field(default_factory=dict)
     excluded: list[Excluded] = field(default_factory=list)
     measure: Annotated[Measure, "kappa, or f1 for events"] = "kappa"
@@ -394,7 +394,7 @@ def judged(
     statistic: Statistic,
     measure: Measure = "kappa",
     reasons: Mapping[str, Fact],
-    intervals: Mapping[str, Interval],
+    intervals: Mapping[str, Interval] = {},
     **figures: Any,
 ) -> Agreement:
     """What the gate says by its figure, from the pairs and how much their figures vary.

@@ -8,8 +8,7 @@ from typing import Any, Self
 from labeling.agreement.matching.candidates import candidates
 from labeling.agreement.matching.consensus import clusters
 from labeling.agreement.matching.matchers import Rules
-from labeling.agreement.matching.matching import Match
-from labeling.agreement.matching.places import cited_by
+from labeling.agreement.matching.matching import Match, cited_by
 from labeling.agreement.rules.units import Base, Units, concerned, slots_of, units_of_label
 from labeling.domain.stored import Stored, as_json, read
 from labeling.schema import LAYERS

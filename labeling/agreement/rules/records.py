@@ -1,6 +1,10 @@
-"""How well two annotators' requirements agree: the ceiling of what a pipeline can score."""
+"""Agreement by F1: of requirements, the ceiling of what a pipeline can score, and of events.
 
-from collections.abc import Iterable, Mapping, Sequence
+Of events since nobody marks what is not one, so that κ lacks units; of requirements beside κ, as
+people who mark the same may write something else.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import fsum
@@ -15,9 +19,20 @@ from labeling.agreement.matching.matching import (
     Record,
     RequirementPairs,
     f1,
+    match_events,
     source_overlap,
 )
-from labeling.agreement.rules.intervals import Coefficient, pooled_f1
+from labeling.agreement.rules.agreement import (
+    NOTHING_IN_COMMON,
+    Agreement,
+    ContentAgreement,
+    Outcome,
+    PairAgreement,
+    Statistic,
+    excluded_samples,
+    judged,
+)
+from labeling.agreement.rules.intervals import Coefficient, mean_of, pooled_f1, prospects
 from labeling.domain.facts import Fact
 from labeling.domain.stored import Stored, as_json
 
@@ -176,3 +191,93 @@ def _field_rows(pairs: RequirementPairs, threshold: float) -> list[tuple[float, 
 
 def _mean(values: Sequence[float]) -> float | None:
     return fsum(values) / len(values) if values else None
+
+
+NO_UNITS = Fact("agreement.events_without_units")
+
+
+def event_counts(left: Sequence[Record], right: Sequence[Record]) -> PairCounts:
+    """What one conversation adds to the figure of two people."""
+    return PairCounts(len(match_events(left, right)), len(left), len(right))
+
+
+def summed_events(
+    submitted: Mapping[str, Collection[str]],
+    counts: Mapping[tuple[str, str], Mapping[str, PairCounts]],
+    *,
+    threshold: float,
+    statistic: Statistic,
+    excluded: Mapping[str, Mapping[str, Fact]] | None = None,
+) -> Agreement:
+    """How far annotators mark the same events, and whether that passes the gate.
+
+    Two events are the same if their types are equal and their triggers overlap, one to one. The
+    figure of a pair is the F1 of the summed counts over the conversations that both submitted,
+    in [0, 1]; it is undefined if neither of them marked an event. ``kappa`` is never defined
+    here, and ``positive_f1`` is what the gate compares with the threshold. ``submitted`` has the
+    conversations of each annotator, ``counts`` what each adds to each pair.
+    """
+    names = {name for own in submitted.values() for name in own}
+    pairs = summed_records(submitted, counts, names, has_sources=False)
+    measured = [(_of_events(pair, threshold), pair.spread) for pair in pairs]
+    return judged(
+        measured,
+        threshold=threshold,
+        statistic=statistic,
+        measure="f1",
+        reasons={"fleiss_kappa": NO_UNITS, "krippendorff_alpha": NO_UNITS},
+        excluded=excluded_samples(submitted, excluded or {}),
+    )
+
+
+def _of_events(pair: RecordAgreement, threshold: float) -> PairAgreement:
+    spread = pair.spread
+    why = Fact("agreement.no_event_marked") if pair.conversations else NOTHING_IN_COMMON
+    return PairAgreement(
+        a=pair.a,
+        b=pair.b,
+        n=pair.a_records + pair.b_records - pair.matches,
+        positive_f1=spread.value if spread else None,
+        ci_low=pair.ci_low,
+        ci_high=pair.ci_high,
+        undefined=NO_UNITS if spread else why,
+        conversations=pair.conversations,
+        chance_above=spread.chance_above(threshold) if spread else None,
+    )
+
+
+def judged_by_content(
+    figures: Agreement, pairs: Sequence[RecordAgreement], layer: str, *, threshold: float
+) -> Agreement:
+    """What the gate says of a layer by κ and by content: both have to pass."""
+    content = _content(pairs, threshold, figures.statistic)
+    passed = figures.passed and content.passed
+    if not content.passed and not content.reason:
+        why = Fact(f"content.{layer}" if figures.passed else "agreement.labels_differ")
+        content = replace(content, reason=why)
+    outcome: Outcome = "passed" if passed else "failed"
+    return replace(figures, passed=passed, outcome=outcome, content=content)
+
+
+def _content(
+    pairs: Sequence[RecordAgreement], threshold: float, statistic: Statistic
+) -> ContentAgreement:
+    """The figure that the gate compares, by the same statistic of the pairs as κ."""
+    spreads = [pair.spread for pair in pairs if pair.spread is not None]
+    if not spreads or len(spreads) < len(pairs):
+        why = None if not threshold else Fact("agreement.no_labels")
+        return ContentAgreement(None, threshold, not threshold, reason=why)
+    mean = mean_of(spreads)
+    lowest = min(spreads, key=lambda spread: spread.value)
+    looked_at = mean if statistic == "mean" and mean else lowest
+    values = [spread.value for spread in spreads]
+    value = min(values) if statistic == "min" else fsum(values) / len(values)
+    ahead = prospects([looked_at] if statistic == "mean" else spreads, threshold)
+    return ContentAgreement(
+        value=value,
+        threshold=threshold,
+        passed=value >= threshold,
+        low=looked_at.low,
+        high=looked_at.high,
+        chance_above=ahead.chance_above if threshold else None,
+    )

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from labeling.agreement.matching.consensus import clusters
 from labeling.agreement.matching.matchers import Rules
-from labeling.agreement.matching.matching import Record
-from labeling.agreement.matching.places import cited_by
+from labeling.agreement.matching.matching import Record, cited_by
 from labeling.schema import LAYERS
 from labeling.schema.layers import Judged, Messages
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 
 from labeling.agreement import agreement as service
 from labeling.agreement import measurements
-from labeling.agreement.ratings import ratings_file
+from labeling.agreement.measurements import ratings_file
 from labeling.agreement.rules.agreement import outcome_of
 from labeling.agreement.views.gate import gates, statistic_words, verdict
 from labeling.core import access

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.forms import Form
+from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,7 +16,6 @@ from labeling.agreement import discussed
 from labeling.agreement import discussions as service
 from labeling.agreement.discussed import Discussion, labeled
 from labeling.agreement.discussions import UnitPlace
-from labeling.agreement.forms import DecisionForm, RemarkForm
 from labeling.agreement.measurements import NotMeasured
 from labeling.agreement.views.discussion_entries import shown_of
 from labeling.core import access
@@ -32,6 +31,29 @@ from labeling.work.rules.keys import DISCUSSION_KEYS
 
 PAGE = 20
 STATES = ("open", "decided")
+
+
+class PlaceField(forms.CharField):
+    """The place of a disagreement, as ``12-3``."""
+
+    def clean(self, value: Any) -> UnitPlace:
+        place = UnitPlace.parse(super().clean(value))
+        if place is None:
+            raise forms.ValidationError("no place")  # not shown: see `_done`
+        return place
+
+
+class RemarkForm(forms.Form):
+    place = PlaceField()
+    body = forms.CharField(max_length=5000)
+
+
+class DecisionForm(forms.Form):
+    """``outcome`` empty opens the disagreement again."""
+
+    place = PlaceField()
+    outcome = forms.ChoiceField(required=False, choices=Disagreement.Outcome.choices)
+    note = forms.CharField(required=False, max_length=5000)
 
 
 @require_GET
@@ -91,7 +113,11 @@ def disagreement_decide(request: HttpRequest, slug: str, number: int) -> HttpRes
 
 
 def _done(
-    request: HttpRequest, round_: Round, asked: type[Form], wanted: str, do: Callable[..., object]
+    request: HttpRequest,
+    round_: Round,
+    asked: type[forms.Form],
+    wanted: str,
+    do: Callable[..., object],
 ) -> HttpResponse:
     form = asked(request.POST)
     if not form.is_valid():
@@ -113,13 +139,9 @@ def disagreement_names(request: HttpRequest, slug: str, number: int) -> HttpResp
     return redirect("disagreements", slug, number)
 
 
-def _blind_again(round_: Round, user: Any) -> Round | None:
-    """A blind round says itself that it is."""
-    return None if round_.is_blind else blindness.round_again(user, round_.conversations.all())
-
-
 def _frame(user: Any, project: Project, round_: Round) -> dict[str, Any]:
     leads = access.leads(user, project)
+    again = blindness.round_again(user, round_.conversations.all())
     return {
         "project": project,
         "round": round_,
@@ -128,7 +150,7 @@ def _frame(user: Any, project: Project, round_: Round) -> dict[str, Any]:
         "reads": access.reads(user, project),
         "may_write": leads,
         "may_comment": leads or labeled(round_, user),
-        "blind_again": _blind_again(round_, user),
+        "blind_again": None if round_.is_blind else again,  # that says itself that it is
         "outcomes": list(enumerate(Disagreement.Outcome.choices, start=1)),
     }
 

@@ -13,7 +13,7 @@ from labeling.conversations.rules.transcripts import Message
 from labeling.conversations.views.labels import Label, Row, field_row, labels_of
 from labeling.models import Transcript
 from labeling.schema import LAYERS, form_fields
-from labeling.schema.layers import REMARKS, Judged
+from labeling.schema.layers import Judged
 
 AROUND = 2  # messages of context on either side
 MOST_CITED = 12  # messages that labels cite, besides
@@ -140,7 +140,7 @@ def compare(
             for who, label in labels.items()
         ]
         said = {(cell.text, *cell.lines) for cell in cells if cell}
-        row = FieldRow(field["label"], cells, len(said) > 1 and name not in REMARKS)
+        row = FieldRow(field["label"], cells, len(said) > 1 and name not in LAYERS[layer].remarks)
         (rows if len(said) > 1 or len(existing) == 1 else same).append(row)
     ids = [str(label.get("id") or "") if label else "" for label in labels.values()]
     return Compared(list(labels), ids, rows, same)

@@ -130,9 +130,7 @@ class AnswersOut(serializers.Serializer[Any]):
     )
 
 
-class ConversationsView(ApiView):
-    scopes = LEADING
-
+class ConversationsView(ApiView, scopes=LEADING):
     # a JSON body gets an error that says what is missing
     parser_classes = [MultiPartParser, ShallowJSONParser]
 
@@ -164,9 +162,7 @@ class ConversationsView(ApiView):
         return Response(ImportOut(report).data, status=201 if is_stored else 200)
 
 
-class ConversationView(ApiView):
-    scopes = LEADING
-
+class ConversationView(ApiView, scopes=LEADING):
     @extend_schema(responses=ConversationDetailOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """One conversation with its messages (leads and researchers)."""
@@ -177,9 +173,7 @@ class ConversationView(ApiView):
         return Response(ConversationDetailOut(conversation).data)
 
 
-class AnswersView(ApiView):
-    scopes = LEADING
-
+class AnswersView(ApiView, scopes=LEADING):
     @extend_schema(responses=AnswersOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """What everybody answered about a conversation, side by side (leads and researchers)."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias, TypedDict
 
-from labeling.conversations.rules.importing import Turn, with_line_feeds
-from labeling.domain.canonical import UNSTORABLE
+from labeling.conversations.rules.importing import Turn
+from labeling.domain.canonical import UNSTORABLE, with_line_feeds
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid

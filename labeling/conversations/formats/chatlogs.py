@@ -17,10 +17,12 @@ from typing import Any, BinaryIO
 
 from labeling.conversations.formats.answers import LineFault
 from labeling.conversations.formats.reading import json_lines, json_list, json_objects
+from labeling.conversations.formats.recordings import messages_of
 from labeling.conversations.formats.talks import (
     MACHINES,
     MAX_BYTES,
     ROLES,
+    HowToRead,
     SaidTurn,
     Talk,
     head_of,
@@ -88,7 +90,7 @@ _NOT_SAID = """
     thinking redacted_thinking reasoning thought thoughts tool_use tool_result tool_call
     tool_calls server_tool_use web_search_tool_result function function_call function_call_output
     observation custom_tool_call custom_tool_call_output web_search_call file_search_call
-    computer_call code_interpreter_call mcp_call service
+    computer_call code_interpreter_call mcp_call service internal_note
 """
 NOT_SAID = frozenset(_NOT_SAID.split())
 """Kinds of parts and of messages that hold text and are not addressed to a person."""
@@ -110,7 +112,7 @@ _OF_TALK = {*_PLACED, *TITLES, "domain", "difficulty", "participants", "thread_p
 _OF_MESSAGE = {*_PLACED, *WHO, *TITLES, "text_entities", "blocks", "reactions"}
 
 
-def read(stream: BinaryIO, *, name: str) -> Iterator[Talk | Problem]:
+def read(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
     """Messages that stand in the file themselves, in no list of their own, are one conversation,
     or as many as they name.
     """
@@ -146,7 +148,7 @@ def _read(line: int, document: Any, name: str) -> Talk | Problem:
         return Problem(line, Fact("file.too_deep"), title_of(document))
 
 
-ACCOUNTS = {"chats", "chunkedPrompt", "results", "dmConversation", "ticket"}
+ACCOUNTS = {"chats", "chunkedPrompt", "results", "dmConversation", "ticket", "conversation_parts"}
 
 
 def _inside(document: Any) -> Iterable[Any]:
@@ -168,8 +170,17 @@ def _inside(document: Any) -> Iterable[Any]:
             | {"dmConversation": dict() as within}
             | {"ticket": dict() as within}
         ):
-            return [{**within, **{key: document[key] for key in IDS if key in document}}]
-    return [document]
+            within = {**within, **{key: document[key] for key in IDS if key in document}}
+            return [within if _key_of_messages(within) else _recorded(document)]
+    return [_recorded(document)]
+
+
+def _recorded(document: Any) -> Any:
+    """With messages of its own, where it has its words in another form."""
+    if not isinstance(document, dict) or is_tree(document) or _key_of_messages(document):
+        return document
+    head = {key: document[key] for key in IDS if key in document}
+    return {**head, "messages": said} if (said := messages_of(document)) else document
 
 
 def _answer(said: Any) -> dict[str, Any]:
@@ -295,7 +306,7 @@ class _Reading:
     def _joined(self, parts: list[Any], path: str) -> str:
         """Links and bold words of a text stand within a line; other parts each begin one."""
         is_inline = any(isinstance(part, str) for part in parts) and any(
-            isinstance(part, dict) and part.get("type") in ENTITIES for part in parts
+            isinstance(part, dict) and str(part.get("type")) in ENTITIES for part in parts
         )
         return ("" if is_inline else "\n").join(filter(None, (self._part(p, path) for p in parts)))
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import PurePath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from labeling.conversations.formats import chatlogs, messengers, samples, speech, tables
 from labeling.conversations.formats import foreign as foreign_files
@@ -18,6 +17,7 @@ from labeling.conversations.formats.answers import (
     written,
 )
 from labeling.conversations.formats.speakers import STAMP
+from labeling.conversations.formats.speech import lines_of
 from labeling.conversations.formats.talks import (
     MACHINES,
     HowToRead,
@@ -28,8 +28,6 @@ from labeling.conversations.formats.talks import (
     unless_utf8,
     with_roles,
 )
-from labeling.conversations.published.chats import FORMATS as CHAT_FORMATS
-from labeling.conversations.published.chats import format_of as chat_format_of
 from labeling.conversations.rules.importing import (
     CONVERSATION_KEYS,
     MESSAGE_KEYS,
@@ -39,86 +37,77 @@ from labeling.conversations.rules.importing import (
     read_native,
     record_of,
 )
+from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
 from labeling.exchange.formats import doccano, labelstudio
 
 Read = Iterator[tuple[int, Record] | Problem]
-
-
-def _read(reader: Callable[[BinaryIO], Iterator[ReadLine]], stream: BinaryIO) -> Read:
-    for item in reader(stream):
-        if isinstance(item, LineFault):
-            yield Problem(item.line, item.reason)
-        else:
-            yield record_of(item[0], _document(item[1]))
-
-
-def _document(labeled: FileConversation) -> Written:
-    return {
-        "id": labeled.id,
-        **labeled.head,
-        "messages": [
-            {
-                "role": turn.role,
-                "content": turn.content,
-                "speaker": turn.speaker,
-                "time": written(turn.time),
-            }
-            for turn in labeled.turns
-        ],
-    }
-
-
 Reader = Callable[[BinaryIO, str, HowToRead], Read]
 
 
-def _as_they_say(reader: Callable[[BinaryIO], Read]) -> Reader:
-    """A format that names ids and roles itself."""
+def _labeled(reader: Callable[..., Iterator[ReadLine]]) -> Callable[[BinaryIO, str], Read]:
+    """The conversations of a tool's tasks, without their answers."""
 
-    def read(stream: BinaryIO, _name: str, how: HowToRead) -> Read:
-        return _with_roles(reader(stream), how)
+    def read(stream: BinaryIO, _name: str) -> Read:
+        for item in reader(stream, with_answers=False):
+            if isinstance(item, LineFault):
+                yield Problem(item.line, item.reason)
+            else:
+                yield record_of(item[0], _document(item[1]))
 
     return read
 
 
-def _with_roles(entries: Read, how: HowToRead) -> Read:
-    return with_roles(entries, how) if how.roles or how.names is not None else entries
+def _document(labeled: FileConversation) -> Written:
+    turns = [{**turn._asdict(), "time": written(turn.time)} for turn in labeled.turns]
+    return {"id": labeled.id, **labeled.head, "messages": turns}
 
 
-def _talks(reader: Callable[..., Iterator[Talk | Problem]]) -> Reader:
-    return lambda stream, name, how: records(reader(stream, name=name, how=how), how)
+def _as_they_say(reader: Callable[[BinaryIO, str], Read]) -> Reader:
+    """A format that names ids and roles itself."""
+
+    def read(stream: BinaryIO, name: str, how: HowToRead) -> Read:
+        entries = reader(stream, name)
+        return with_roles(entries, how) if how.roles or how.names is not None else entries
+
+    return read
 
 
-def _samples(stream: BinaryIO, name: str, how: HowToRead) -> Read:
-    return _with_roles(samples.read_conversations(stream, name=name), how)
+def _talks(reader: Callable[..., Iterator[Talk | Problem]], **options: Any) -> Reader:
+    return lambda stream, name, how: records(reader(stream, name=name, how=how, **options), how)
 
 
-def _chats(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
-    return chatlogs.read(stream, name=name)
+def _talk(reader: Callable[..., Talk | Problem], **options: Any) -> Reader:
+    """A file that is one conversation."""
 
+    def read(stream: BinaryIO, name: str, how: HowToRead) -> Read:
+        try:
+            talk = reader(lines_of(stream), name, how, **options)
+        except FileFault as fault:
+            talk = Problem(None, fault.fact)
+        return records([talk], how)
 
-def _messages(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
-    return messengers.read_whatsapp(stream, name=name, how=how)
+    return read
 
 
 AUTO = "auto"
 READERS: dict[str, Reader] = {
-    "native": _as_they_say(read_native),
-    "sample": _samples,
-    "openai": _talks(_chats),
-    "sharegpt": _talks(_chats),
-    "chatgpt": _talks(_chats),
+    "native": _as_they_say(lambda stream, _name: read_native(stream)),
+    "sample": _as_they_say(samples.read_conversations),
+    "openai": _talks(chatlogs.read),
+    "sharegpt": _talks(chatlogs.read),
+    "chatgpt": _talks(chatlogs.read),
     "csv": _talks(tables.read_csv),
-    "tsv": _talks(partial(tables.read_csv, delimiter="\t")),
+    "tsv": _talks(tables.read_csv, delimiter="\t"),
     "parquet": _talks(tables.read_parquet),
-    "transcript": _talks(speech.read_transcript),
-    "whatsapp": _talks(_messages),
-    "vtt": _talks(speech.read_vtt),
-    "srt": _talks(speech.read_srt),
-    "ass": _talks(speech.read_ass),
-    "labelstudio": _as_they_say(partial(_read, partial(labelstudio.read, with_answers=False))),
-    "doccano": _as_they_say(partial(_read, partial(doccano.read, with_answers=False))),
+    "transcript": _talk(speech.read_transcript),
+    "whatsapp": _talk(messengers.read_whatsapp),
+    "vtt": _talk(speech.read_subtitles, is_vtt=True),
+    "srt": _talk(speech.read_subtitles, is_vtt=False),
+    "ass": _talk(speech.read_ass),
+    "labelstudio": _as_they_say(_labeled(labelstudio.read)),
+    "doccano": _as_they_say(_labeled(doccano.read)),
 }
 TABLES = ("csv", "tsv", "parquet")
 FORMATS = (AUTO, *READERS)
@@ -161,7 +150,7 @@ def read(stream: BinaryIO, *, format: str, name: str = "", how: HowToRead | None
         yield Problem(None, foreign, name)
         return
     stream, format = opened(stream, format=format, name=name, how=how)
-    if format in CHAT_FORMATS:
+    if format not in READERS:
         yield Problem(
             None,
             Fact(
@@ -237,7 +226,7 @@ def _guess_json(first: object, text: bytes) -> str:
         return "doccano"
     if chatlogs.is_tree(first):
         return "chatgpt"
-    if published := chat_format_of(first):
+    if published := foreign_files.published_format(first):
         return published
     if not chatlogs.is_document(first):
         is_ours = first.keys() & {"messages", "id"} and not chatlogs.is_message(first)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
+from typing import Any
 
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
@@ -17,6 +19,7 @@ _PACKED = {
     b"Rar!": "rar",
 }
 IS_XML = msgid("it is XML: save subtitles as SRT or WebVTT, and chats as JSON or as plain text")
+IS_MAIL = msgid("it is mail: save as plain text what people wrote, each with “Ana:” before it")
 _PACKED_ENDINGS = (".gz", ".tgz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar")
 _INSIDE = {
     b"xl/": "file.is_workbook",
@@ -48,6 +51,8 @@ _ENDINGS = {
     ".xml": IS_XML,
     ".ttml": IS_XML,
     ".dfxp": IS_XML,
+    ".eml": IS_MAIL,
+    ".mbox": IS_MAIL,
 }
 
 
@@ -76,3 +81,12 @@ def named(name: str, head: bytes) -> Fact | None:
     if packed or ending in _PACKED_ENDINGS:
         return Fact("file.is_packed", kind=packed or ending[1:])
     return None
+
+
+def published_format(document: Any) -> str:
+    """The data set (``published.chats``) whose chat a document is; empty: something else."""
+    if not isinstance(document, dict):
+        return ""
+    if isinstance(document.get("conversation"), dict):
+        return "locomo"
+    return "realtalk" if any(re.fullmatch(r"session_\d+", key) for key in document) else ""

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from itertools import pairwise
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
-from labeling.conversations.formats.speakers import CERTAIN_WORDS, words_of
-from labeling.conversations.formats.speech import lines_of
+from labeling.conversations.formats.speakers import CERTAIN_WORDS, certainty, words_of
 from labeling.conversations.formats.talks import (
     NOT_A_SPEAKER,
     HowToRead,
@@ -190,14 +189,7 @@ class _Said:
         return self.parts[:1] != [] and self.parts[0].startswith(MARK)
 
 
-def read_whatsapp(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
-    try:
-        yield _talk(lines_of(stream), name, how)
-    except FileFault as fault:
-        yield Problem(None, fault.fact)
-
-
-def _talk(lines: Sequence[str], name: str, how: HowToRead) -> Talk | Problem:
+def read_whatsapp(lines: Sequence[str], name: str, how: HowToRead) -> Talk | Problem:
     starts = {at: start for at, line in enumerate(lines) if (start := begun(line))}
     nearly = [at for at, line in enumerate(lines) if at not in starts and _is_nearly(line)]
     if len(nearly) > len(starts):
@@ -376,4 +368,7 @@ def is_whatsapp(head: bytes) -> bool:
     """
     text = head[:2000].decode("utf-8-sig", errors="replace")
     first = [line for line in text.splitlines() if line.strip()][:5]
+    begins = [(line, start.end) for line in text.splitlines() if (start := begun(line))]
+    if begins and all(certainty(line[end:].replace(",", "")) > 1 for line, end in begins):
+        return False  # a name alone, as Teams has it
     return any(begun(line) or _is_nearly(line) for line in first)

@@ -132,7 +132,7 @@ def is_conversation(value: Mapping[str, Any]) -> bool:
 # --- conversations --------------------------------------------------------------------------------
 
 
-def read_conversations(stream: BinaryIO, *, name: str) -> Iterator[tuple[int, Record] | Problem]:
+def read_conversations(stream: BinaryIO, name: str) -> Iterator[tuple[int, Record] | Problem]:
     """The conversations of a file's samples; labels in them are another import."""
     for number, document in enumerate(documents(stream, name=name)):
         if isinstance(document, LineFault):

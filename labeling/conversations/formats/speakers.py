@@ -47,7 +47,9 @@ _SAID = re.compile(r"(You|ChatGPT|Claude|Gemini|Copilot|Grok) said")
 _TABS = re.compile(r"\t([^\t]{1,80})\t(.+)")
 _MARK = re.compile(r"(?:>\s?)*(?:(?P<heading>#{1,6})\s+|(?P<bullet>[-*+•]|\d{1,3}[.)])\s+)?")
 _EMPHASIS = re.compile(r"\*{1,3}|_{1,3}(?=[^\W_])")
-_IN_BRACKETS = re.compile(r"(?:\[([^\[\]]{1,80})\]|<([^<>]{1,80})>)\s+")
+_IN_BRACKETS = re.compile(r"(?:\[([^\[\]]{1,80})\]|<([^<>]{1,80})>|\(([^()]{1,80})\))\s+")
+_ADDRESS = re.compile(r" ?<[^<>\s]{1,100}@[^<>\s]{1,100}>(?:\s(?:wrote|schrieb))?\Z")
+"""Of mail, behind a name."""
 _ASIDE = re.compile(r"[(\[][^()\[\]]{0,80}[)\]]")
 _NOWHERE_IN_NAMES = frozenset("?!;:={}<>")
 _DOUBTS = frozenset('"“”„«»|')
@@ -190,8 +192,10 @@ def _in_brackets(lines: Sequence[Line]) -> dict[int, Head]:
         text = line.text[stamp.end() if stamp else 0 :].lstrip()
         if bracket := _IN_BRACKETS.match(text):
             said, time = text[bracket.end() :].strip(), time_of(stamp) if stamp else ""
-            name = bracket[1] or bracket[2]
-            if head := _made(name, time, said, "bracket", is_stamped=bool(stamp)):
+            name = next(filter(None, bracket.groups()))
+            is_sound = bracket[3] and certainty(name) < 2  # "(laughs)"
+            head = None if is_sound else _made(name, time, said, "bracket", bool(stamp))
+            if head:
                 heads[at] = head
     names = {head.name for head in heads.values()}
     filled = sum(bool(line.text.strip()) for line in lines)
@@ -229,7 +233,8 @@ def _is_emphasised(text: str, kind: str) -> bool:
 
 
 def _made(written: str, time: str, text: str, form: str, is_stamped: bool) -> Head | None:
-    name = _SAID.sub(r"\1", _GOES_ON.sub("", name_of(written).strip(" *_#>-–—|,")))
+    name = _ADDRESS.sub("", name_of(written).strip(" *_#-–—|,"))
+    name = _SAID.sub(r"\1", _GOES_ON.sub("", name.strip(" *_#>-–—|,")))
     bare = name[1:-1]
     if name[:1] + name[-1:] in ("[]", "()") and not set("[]()") & set(bare):
         name = bare.strip()

@@ -33,6 +33,7 @@ from labeling.conversations.formats.talks import (
     name_of,
     stem_of,
 )
+from labeling.conversations.formats.times import time_in
 from labeling.conversations.rules.importing import MIN_MESSAGES, LeftOut, Problem
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
@@ -43,9 +44,22 @@ _NUMBER = re.compile(r"\s{0,8}(\d{1,5})[.)]?(?:\s{1,8}|\Z)")
 _BY_PROGRAM = re.compile(
     r"Meeting ended after [\d:]{4,10}.{0,20}|Transcribed by https?://otter\.ai\S{0,40}|"
     r".{1,80} (?:started|stopped) transcription|"
-    r"[\[(]?\d{1,2}:\d{2}(?::\d{2})?[\])]? (?:\*{1,3}|-!-|<?--+>?) \S.*"
+    r"[\[(]?\d{1,2}:\d{2}(?::\d{2})?[\])]? (?:\*{1,3}|-!-|<?--+>?) \S.*|"
+    r"\((?:Read|Delivered|Edited) [^()]{1,60}\)"
 )
 """What recorders say at the end, and what chats of IRC say of people."""
+_DAYS = (
+    r"(?:(?:today|yesterday|heute|gestern|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|\d{1,2}[/.]\d{1,2}[/.]?(?:\d{2,4})?|"
+    r"[a-z]{3,9}\s\d{1,2},\s\d{4}),?\s{1,2}(?:at\s|um\s)?)"
+)
+_DATED = re.compile(
+    rf"(?P<time>{_DAYS}(?P<clock>\d{{1,2}}:\d{{2}}(?::\d{{2}})?)(?P<half>\s?[ap]\.?m\.?)?)"
+    r"(?:\s(?P<note>\((?:Read|Delivered|Edited) [^()]{1,60}\)))?",
+    re.I,
+)
+_COPIED = re.compile(r"\[([^\[\]]{4,40})\]\s([^:]{1,80})")
+"""“[Yesterday 10:12 AM] Ana Costa”, as Teams has it above what is said."""
 
 
 @dataclass(slots=True)
@@ -92,12 +106,9 @@ class _Turns:
         return Talk(first, stem_of(name), turns, left_out=tuple(self.left_out))
 
 
-def read_transcript(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
+def read_transcript(lines: list[str], name: str, how: HowToRead) -> Talk:
     """``Name: text`` and what follows it, with or without a time before or after the name."""
-    try:
-        yield _of_lines(_unnumbered(lines_of(stream)), name, how)
-    except FileFault as fault:
-        yield Problem(None, fault.fact)
+    return _of_lines(_unnumbered(lines), name, how)
 
 
 def _unnumbered(lines: list[str]) -> list[str]:
@@ -113,7 +124,7 @@ def _of_lines(written: Sequence[str], name: str, how: HowToRead) -> Talk:
         Line(number, text.strip(), number == 1 or not written[number - 2].strip())
         for number, text in enumerate(written, 1)
     ]
-    lines = _with_times_below(lines)
+    lines = _with_times_near(lines)
     heads = who_speaks(lines, how) or _names_above(lines, how) or _times_before(lines)
     if not heads:
         raise FileFault("file.no_speaker_lines")
@@ -132,24 +143,41 @@ def _of_lines(written: Sequence[str], name: str, how: HowToRead) -> Talk:
     return turns.as_talk(name)
 
 
-def _with_times_below(lines: list[Line]) -> list[Line]:
-    """Where a file begins with a name and has a time alone on the next line, as pages of chats are
-    copied, the two are one line.
+def _with_times_near(lines: list[Line]) -> list[Line]:
+    """Where a file begins with a name and has a time alone on the line before or after it, or a day
+    in brackets before it, as chats are copied, they are one line.
     """
-    below = {
-        at: lines[at + 1].text
-        for at, line in enumerate(lines[:-1])
-        if line.opens and certainty(line.text) > 1 and STAMP.fullmatch(lines[at + 1].text)
-    }
-    if len(below) < MIN_MESSAGES or any(line.text for line in lines[: min(below)]):
+    copied = {at: match for at, line in enumerate(lines) if (match := _COPIED.fullmatch(line.text))}
+    has_days = any(_DATED.fullmatch(match[1]) for match in copied.values())
+    joined, found = list(lines), list[int]()
+    for at, (line, after) in enumerate(pairwise(lines)):
+        is_time, note = STAMP.fullmatch(after.text) or _DATED.fullmatch(after.text), ""
+        if has_days and at in copied and certainty(copied[at][2]):
+            time, name = copied[at].groups()
+        elif line.opens and certainty(line.text) > 1 and is_time:
+            name, time = line.text, after.text
+        elif line.opens and certainty(after.text) > 1 and (dated := _DATED.fullmatch(line.text)):
+            name, time, note = after.text, line.text, dated["note"] or ""
+        else:
+            continue
+        found.append(at)
+        joined[at] = line._replace(text=f"{name}  {_moment(time)}")
+        if name in (line.text, after.text):
+            joined[at + 1] = after._replace(text=note)
+    if len(found) < MIN_MESSAGES or any(line.text for line in lines[: found[0]]):
         return lines
-    joined = list(lines)
-    for at, time in below.items():
-        joined[at : at + 2] = [
-            lines[at]._replace(text=f"{lines[at].text}  {time}"),
-            lines[at + 1]._replace(text=""),
-        ]
     return joined
+
+
+def _moment(written: str) -> str:
+    """Without its day, where that is not known."""
+    dated = _DATED.fullmatch(written)
+    if dated is None:
+        return written
+    try:
+        return (time_in(dated["time"]) or "").replace("T", " ")
+    except FileFault:
+        return dated["clock"] + (dated["half"] or " am")  # no place in a recording
 
 
 def _names_above(lines: Sequence[Line], how: HowToRead) -> dict[int, Head]:
@@ -265,51 +293,38 @@ class _Part(NamedTuple):
     is_other: bool
 
 
-def read_vtt(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
-    """WebVTT: voice tags, or names before a colon; cues of one speaker in a row are one message."""
-    try:
-        lines = lines_of(stream)
+def read_subtitles(lines: list[str], name: str, how: HowToRead, *, is_vtt: bool) -> Talk:
+    """Names before a colon, or the voice tags of WebVTT; cues of one speaker in a row are one
+    message.
+    """
+    if is_vtt:
         if not lines[0].startswith("WEBVTT"):
             raise FileFault("file.not_webvtt")
         lines[0] = lines[0].removeprefix("WEBVTT")
-        turns = _Turns(" ")
-        yield _of_cues(_cues(lines, turns, is_vtt=True), turns, name, how)
-    except FileFault as fault:
-        yield Problem(None, fault.fact)
+    turns = _Turns(" ")
+    return _of_cues(_cues(lines, turns, is_vtt=is_vtt), turns, name, how)
 
 
-def read_srt(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
-    try:
-        turns = _Turns(" ")
-        yield _of_cues(_cues(lines_of(stream), turns, is_vtt=False), turns, name, how)
-    except FileFault as fault:
-        yield Problem(None, fault.fact)
-
-
-def read_ass(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Problem]:
+def read_ass(lines: list[str], name: str, how: HowToRead) -> Talk | Problem:
     """SubStation Alpha: a cue a line, with a field for who speaks; in the order of their times."""
     turns, cues, fields = _Turns(" "), list[_Cue](), list[str]()
-    try:
-        for number, line in enumerate(lines_of(stream), 1):
-            kind, _, rest = line.strip().partition(":")
-            if kind == "Format":
-                fields = [field.strip() for field in rest.split(",")]
-            values = dict(zip(fields, rest.split(",", max(0, len(fields) - 1)), strict=False))
-            if kind != "Dialogue" or not {"Start", "End", "Text"} <= values.keys():
-                if line.strip():
-                    turns.leave_out(number, Fact("left_out.note"), line.strip())
-                continue
-            who = name_of(values.get("Name", values.get("Actor", "")))
-            shown = (_plain(text, _ASS_TAG) for text in _ASS_LINE.split(values["Text"]))
+    for number, line in enumerate(lines, 1):
+        kind, _, rest = line.strip().partition(":")
+        if kind == "Format":
+            fields = [field.strip() for field in rest.split(",")]
+        values = dict(zip(fields, rest.split(",", max(0, len(fields) - 1)), strict=False))
+        if kind != "Dialogue" or not {"Start", "End", "Text"} <= values.keys():
+            if line.strip():
+                turns.leave_out(number, Fact("left_out.note"), line.strip())
+            continue
+        who = name_of(values.get("Name", values.get("Actor", "")))
+        shown = (_plain(text, _ASS_TAG) for text in _ASS_LINE.split(values["Text"]))
+        try:
             start, end = (seconds_of(values[key].strip()) for key in ("Start", "End"))
-            cues.append(
-                _Cue(number, start, end, [_Said(number, text, who) for text in shown if text])
-            )
-        yield _of_cues(sorted(cues, key=lambda cue: cue.start), turns, name, how)
-    except FileFault as fault:
-        yield Problem(None, fault.fact)
-    except ValueError:
-        yield Problem(number, Fact("file.bad_cue_time", line=number))
+        except ValueError:
+            return Problem(number, Fact("file.bad_cue_time", line=number))
+        cues.append(_Cue(number, start, end, [_Said(number, text, who) for text in shown if text]))
+    return _of_cues(sorted(cues, key=lambda cue: cue.start), turns, name, how)
 
 
 def is_cues(head: bytes) -> bool:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.functional import cached_property
@@ -125,3 +126,56 @@ class Transcript(models.Model):
 
     def __str__(self) -> str:
         return f"Text of {self.conversation}"
+
+
+class ConversationFingerprint(models.Model):
+    """What a conversation says, as :mod:`labeling.domain.fingerprints` computes it from its words.
+
+    An import stores it with the conversation.
+    """
+
+    conversation = models.OneToOneField(
+        Conversation, models.CASCADE, primary_key=True, related_name="fingerprint"
+    )
+    sketch = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"Fingerprint of {self.conversation}"
+
+
+class FingerprintKey(models.Model):
+    """One of the lowest values of a fingerprint: an index to find conversations that share text."""
+
+    pk = models.CompositePrimaryKey("value", "conversation")
+    value = models.BigIntegerField()
+    conversation = models.ForeignKey(
+        Conversation, models.CASCADE, related_name="fingerprint_keys", db_index=False
+    )
+
+    def __str__(self) -> str:
+        return f"{self.value} of {self.conversation}"
+
+
+class ImportReport(models.Model):
+    """What an import of chats found wrong in its files, and where each message came from.
+
+    ``counts`` holds figures per file, ``faults`` one entry for each element that could not be
+    used as it is (kind, file, place, text), ``dia_ids`` the published id of every localId.
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="import_reports")
+    format = models.CharField(max_length=20)
+    files = models.JSONField(default=list, help_text="Name and SHA-256 of each file")
+    counts = models.JSONField(default=list)
+    faults = models.JSONField(default=list)
+    dia_ids = models.JSONField(default=dict, help_text="By conversation: dia_id of each localId")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.project}: {self.format} import {self.pk}"

@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from labeling.conversations.formats.answers import as_dict, as_list
 from labeling.conversations.published.chats import (
     Chat,
     ChatRefused,
     Question,
-    a_list,
-    an_object,
     text_of,
     texts_of,
 )
@@ -50,15 +49,15 @@ class ChatLabels(NamedTuple):
 
 def read_arc_cases(listed: Any, *, faults: list[ChatFault], where: str = "case") -> list[ArcCase]:
     """Every case of a list; oddities are added to ``faults``."""
-    rows = a_list(listed, where)
+    rows = as_list(listed, where)
     if not rows:
         raise ChatRefused(msgid("the file holds no case"))
     return [_case(row, f"{where}[{number}]", faults) for number, row in enumerate(rows)]
 
 
 def _case(value: Any, place: str, faults: list[ChatFault]) -> ArcCase:
-    row = an_object(value, place)
-    phases = a_list(row.get("expected_phases"), f'{place}: "expected_phases"')
+    row = as_dict(value, place)
+    phases = as_list(row.get("expected_phases"), f'{place}: "expected_phases"')
     if not 0 < len(phases) <= MAX_PHASES:
         raise ChatRefused(
             msgid("{place}: {phases} phases; 1 to {most} are allowed"),
@@ -74,7 +73,7 @@ def _case(value: Any, place: str, faults: list[ChatFault]) -> ArcCase:
 
 
 def _read_phase(value: Any, place: str) -> ArcPhase:
-    row = an_object(value, place)
+    row = as_dict(value, place)
     return ArcPhase(
         place=place,
         title=text_of(row, "title", place),

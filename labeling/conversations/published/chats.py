@@ -16,15 +16,16 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from labeling.conversations.formats.answers import Unreadable, as_dict, as_list, as_text
+from labeling.conversations.formats.foreign import published_format
 from labeling.conversations.published.faults import ChatFault
 from labeling.conversations.rules.evidence import MessageId
 from labeling.conversations.rules.importing import (
     MAX_LENGTHS,
     MIN_MESSAGES,
     Turn,
-    with_line_feeds,
 )
-from labeling.domain.canonical import UNSTORABLE
+from labeling.domain.canonical import with_line_feeds
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
@@ -41,8 +42,8 @@ _DATES = """
 _NO_NAMES = frozenset(_DATES.split())
 
 
-class ChatRefused(FileFault):
-    """The file is not a chat of this format; the text names the place and the reason."""
+ChatRefused = Unreadable
+"""The file is not a chat of this format; the fact names the place and the reason."""
 
 
 class NoChat(NamedTuple):
@@ -152,15 +153,6 @@ FORMATS = {
 """The categories by the data sets' own scoring."""
 
 
-def format_of(document: Any) -> str:
-    """The format of a chat file; empty if it is something else."""
-    if not isinstance(document, dict):
-        return ""
-    if isinstance(document.get("conversation"), dict):
-        return "locomo"
-    return "realtalk" if any(re.fullmatch(r"session_\d+", key) for key in document) else ""
-
-
 def number_of(file: str) -> int | None:
     """The number of a chat, from the name of its file.
 
@@ -181,7 +173,7 @@ def read_chats(file: str, raw: bytes, *, format: str) -> Iterator[Chat | NoChat]
         yield NoChat("", refused.fact)
         return
     found = [("", file, document)]
-    if isinstance(document, list) and any(format_of(each) == format for each in document):
+    if isinstance(document, list) and any(published_format(each) == format for each in document):
         found = []
         for number, each in enumerate(document, start=1):
             named = each.get("sample_id") if isinstance(each, dict) else None
@@ -214,15 +206,15 @@ def _read(file: str, document: Any, format: str) -> Chat:
         raise ChatRefused(
             msgid("the file holds a list of cases: import it with import_gold --layer arc")
         )
-    if format_of(document) != format:
+    if published_format(document) != format:
         raise ChatRefused(
             msgid("this is not a {format} chat: it has no sessions where {format} has them"),
             format=format,
         )
     shape = FORMATS[format]
     faults: list[ChatFault] = []
-    talk = an_object(document[shape.within], shape.within) if shape.within else document
-    sessions = [(key, a_list(talk[key], key)) for _, key in _numbered(talk, r"session_(\d+)")]
+    talk = as_dict(document[shape.within], shape.within) if shape.within else document
+    sessions = [(key, as_list(talk[key], key)) for _, key in _numbered(talk, r"session_(\d+)")]
     lines = tuple(_lines(shape, talk, sessions, faults))
     if len(lines) < MIN_MESSAGES:
         raise ChatRefused(
@@ -235,7 +227,7 @@ def _read(file: str, document: Any, format: str) -> Chat:
     gaps, gap_faults = gaps_of(lines)
     questions = read_questions(document.get("qa") or [], format=format, faults=faults)
     under, *keys = shape.names
-    head = an_object(document.get(under) or {}, under)
+    head = as_dict(document.get(under) or {}, under)
     names = [str(head[key]) for key in keys if head.get(key)]
     return Chat(
         id=name,
@@ -268,7 +260,7 @@ def _lines(
                 faults.append(ChatFault("made_time", key, str(len(messages))))
         for number, value in enumerate(messages):
             place = f"{key}[{number}]"
-            line = _line(shape, an_object(value, place), place)
+            line = _line(shape, as_dict(value, place), place)
             if not shape.by_session:
                 place = f"{place} ({line.key})"
                 time = _time(shape, value, "date_time", place, place, faults)
@@ -395,12 +387,12 @@ def read_questions(
     listed: Any, *, format: str, faults: list[ChatFault], where: str = "qa"
 ) -> tuple[Question, ...]:
     """Each question of a list, with its place; oddities are added to ``faults``."""
-    rows = enumerate(a_list(listed, where))
+    rows = enumerate(as_list(listed, where))
     return tuple(_question(row, f"{where}[{number}]", format, faults) for number, row in rows)
 
 
 def _question(value: Any, place: str, format: str, faults: list[ChatFault]) -> Question:
-    row = an_object(value, place)
+    row = as_dict(value, place)
     known, category = FORMATS[format].categories, row.get("category")
     question = text_of(row, "question", place)
     answer = row.get("answer", row.get("expected_answer"))
@@ -451,37 +443,14 @@ def parse(raw: bytes) -> Any:
         raise ChatRefused("file.not_json", why=why_no_json(error)) from None
 
 
-def an_object(value: Any, place: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise ChatRefused(msgid("{place}: an object is expected"), place=place)
-    return value
-
-
-def a_list(value: Any, place: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise ChatRefused(msgid("{place}: a list is expected"), place=place)
-    return value
-
-
 def text_of(document: Mapping[str, Any], key: str, place: str, *, required: bool = True) -> str:
     """The text under ``key``; null and a missing key are empty."""
-    value, path = document.get(key), f'{place}: "{key}"'
-    if value is not None and not isinstance(value, str):
-        raise ChatRefused("file.must_be_text", path=path)
-    text = with_line_feeds(_storable(value or "", path))
-    if required and not text.strip():
-        raise ChatRefused("file.missing" if value is None else "file.blank", path=path)
-    return text
+    path = f'{place}: "{key}"'
+    if required and document.get(key) is None:
+        raise ChatRefused("file.missing", path=path)
+    return with_line_feeds(as_text(document.get(key), path, required=required))
 
 
 def texts_of(value: Any, place: str) -> tuple[str, ...]:
-    elements = a_list(value, place)
-    if not all(isinstance(element, str) for element in elements):
-        raise ChatRefused(msgid("{place} must hold texts"), place=place)
-    return tuple(_storable(element, place) for element in elements)
-
-
-def _storable(text: str, place: str) -> str:
-    if UNSTORABLE.search(text):
-        raise ChatRefused("file.bad_character", path=place)
-    return text
+    listed = as_list(value, place)
+    return tuple(as_text(element, place, required=element is None) for element in listed)

@@ -8,10 +8,8 @@ from labeling.domain.errors import RuleError
 from labeling.domain.msgids import msgid
 
 
-class BadSplits(RuleError):
+class BadSplits(RuleError, code="bad_splits"):
     """The ranges of chats overlap, or cannot be read."""
-
-    code = "bad_splits"
 
 
 class Splits(NamedTuple):

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from labeling.conversations.rules import transcripts
 from labeling.conversations.rules.transcripts import Turn as Turn
+from labeling.domain.canonical import with_line_feeds
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
@@ -193,17 +194,6 @@ def conflict(known: Fingerprint, new: Fingerprint) -> Fact | None:
         if wanted and wanted != old and not (name == "split" and not old):
             return Fact("import.known_otherwise", key=name, known=old, wanted=wanted)
     return None
-
-
-def with_line_feeds(text: str) -> str:
-    """The text with every line end as one line feed, as browsers count it.
-
-    Examples
-    --------
-    >>> with_line_feeds("a\\r\\nb\\rc")
-    'a\\nb\\nc'
-    """
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _lines(stream: BinaryIO, limit: int) -> Iterator[tuple[int, bytes | None]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
@@ -10,7 +9,7 @@ from rest_framework.request import Request
 
 from labeling.core import tokens
 from labeling.core.models.projects import limit_to
-from labeling.core.rules.callers import address_of
+from labeling.core.views.callers import address_of
 from labeling.models import ApiToken
 
 SCHEME = "Bearer"
@@ -26,12 +25,7 @@ class TokenAuthentication(BaseAuthentication):
         scheme, _, secret = get_authorization_header(request).decode("latin-1").partition(" ")
         if scheme.lower() != SCHEME.lower():
             return None
-        address = address_of(
-            request.META.get("REMOTE_ADDR", ""),
-            request.headers.get("X-Forwarded-For", ""),
-            proxies=settings.PROXIES,
-        )
-        token = tokens.use(secret.strip(), address=address)
+        token = tokens.use(secret.strip(), address=address_of(request))
         if token is None:
             raise AuthenticationFailed(
                 "This token is unknown or revoked: make a new one on your page of API tokens.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rest_framework import views, viewsets
 from rest_framework.request import Request
@@ -32,6 +32,10 @@ ANYTHING: Scopes = {"GET": tuple(Scope)}
 
 class ApiView(views.APIView):
     scopes: ClassVar[Scopes] = {}
+
+    def __init_subclass__(cls, scopes: Scopes | None = None, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.scopes = cls.scopes if scopes is None else scopes
 
     def check_permissions(self, request: Request) -> None:
         super().check_permissions(request)

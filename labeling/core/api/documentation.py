@@ -76,8 +76,7 @@ class SchemaView(ApiView, SpectacularAPIView):
     scopes = ANYTHING
 
 
-class DocsView(ApiView, SpectacularSwaggerSplitView):
-    scopes = ANYTHING
+class DocsView(ApiView, SpectacularSwaggerSplitView, scopes=ANYTHING):
     metadata_class = None  # a page has nothing to say of itself
 
 

@@ -46,9 +46,7 @@ MemberOut = row_of(
 HandedOnOut = serializer_of(handovers.HandedOn)
 
 
-class MembersView(ApiView):
-    scopes = LEADING
-
+class MembersView(ApiView, scopes=LEADING):
     @extend_schema(parameters=PAGING, responses=page_of(MemberOut))
     def get(self, request: Request, slug: str) -> Response:
         """The members of a project, by user name; several roles are several rows."""
@@ -68,9 +66,7 @@ class MembersView(ApiView):
         return Response(MemberOut(added).data, status=201)
 
 
-class MemberView(ApiView):
-    scopes = LEADING
-
+class MemberView(ApiView, scopes=LEADING):
     @extend_schema(
         parameters=[TakerIn],
         responses={200: HandedOnOut},

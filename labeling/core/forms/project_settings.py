@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from labeling.core import project_settings
 from labeling.core.forms.choices import offer
 from labeling.core.forms.projects import ProjectForm, below_one
+from labeling.domain.canonical import with_line_feeds
 from labeling.models import Project
 from labeling.schema import LAYERS
 from labeling.schema.hints import KINDS
@@ -159,7 +160,7 @@ class SettingsForm(ProjectForm):
 
 
 def _text(value: str) -> str:
-    return value.replace("\r\n", "\n").replace("\r", "\n").strip()
+    return with_line_feeds(value).strip()
 
 
 def _lines(value: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -28,7 +29,7 @@ def caller_of(request: HttpRequest, username: str = "") -> Caller:
     )
 
 
-def address_of(request: HttpRequest) -> str:
+def address_of(request: Any) -> str:
     """Of the person, as far as proxies that are trusted say so; of IPv6 only the network."""
     remote, forwarded = request.META.get("REMOTE_ADDR", ""), "X-Forwarded-For"
     return callers.address_of(remote, request.headers.get(forwarded, ""), proxies=settings.PROXIES)

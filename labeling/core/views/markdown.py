@@ -21,6 +21,8 @@ from markdown_it.token import Token
 from labeling.models import Guideline
 
 SCROLLING_PRE = '<pre tabindex="0">'
+TABLE_OPEN = '<div class="table-wrap" tabindex="0"><table class="table">\n'
+"""Wide tables scroll by themselves, by keyboard too."""
 LINK_SCHEMES = ("http", "https", "mailto")
 
 
@@ -131,19 +133,6 @@ def _is_safe(address: str) -> bool:
     return not colon or start.lower() in LINK_SCHEMES
 
 
-def _table_open(
-    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
-) -> str:
-    """Wide tables scroll by themselves, by keyboard too."""
-    return '<div class="table-wrap" tabindex="0"><table class="table">\n'
-
-
-def _table_close(
-    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
-) -> str:
-    return "</table></div>\n"
-
-
 def _cell_open(
     self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
 ) -> str:
@@ -175,8 +164,8 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("js-default", options)
     parser.validateLink = _is_safe  # type: ignore[assignment, method-assign]
     parser.disable("image")  # an image from elsewhere would tell that server who reads
-    parser.add_render_rule("table_open", _table_open)
-    parser.add_render_rule("table_close", _table_close)
+    parser.add_render_rule("table_open", lambda *_: TABLE_OPEN)
+    parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     parser.add_render_rule("th_open", _cell_open)
     parser.add_render_rule("td_open", _cell_open)
     for kind in ("fence", "code_block"):

@@ -28,15 +28,13 @@ from labeling.conversations.formats.answers import (
     as_text,
     choice_of,
     head_in,
-    moment,
-    past,
     quoted,
     with_line_feeds_in,
 )
 from labeling.conversations.formats.reading import json_lines, read_each
-from labeling.conversations.rules.importing import Turn
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
+from labeling.exchange.formats.native import about_answer, turn_of
 from labeling.schema import LAYERS
 from labeling.schema.labels import Payload, StoredLabel
 from labeling.schema.layers import DrawnMessages, DrawnPhases, DrawnSpans, Layer
@@ -61,7 +59,8 @@ def _labeled(document: Unchecked, with_answers: bool) -> FileConversation:
     return FileConversation(
         id=str(as_id(document.get("external_id") or document.get("id"), '"external_id"')),
         turns=tuple(
-            _turn(place, text[slice(*span)]) for place, span in zip(places, spans, strict=True)
+            turn_of(place, with_line_feeds_in(text[slice(*span)]))
+            for place, span in zip(places, spans, strict=True)
         ),
         answers=(_answer(document, text, spans),) if with_answers else (),
         **head_in(document),
@@ -88,15 +87,6 @@ def _within(place: Mapping[str, Any], text: str) -> tuple[int, int]:
     return start, end
 
 
-def _turn(place: Mapping[str, Any], content: str) -> Turn:
-    return Turn(
-        role=as_text(place.get("role"), '"role"', required=True),
-        content=str(with_line_feeds_in(content)),
-        speaker=as_text(place.get("speaker"), '"speaker"'),
-        time=moment(place.get("time"), '"time"'),
-    )
-
-
 def _answer(document: Unchecked, text: str, spans: Sequence[tuple[int, int]]) -> FileAnswer:
     whole = _whole_labels(document)
     taken = {str(label.get("uid")) for labels in whole.values() for label in labels}
@@ -108,19 +98,8 @@ def _answer(document: Unchecked, text: str, spans: Sequence[tuple[int, int]]) ->
                 "no entity, and it does not say “empty”: true, so perhaps nobody has looked at it"
             )
         )
-    round_, guideline = document.get("round"), document.get("guideline_version")
-    return FileAnswer(
-        annotator=as_text(document.get("annotator"), '"annotator"', required=True),
-        payload=payload,
-        status=status,
-        empty=status == SUBMITTED and not payload and not whole,
-        skip_reason=as_text(document.get("skip_reason"), '"skip_reason"'),
-        round=None if round_ is None else as_number(round_, '"round"'),
-        guideline_version=None if guideline is None else as_number(guideline, "guideline_version"),
-        created_at=past(document.get("created_at"), '"created_at"'),
-        submitted_at=past(document.get("submitted_at"), '"submitted_at"'),
-        active_seconds=as_number(document.get("active_seconds", 0), '"active_seconds"'),
-    )
+    is_empty = status == SUBMITTED and not payload and not whole
+    return FileAnswer(payload=payload, empty=is_empty, **about_answer(document))
 
 
 def _whole_labels(document: Unchecked) -> Payload:

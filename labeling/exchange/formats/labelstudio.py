@@ -8,7 +8,7 @@ first message that it points to, or over its trigger. Its fields are per-region 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
@@ -26,8 +26,7 @@ from labeling.conversations.formats.answers import (
 from labeling.conversations.formats.reading import json_list
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
-from labeling.exchange.formats.labelstudio_reading import PLAIN, is_flat, read_task
-from labeling.exchange.formats.offsets import to_utf16
+from labeling.exchange.formats.labelstudio_reading import PLAIN, is_flat, read_task, to_utf16
 from labeling.schema import LAYERS, form_fields
 from labeling.schema.forms import FormField
 
@@ -48,6 +47,14 @@ class Span(NamedTuple):
     message: int
     start: int
     end: int
+
+
+def tasks(every: Iterable[FileConversation]) -> Iterator[str]:
+    """The text of a file: a JSON list with a task a line."""
+    yield "["
+    for number, labeled in enumerate(every, start=1):
+        yield (",\n" if number > 1 else "\n") + write(labeled, number=number)
+    yield "\n]\n"
 
 
 def write(labeled: FileConversation, *, number: int = 1) -> str:
@@ -120,7 +127,8 @@ class _Regions:
         if value is None or value == []:
             return
         if control := _CONTROLS.get(asked["widget"]):
-            yield self._control(uid, name, control, _control_value(asked["widget"], value), place)
+            said = value if asked["widget"] in ("lines", "confidence") else [str(value)]
+            yield self._control(uid, name, control, said, place)
         match asked["widget"]:
             case "messages":
                 yield from self._messages(uid, asked["name"], value)
@@ -219,10 +227,6 @@ class _Regions:
             "startOffset": to_utf16(text, place.start),
             "endOffset": to_utf16(text, place.end),
         }
-
-
-def _control_value(widget: str, value: Any) -> Any:
-    return value if widget in ("lines", "confidence") else [str(value)]
 
 
 def _region(uid: str, name: str, label: str, value: Written) -> Written:

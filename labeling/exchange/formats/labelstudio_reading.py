@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import unescape
 from textwrap import shorten
-from typing import Any, TypedDict
+from typing import Any
 
 from labeling.conversations.formats.answers import (
     SKIPPED,
@@ -32,11 +32,11 @@ from labeling.conversations.formats.answers import (
     past,
     quoted,
 )
-from labeling.conversations.rules.importing import Turn, with_line_feeds
+from labeling.conversations.rules.importing import Turn
+from labeling.domain.canonical import with_line_feeds
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
 from labeling.domain.numbers import whole_number
-from labeling.exchange.formats.offsets import from_utf16
 from labeling.schema import LAYERS, form_fields
 from labeling.schema.forms import FormField
 from labeling.schema.labels import Payload, StoredLabel
@@ -180,18 +180,6 @@ def _seconds(value: Any) -> int:
     return round(value)
 
 
-FieldValue = Any
-"""A number, or a list of texts."""
-
-
-class FieldQuote(TypedDict):
-    """A piece of a field of the label that is referred to."""
-
-    start: int
-    end: int
-    text: str
-
-
 @dataclass(slots=True)
 class _Region:
     control: str
@@ -199,7 +187,7 @@ class _Region:
     message: int
     start: int
     end: int
-    values: dict[str, FieldValue] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)  # a number, or a list of texts
     links: list[tuple[str, str]] = field(default_factory=list)  # (field, id of the target)
 
     def to(self, name: str) -> list[str]:
@@ -384,7 +372,7 @@ class _Regions:
                 return [self._argument(uid) for uid in region.to(name)]
         return value
 
-    def _span(self, region: _Region, asked: FormField) -> QuotedSpan | FieldQuote | None:
+    def _span(self, region: _Region, asked: FormField) -> Mapping[str, Any] | None:
         if asked["within"] == "message":
             return self._quote(region)
         text = _first(region.values.get(asked["name"]))
@@ -432,3 +420,33 @@ def _choice(text: Any, asked: FormField) -> Any:
     """Choices are text there; what is a number here becomes one again."""
     by_text = {str(choice["value"]): choice["value"] for choice in asked["choices"]}
     return by_text.get(text, text) if isinstance(text, str) else text
+
+
+def to_utf16(text: str, offset: int) -> int:
+    """How many UTF-16 code units come before the code point at ``offset``.
+
+    Examples
+    --------
+    >>> to_utf16("a😀b", 2)
+    3
+    """
+    return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
+
+
+def from_utf16(text: str, offset: int) -> int:
+    """The code point at which ``offset`` UTF-16 code units have passed.
+
+    Examples
+    --------
+    >>> from_utf16("a😀b", 3)
+    2
+    """
+    units = text.encode("utf-16-le", "surrogatepass")
+    if not 0 <= offset * 2 <= len(units):
+        raise Unreadable(msgid("offset {offset:d} lies outside of the text"), offset=offset)
+    try:
+        return len(units[: offset * 2].decode("utf-16-le"))
+    except UnicodeDecodeError:
+        raise Unreadable(
+            msgid("offset {offset:d} lies inside of a character"), offset=offset
+        ) from None

@@ -78,6 +78,7 @@ def _answer(answer: FileAnswer) -> Written:
 
 
 def _decision(decided: FileDecision) -> Written:
+    code = {"reason_code": decided.reason_code} if decided.reason_code else {}
     return {
         "layer": decided.layer,
         "decided_by": decided.decided_by,
@@ -85,14 +86,10 @@ def _decision(decided: FileDecision) -> Written:
         "guideline_version": decided.guideline_version,
         "kind": decided.kind,
         "reason": decided.reason,
-        **_reason_code(decided),
+        **code,
         "guideline_flag": decided.guideline_flag,
         "labels": decided.labels,
     }
-
-
-def _reason_code(decided: FileDecision) -> Written:
-    return {"reason_code": decided.reason_code} if decided.reason_code else {}
 
 
 def read(stream: BinaryIO) -> Iterator[ReadLine]:
@@ -121,28 +118,43 @@ def _labeled(document: Unchecked) -> FileConversation:
 
 def _turn(message: Any) -> Turn:
     document = with_line_feeds_in(as_dict(message, Fact("place.message")))
+    return turn_of(document, as_text(document.get("content"), '"content"', required=True))
+
+
+def turn_of(document: Unchecked, content: str) -> Turn:
     return Turn(
         role=as_text(document.get("role"), '"role"', required=True),
-        content=as_text(document.get("content"), '"content"', required=True),
+        content=content,
         speaker=as_text(document.get("speaker"), '"speaker"'),
         time=moment(document.get("time"), '"time"'),
     )
 
 
+def about_answer(document: Unchecked, where: str = "") -> dict[str, Any]:
+    """What a file of ours says of an answer beside its labels."""
+    at = {name: f"{where}.{name}" if where else f'"{name}"' for name in _ABOUT}
+    return {
+        "annotator": as_text(document.get("annotator"), at["annotator"], required=True),
+        "status": choice_of(document.get("status", SUBMITTED), (SUBMITTED, SKIPPED), at["status"]),
+        "skip_reason": as_text(document.get("skip_reason"), at["skip_reason"]),
+        **{name: _optional(document, name, at[name]) for name in ("round", "guideline_version")},
+        **{name: past(document.get(name), at[name]) for name in ("created_at", "submitted_at")},
+        "active_seconds": as_number(document.get("active_seconds", 0), at["active_seconds"]),
+    }
+
+
+_ABOUT = (
+    *("annotator", "status", "skip_reason", "round", "guideline_version"),
+    *("created_at", "submitted_at", "active_seconds"),
+)
+
+
 def _read_answer(value: Any, where: str) -> FileAnswer:
     document = as_dict(value, where)
-    status = choice_of(document.get("status", SUBMITTED), (SUBMITTED, SKIPPED), f"{where}.status")
     return FileAnswer(
-        annotator=as_text(document.get("annotator"), f"{where}.annotator", required=True),
+        **about_answer(document, where),
         payload=with_line_feeds_in(as_dict(document.get("labels", {}), f"{where}.labels")),
-        status=status,
         empty=_flag(document, "empty", where),
-        skip_reason=as_text(document.get("skip_reason"), f"{where}.skip_reason"),
-        round=_optional(document, "round", where),
-        guideline_version=_optional(document, "guideline_version", where),
-        created_at=past(document.get("created_at"), f"{where}.created_at"),
-        submitted_at=past(document.get("submitted_at"), f"{where}.submitted_at"),
-        active_seconds=as_number(document.get("active_seconds", 0), f"{where}.active_seconds"),
         unanswered=tuple(
             choice_of(name, tuple(LAYERS), f"{where}.unanswered")
             for name in as_list(document.get("unanswered", []), f"{where}.unanswered")
@@ -160,7 +172,7 @@ def _read_decision(value: Any, where: str) -> FileDecision:
         decided_by=as_text(document.get("decided_by"), f"{where}.decided_by", required=True),
         kind=as_text(document.get("kind"), f"{where}.kind"),
         guideline_flag=_flag(document, "guideline_flag", where),
-        guideline_version=_optional(document, "guideline_version", where),
+        guideline_version=_optional(document, "guideline_version", f"{where}.guideline_version"),
         decided_at=past(document.get("decided_at"), f"{where}.decided_at"),
         reason_code=as_text(document.get("reason_code"), f"{where}.reason_code") or None,
     )
@@ -188,4 +200,4 @@ def _flag(document: Unchecked, key: str, where: str) -> bool:
 
 
 def _optional(document: Unchecked, key: str, where: str) -> int | None:
-    return None if document.get(key) is None else as_number(document[key], f"{where}.{key}")
+    return None if document.get(key) is None else as_number(document[key], where)

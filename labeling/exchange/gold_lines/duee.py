@@ -2,26 +2,18 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO, TypedDict
+from typing import Any, BinaryIO
 
 from labeling.conversations.formats.answers import LineFault, as_dict, as_list, as_text
 from labeling.conversations.formats.reading import json_lines, read_each
 from labeling.conversations.published.faults import ChatFault
-from labeling.conversations.rules.importing import Record, Turn, with_line_feeds
+from labeling.conversations.rules.importing import Record, Turn
+from labeling.domain.canonical import with_line_feeds
 from labeling.domain.facts import Fact
 from labeling.exchange.gold_lines.native import GoldLine, id_of
 from labeling.schema.labels import StoredLabel
 
 ReadLine = tuple[int, GoldLine] | LineFault
-
-
-class QuotedSpan(TypedDict):
-    """Words of the text and their place, or the words alone."""
-
-    message: int | None
-    start: int | None
-    end: int | None
-    text: str
 
 
 def read_duee(stream: BinaryIO) -> Iterator[ReadLine]:
@@ -72,7 +64,7 @@ def _event(
     return label, faults
 
 
-def _span(words: str, text: str, where: str, faults: list[ChatFault]) -> QuotedSpan:
+def _span(words: str, text: str, where: str, faults: list[ChatFault]) -> StoredLabel:
     """Where the words occur first; words that occur nowhere are kept without a place."""
     start = text.find(words)
     if start < 0:

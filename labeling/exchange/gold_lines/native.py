@@ -195,14 +195,11 @@ def _origins(
 
 def _origin(value: Any) -> LabelOrigin:
     published = value if isinstance(value, dict) else {}
-    origin: LabelOrigin = {"how": "imported", "by": []}
-    if "cited" in published:
-        origin["cited"] = published["cited"]
-    if "unresolved" in published:
-        origin["unresolved"] = published["unresolved"]
-    if "unscorable" in published:
-        origin["unscorable"] = published["unscorable"]
-    return origin
+    kept = {name: published[name] for name in _KEPT if name in published}
+    return {"how": "imported", "by": [], **kept}  # type: ignore[typeddict-item]
+
+
+_KEPT = ("cited", "unresolved", "unscorable")
 
 
 # --- naming conversations -------------------------------------------------------------------------

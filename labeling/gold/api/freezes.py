@@ -13,11 +13,11 @@ from rest_framework.response import Response
 from labeling.core import access
 from labeling.core.api.base import RELEASING, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.paging import PAGING, page_of, part
+from labeling.core.api.paging import PAGING, page, page_of
+from labeling.core.api.records import FactField, username
 from labeling.core.api.requests import sent, user_of
 from labeling.gold import gold_requests
 from labeling.models import Event, Project
-from labeling.words import is_fact, words_of
 
 
 class FreezeIn(serializers.Serializer[Any]):
@@ -37,27 +37,35 @@ class FreezeIn(serializers.Serializer[Any]):
 
 
 class FreezeOut(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
+    id = serializers.IntegerField(source="asked.pk")
     state = serializers.ChoiceField(["waiting", "frozen", "refused", "given_up"])
-    layer = serializers.CharField()
-    name = serializers.CharField()
-    asked_by = serializers.CharField(allow_null=True)
-    asked_at = serializers.DateTimeField()
-    ended_at = serializers.DateTimeField(allow_null=True)
-    release = serializers.CharField(allow_null=True, help_text="name@version, once it is frozen")
-    reason = serializers.CharField(help_text="Why it was refused")
-    reason_code = serializers.CharField(allow_null=True)
+    layer = serializers.CharField(source="asked.data.layer")
+    name = serializers.CharField(source="asked.data.name", default="", read_only=True)
+    asked_by = username("asked.actor")
+    asked_at = serializers.DateTimeField(source="asked.at")
+    ended_at = serializers.DateTimeField(
+        source="outcome.at", default=None, allow_null=True, read_only=True
+    )
+    release = serializers.CharField(
+        source="outcome.data.release",
+        default=None,
+        allow_null=True,
+        read_only=True,
+        help_text="name@version, once it is frozen",
+    )
+    reason = FactField(source="why", help_text="Why it was refused")
+    reason_code = serializers.CharField(
+        source="why.code", default=None, allow_null=True, read_only=True
+    )
 
 
-class FreezesView(ApiView):
-    scopes = RELEASING
-
+class FreezesView(ApiView, scopes=RELEASING):
     @extend_schema(parameters=PAGING, responses=page_of(FreezeOut))
     def get(self, request: Request, slug: str) -> Response:
         """Who asked for gold and what came of it, newest first."""
         project = access.readable(request.user, slug)
-        asked, following = part(request, _freezes(project), by=["-pk"])
-        return Response(page_of(FreezeOut)({"next": following, "results": _states(asked)}).data)
+        prepared = gold_requests.with_outcomes
+        return page(request, _freezes(project), FreezeOut, by=["-pk"], prepared=prepared)
 
     @extend_schema(
         request=FreezeIn,
@@ -69,56 +77,19 @@ class FreezesView(ApiView):
         project = access.led(request.user, slug)
         fields = sent(request, FreezeIn)
         asked = gold_requests.request_freeze(project=project, by=user_of(request), **fields)
-        (state,) = _states([_freezes(project).get(pk=asked.pk)])
+        (state,) = gold_requests.with_outcomes([_freezes(project).get(pk=asked.pk)])
         return Response(FreezeOut(state).data, status=status.HTTP_202_ACCEPTED)
 
 
-class FreezeView(ApiView):
-    scopes = RELEASING
-
+class FreezeView(ApiView, scopes=RELEASING):
     @extend_schema(responses=FreezeOut)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """Whether the release is there, or why not."""
         asked = get_object_or_404(_freezes(access.readable(request.user, slug)), pk=pk)
-        (state,) = _states([asked])
+        (state,) = gold_requests.with_outcomes([asked])
         return Response(FreezeOut(state).data)
 
 
 def _freezes(project: Project) -> QuerySet[Event]:
     asked = Event.objects.filter(project=project, verb=gold_requests.ASKED)
     return asked.select_related("project", "actor").order_by("-pk")
-
-
-def _states(asked: list[Event]) -> list[dict[str, Any]]:
-    """Each request with its outcome, which is an event that names it."""
-    keys = [event.pk for event in asked]
-    outcomes = Event.objects.filter(
-        project__in={event.project_id for event in asked},
-        verb__in=gold_requests.OUTCOMES,
-        pk__gt=min(keys, default=0),
-        data__request__in=keys,
-    )
-    by_request = {event.data["request"]: event for event in outcomes}
-    return [_state(event, by_request.get(event.pk)) for event in asked]
-
-
-STATES = {"gold.frozen": "frozen", "gold.freeze_refused": "refused"}
-
-
-def _state(asked: Event, outcome: Event | None) -> dict[str, Any]:
-    why = outcome.data.get("message") if outcome and outcome.verb != "gold.frozen" else None
-    state = STATES[outcome.verb] if outcome else "waiting"
-    if state == "waiting" and gold_requests.is_given_up(asked):
-        state = "given_up"
-    return {
-        "id": asked.pk,
-        "state": state,
-        "layer": asked.data["layer"],
-        "name": asked.data.get("name", ""),
-        "asked_by": asked.actor.get_username() if asked.actor else None,
-        "asked_at": asked.at,
-        "ended_at": outcome.at if outcome else None,
-        "release": outcome.data.get("release") if outcome else None,
-        "reason": words_of(why) if why else "",
-        "reason_code": why["code"] if why and is_fact(why) else None,
-    }

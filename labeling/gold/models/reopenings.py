@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.core.models.projects import Membership, Project
 from labeling.gold.models.gold import GoldItem
-from labeling.settling.models.adjudications import Adjudication
+from labeling.settling.models import Adjudication
 
 
 class ReopeningSource(TypedDict, total=False):

@@ -17,6 +17,7 @@ from labeling.domain.msgids import msgid
 from labeling.gold.rules.content import Decided, GoldContent
 from labeling.schema import LAYERS
 from labeling.schema.labels import StoredLabel
+from labeling.schema.sameness import NAMES
 from labeling.schema.targets import END_TO_END
 
 # --- the kinds ------------------------------------------------------------------------------------
@@ -164,13 +165,9 @@ def _doubled(item: LintItem) -> Iterator[Finding]:
             first.setdefault(said, number)
 
 
-_NAMES = frozenset({"uid", "id", "origin", "suggestion"})
-"""What names a label or says where it comes from, and not what it says."""
-
-
 def _without_names(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _without_names(inner) for key, inner in value.items() if key not in _NAMES}
+        return {key: _without_names(inner) for key, inner in value.items() if key not in NAMES}
     return [_without_names(inner) for inner in value] if isinstance(value, list) else value
 
 

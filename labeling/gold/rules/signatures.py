@@ -13,7 +13,7 @@ import json
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from labeling.gold.rules.statement import parsed
 
@@ -100,44 +100,33 @@ class Signer:
 
 def files_signed(bundle: str, public_key: str) -> dict[str, str] | None:
     """The files with their hashes that the owner of the key signed; None if they signed nothing."""
-    envelope = _Envelope.read(bundle)
-    if envelope is None or not envelope.is_signed_by(public_key):
-        return None
-    return _files_of(parsed(envelope.payload.decode("utf-8", "replace")))
+    match parsed(bundle):
+        case {
+            "mediaType": str(kind),
+            "dsseEnvelope": {
+                "payload": str(text),
+                "payloadType": str(of),
+                "signatures": [{"sig": str(signature)}],
+            },
+        } if (kind, of) == (BUNDLE, PAYLOAD):
+            payload = _bytes(text)
+            if _is_signed(payload, _bytes(signature), public_key):
+                return _files_of(parsed(payload.decode("utf-8", "replace")))
+    return None
 
 
-class _Envelope(NamedTuple):
-    payload: bytes
-    signature: bytes
+def _is_signed(payload: bytes, signature: bytes, public_key: str) -> bool:
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import ec
 
-    @classmethod
-    def read(cls, bundle: str) -> _Envelope | None:
-        document = parsed(bundle)
-        envelope = document.get("dsseEnvelope")
-        if document.get("mediaType") != BUNDLE or not isinstance(envelope, dict):
-            return None
-        match envelope:
-            case {
-                "payload": str(payload),
-                "payloadType": str(kind),
-                "signatures": [{"sig": str(sig)}],
-            } if kind == PAYLOAD:
-                return cls(_bytes(payload), _bytes(sig))
-        return None
-
-    def is_signed_by(self, public_key: str) -> bool:
-        from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives import hashes
-        from cryptography.hazmat.primitives.asymmetric import ec
-
-        key = _public_key(public_key)
-        if key is None:
-            return False
-        try:
-            key.verify(self.signature, _signed_bytes(self.payload), ec.ECDSA(hashes.SHA256()))
-        except InvalidSignature:
-            return False
-        return True
+    key = _public_key(public_key)
+    try:
+        if key is not None:
+            key.verify(signature, _signed_bytes(payload), ec.ECDSA(hashes.SHA256()))
+    except InvalidSignature:
+        return False
+    return key is not None
 
 
 def fingerprint(public_key: str) -> str:

@@ -211,14 +211,15 @@ def _release_page(
     synthetic = items.filter(conversation__origin=Conversation.Origin.SYNTHETIC)
     generated = items.filter(how=GoldItem.How.GENERATED)
     tested = looks.test_items(release).exists()
-    is_sealed = tested and looks.sealed(request.user, Look.Purpose.LABELS, [release.pk]).exists()
+    labels = Sight(Look.Purpose.LABELS)
+    is_sealed = tested and looks.sealed(request.user, labels.purpose, [release.pk]).exists()
     context = {
         "project": release.project,
         "release": release,
         "page": page,
         "overrides": [{**row, "by": names.get(row["by"], row["by"])} for row in release.overrides],
-        "standing": looks.standing(release) if tested else None,
-        "sealed": _ask_url(release) if is_sealed else "",
+        "standing": looks.looks_at(release).count() if tested else None,
+        "sealed": address([release], labels, release.get_absolute_url()) if is_sealed else "",
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
         "waivers": [_waiver(row, names) for row in release.waivers],
         "left_out": part_of(release.left_out, start=request.GET.get("left")),
@@ -237,10 +238,6 @@ def _release_page(
         "copied": corrections.is_corrected_by_copy(release),
     }
     return render(request, "labeling/gold_release.html", context)
-
-
-def _ask_url(release: GoldRelease) -> str:
-    return address([release], Sight(Look.Purpose.LABELS), release.get_absolute_url())
 
 
 def _waiver(row: Waiver, names: pseudonyms.Names) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def gold_look(request: HttpRequest, slug: str, name: str, version: int) -> HttpR
         "release": release,
         "form": form,
         "purpose": Look.Purpose(sight.purpose).label,
-        "standings": [(each, service.standing(each)) for each in releases],
+        "standings": [(each, service.looks_at(each).count()) for each in releases],
         "n_items": service.test_items(release).count(),
     }
     return render(

@@ -1,7 +1,8 @@
 """Whether the product is well: for load balancers, watchers and ``make serve``.
 
 ``/healthz`` answers for this process alone, so that a database that is away restarts no web
-server; ``/readyz`` asks everything that the product stands on.
+server; ``/readyz`` asks everything that the product stands on. ``/metrics`` is for Prometheus, and
+for any system that reads its form.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from labeling.core.views.callers import is_local
 from labeling.operation import health
+from labeling.operation import metrics as figures
 
 
 @login_not_required
@@ -46,3 +49,17 @@ def may_read(request: HttpRequest) -> bool:
     if settings.HEALTH_KEY and scheme == "Bearer":
         return hmac.compare_digest(key.encode(), settings.HEALTH_KEY.encode())
     return is_local(request)
+
+
+@login_not_required
+@require_safe
+@never_cache
+def metrics(request: HttpRequest) -> HttpResponse:
+    """For this machine, and for who has the key."""
+    if not may_read(request):
+        return HttpResponse(
+            "Send the server's ASSAY_HEALTH_KEY: Authorization: Bearer KEY\n",
+            content_type="text/plain",
+            status=403,
+        )
+    return HttpResponse(figures.text(), content_type=CONTENT_TYPE_PLAIN_0_0_4)

@@ -30,10 +30,8 @@ MOST = 20  # of one project: each event is written down for each of them
 State = WebhookDelivery.State
 
 
-class WebhookRefused(RuleError):
+class WebhookRefused(RuleError, code="webhook_refused"):
     """The address cannot be used, or there are too many."""
-
-    code = "webhook_refused"
 
 
 def of_project(project: Project) -> QuerySet[Webhook]:

@@ -87,9 +87,7 @@ ProjectDetailOut = row_of(
 )
 
 
-class ProjectListView(ApiView):
-    scopes = LEADING
-
+class ProjectListView(ApiView, scopes=LEADING):
     @extend_schema(parameters=PAGING, responses=page_of(ProjectOut))
     def get(self, request: Request) -> Response:
         """The projects I have a role in, by name."""
@@ -112,9 +110,7 @@ class ProjectListView(ApiView):
         return Response(ProjectOut(shown).data, status=201)
 
 
-class ProjectView(ApiView):
-    scopes = LEADING
-
+class ProjectView(ApiView, scopes=LEADING):
     @extend_schema(responses=ProjectDetailOut)
     def get(self, request: Request, slug: str) -> Response:
         """A project with its rounds and progress (leads and researchers)."""

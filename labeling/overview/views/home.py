@@ -63,7 +63,10 @@ def home(request: HttpRequest) -> HttpResponse:
         "tabs": [(name, counts[name]) for name in TABS],
         "page": _page(mine, tab, request.GET.get("after")),
         "ever_given": any(counts.values()),
-        "can_start": any(counts[name] for name in TO_DO) or _pool_is_open(request, roles),
+        "can_start": any(counts[name] for name in TO_DO)
+        or (
+            Membership.Role.ANNOTATOR in roles and assignments.pools_for(request.user).exists()  # type: ignore[arg-type]
+        ),
         "standings": standings,
         "calibrations": to_calibrate,
         "before_test": bool(to_calibrate)
@@ -138,12 +141,6 @@ def _page(mine: QuerySet[Assignment], tab: str, after: str | None) -> Page:
     )
     order = IN_ORDER if tab in TO_DO else NEWEST_FIRST
     return page_of(rows, order=order, after=after, anchors=mine)
-
-
-def _pool_is_open(request: HttpRequest, roles: set[str]) -> bool:
-    return (
-        Membership.Role.ANNOTATOR in roles and assignments.pools_for(request.user).exists()  # type: ignore[arg-type]
-    )
 
 
 class ProjectCard(NamedTuple):

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
-from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,15 +17,13 @@ from labeling.core.api.paging import PAGING, PageOut, listed
 from labeling.core.api.records import FactField, computed, row_of, serializer_with
 from labeling.core.api.requests import asked, sent, user_of
 from labeling.domain.facts import Fact
-from labeling.gold import looks, reopenings
+from labeling.gold import reopenings
 from labeling.jobs import pending
-from labeling.models import Adjudication, Conversation, Membership, Project
+from labeling.models import Adjudication, Conversation, Project
 from labeling.schema import LAYERS
 from labeling.settling import adjudications, merges
-from labeling.work import blindness
 
 Kind = Adjudication.Kind
-Role = Membership.Role
 KINDS = [kind for kind in Kind if kind != Kind.ACCEPTED]
 
 
@@ -96,15 +93,13 @@ class MergeOut(serializers.Serializer[Any]):
     decision = DecisionOut(allow_null=True)
 
 
-class AdjudicationView(ApiView):
+class AdjudicationView(ApiView, scopes=LEADING):
     """What annotators gave for one conversation and layer, and what was decided."""
-
-    scopes = LEADING
 
     @extend_schema(responses=MergeOut)
     def get(self, request: Request, pk: int, layer: str) -> Response:
         """The labels in clusters, with the newest decision."""
-        conversation = self._conversation(request, pk, layer)
+        conversation = _conversation(request, pk, layer)
         desk = reopenings.desk(conversation, layer, request.user)
         described = _reopened(desk, request) if desk else _described(conversation, layer)
         return Response(MergeOut(described).data)
@@ -115,9 +110,9 @@ class AdjudicationView(ApiView):
     )
     def post(self, request: Request, pk: int, layer: str) -> Response:
         """Decide. An earlier decision is kept; the newest one counts."""
-        conversation = self._conversation(request, pk, layer)
+        conversation = _conversation(request, pk, layer)
         is_reopened = bool(reopenings.open_about(conversation, layer))
-        if not is_reopened and Role.LEAD not in conversation.project.roles_of(request.user):
+        if not is_reopened and not access.leads(request.user, conversation.project):
             raise PermissionDenied("Only a lead of the project may decide.")
         fields = sent(request, DecisionIn)
         decision = adjudications.Decision(fields.pop("answers"), **fields)
@@ -125,16 +120,12 @@ class AdjudicationView(ApiView):
         decided = decide(conversation, layer, decision, by=user_of(request))
         return Response(DecisionOut(decided).data, status=201)
 
-    def _conversation(self, request: Request, pk: int, layer: str) -> Conversation:
-        projects = Project.objects.with_role(request.user, Role.LEAD, Role.RESEARCHER)
-        conversation = get_object_or_404(
-            Conversation.objects.select_related("project").filter(project__in=projects), pk=pk
-        )
-        if layer not in merges.layers_of(conversation.project):
-            raise Http404(f"{conversation.project.slug} does not settle a layer {layer!r}.")
-        blindness.refuse(request.user, Conversation.objects.filter(pk=pk))
-        looks.require_answers(request.user, conversation)
-        return conversation
+
+def _conversation(request: Request, pk: int, layer: str) -> Conversation:
+    conversation = adjudications.readable(request.user, pk)
+    if layer not in merges.layers_of(conversation.project):
+        raise Http404(f"{conversation.project.slug} does not settle a layer {layer!r}.")
+    return conversation
 
 
 def _reopened(desk: reopenings.Desk, request: Request) -> dict[str, Any]:
@@ -209,9 +200,7 @@ class AdjudicationPageOut(PageOut):
     )
 
 
-class CasesView(ApiView):
-    scopes = LEADING
-
+class CasesView(ApiView, scopes=LEADING):
     @extend_schema(parameters=[*PAGING, CasesIn], responses=AdjudicationPageOut)
     def get(self, request: Request, slug: str) -> Response:
         """What is disputed, agreed or decided, lowest agreement first (leads and researchers)."""

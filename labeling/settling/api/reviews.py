@@ -1,6 +1,5 @@
 from typing import Any
 
-from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,12 +9,9 @@ from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.records import row_of
 from labeling.core.api.requests import person, sent, user_of
-from labeling.gold import looks
-from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
+from labeling.models import Review
 from labeling.settling import reviews
-from labeling.work import assignments, blindness
-
-Role = Membership.Role
+from labeling.work import assignments
 
 
 class ReviewIn(serializers.Serializer[Any]):
@@ -43,15 +39,13 @@ ReviewOut = row_of(
 )
 
 
-class ReviewView(ApiView):
+class ReviewView(ApiView, scopes=LEADING):
     """Verdicts on one submitted answer, addressed by the answer's id."""
-
-    scopes = LEADING
 
     @extend_schema(request=ReviewIn, responses={201: ReviewOut})
     def post(self, request: Request, pk: int) -> Response:
         """Accept, fix or return. The newest verdict about a version counts."""
-        annotation = self._annotation(request, pk)
+        annotation = reviews.readable(request.user, pk)
         project = annotation.assignment.round.project
         access.require_lead(request.user, project)
         fields = sent(request, ReviewIn)
@@ -59,15 +53,3 @@ class ReviewView(ApiView):
         to = person("to", name, assignments.annotators(project)) if name else None
         stored = reviews.review(annotation, reviews.Opinion(**fields, to=to), by=user_of(request))
         return Response(ReviewOut(stored).data, status=201)
-
-    def _annotation(self, request: Request, pk: int) -> Annotation:
-        projects = Project.objects.with_role(request.user, Role.LEAD, Role.RESEARCHER)
-        full = Annotation.objects.filter(
-            assignment__round__project__in=projects, assignment__round__kind=Round.Kind.FULL
-        )
-        full = full.select_related("assignment__round__project", "assignment__conversation")
-        annotation = get_object_or_404(full, pk=pk)
-        text = Conversation.objects.filter(pk=annotation.assignment.conversation_id)
-        blindness.refuse(request.user, text)
-        looks.require_answers(request.user, annotation.assignment.conversation)
-        return annotation

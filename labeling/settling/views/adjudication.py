@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
@@ -17,18 +17,17 @@ from labeling.core import access, projects
 from labeling.core.views.markdown import shown_guideline
 from labeling.core.views.paging import part_of, query_of
 from labeling.domain.numbers import whole_number
-from labeling.gold import looks, reopenings
+from labeling.gold import reopenings
 from labeling.gold.reopenings import Desk
 from labeling.jobs import pending
-from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
-from labeling.schema import LAYERS, form_layers
+from labeling.models import Adjudication, Conversation, Merge, Project, Round
+from labeling.schema import LAYERS, compared_names, form_layers
 from labeling.schema.sameness import differing
 from labeling.settling import adjudications as service
 from labeling.settling import merges
 from labeling.settling.settling import needs_of
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_tree
-from labeling.work import blindness
 from labeling.work.rules.keys import adjudication_keys
 
 TABS = {"disputed": _("Disputed"), "agreed": _("Agreed"), "decided": _("Decided")}
@@ -86,13 +85,7 @@ def adjudication_next(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
     """One conversation with its labels in clusters. Opening it stores nothing."""
-    readers = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
-    projects = Project.objects.with_role(request.user, *readers)
-    conversation = get_object_or_404(
-        Conversation.objects.select_related("project").filter(project__in=projects), pk=pk
-    )
-    blindness.refuse(request.user, Conversation.objects.filter(pk=pk))
-    looks.require_answers(request.user, conversation)
+    conversation = service.readable(request.user, pk)
     layer = _layer(conversation.project, request.GET.get("layer", ""))
     if desk := reopenings.desk(conversation, layer, request.user):
         if reopenings.refusal(desk, request.user):  # type: ignore[arg-type]
@@ -216,7 +209,8 @@ def _cluster(
         }
         for side in cluster.sides
     ]
-    apart = {name for label in perhaps.values() for name in differing(layer, cluster.label, label)}
+    fields = compared_names(layer)
+    apart = {n for label in perhaps.values() for n in differing([cluster.label, label], fields)}
     return {
         **cluster._asdict(),
         "apart": sorted(apart),

@@ -5,22 +5,21 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from labeling.core import access
 from labeling.core.views.markdown import shown_guideline
 from labeling.core.views.paging import page_of, query_of
-from labeling.gold import looks
-from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
+from labeling.models import Annotation, Project, Review
 from labeling.schema import LAYERS
-from labeling.schema.labels import Payload, StoredLabel
 from labeling.settling import reviews as service
+from labeling.settling.provenance import fix_of
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_layers
 from labeling.words import words_of
-from labeling.work import assignments, blindness, locking
+from labeling.work import assignments, locking
 from labeling.work.rules.keys import REVIEW_KEYS
 
 TABS = {"open": _("To review"), "done": _("Reviewed")}
@@ -82,15 +81,7 @@ def review_next(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def review(request: HttpRequest, pk: int) -> HttpResponse:
     """One submitted answer next to its conversation. Opening it stores nothing."""
-    readers = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
-    full = Annotation.objects.filter(
-        assignment__round__project__in=Project.objects.with_role(request.user, *readers),
-        assignment__round__kind=Round.Kind.FULL,
-    ).select_related("assignment__round__project", "assignment__conversation", "guideline")
-    annotation = get_object_or_404(full.select_related("assignment__annotator"), pk=pk)
-    text = Conversation.objects.filter(pk=annotation.assignment.conversation_id)
-    blindness.refuse(request.user, text)
-    looks.require_answers(request.user, annotation.assignment.conversation)
+    annotation = service.readable(request.user, pk)
     return render(request, "labeling/review.html", _context(request, annotation))
 
 
@@ -101,6 +92,7 @@ def _context(request: HttpRequest, annotation: Annotation) -> dict[str, Any]:
     own = assignment.annotator_id == request.user.pk
     may_write = access.leads(request.user, project) and submitted and not own
     verdicts = list(annotation.reviews.select_related("reviewer").order_by("-pk"))
+    annotation.verdicts = verdicts  # type: ignore[attr-defined]
     next_url = _next_url(project, annotation, query_of(request, "tab"))
     locked = words_of(locking.why_locked(annotation, assignment.round))
     return {
@@ -127,18 +119,10 @@ def _context(request: HttpRequest, annotation: Annotation) -> dict[str, Any]:
             "read_only": not may_write,
             "locked": locked,
             "empty": annotation.empty,
-            "clusters": _clusters(project, annotation, _fixed(annotation, verdicts)),
+            "clusters": _clusters(project, annotation),
             "urls": {"review": reverse("api-review", args=[annotation.pk]), "next": next_url},
         },
     }
-
-
-def _fixed(annotation: Annotation, verdicts: list[Review]) -> Payload | None:
-    """The answer as the newest verdict fixed it, if that verdict is about the current version."""
-    newest = verdicts[0] if verdicts else None
-    if newest is None or newest.version != annotation.version:
-        return None
-    return newest.payload or None
 
 
 def _takers(annotation: Annotation) -> list[str]:
@@ -155,10 +139,11 @@ def _next_url(project: Project, annotation: Annotation, query: str) -> str:
     return f"{address}?{query}{'&' if query else ''}after={annotation.pk}"
 
 
-def _clusters(
-    project: Project, annotation: Annotation, fixed: Payload | None
-) -> list[dict[str, Any]]:
+def _clusters(project: Project, annotation: Annotation) -> list[dict[str, Any]]:
     """Each label in the shape of a cluster of adjudication, with what an earlier fix made of it."""
+    fix = fix_of(annotation)
+    labels = ((fix and fix.payload) or annotation.payload).values()
+    stands = {label.get("uid"): label for of_layer in labels for label in of_layer}
     return [
         {
             "how": "answer",
@@ -166,15 +151,8 @@ def _clusters(
             "label": label,
             "sides": [],
             "differs": [],
-            "chosen": label if fixed is None else _by_uid(fixed, layer, label),
+            "chosen": stands.get(label.get("uid")),
         }
         for layer in project.layers
         for label in annotation.payload.get(LAYERS[layer].key, [])
     ]
-
-
-def _by_uid(payload: Payload, layer: str, label: StoredLabel) -> StoredLabel | None:
-    labels = payload.get(LAYERS[layer].key, [])
-    return next(
-        (candidate for candidate in labels if candidate.get("uid") == label.get("uid")), None
-    )

@@ -1,7 +1,5 @@
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, TypedDict
-from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers
@@ -20,7 +18,9 @@ from labeling.words import words
 from labeling.work import annotations, hints, history, ownership
 
 
-class SaveIn(serializers.Serializer[Any]):
+class OfPageIn(serializers.Serializer[Any]):
+    """Which page saves, and what it has seen."""
+
     base_version = serializers.IntegerField(
         min_value=0, help_text="The version this page has seen; 0 before the first save"
     )
@@ -28,6 +28,9 @@ class SaveIn(serializers.Serializer[Any]):
     seq = serializers.IntegerField(
         min_value=1, max_value=2**31 - 1, help_text="Counts this page's saves"
     )
+
+
+class SaveIn(OfPageIn):
     payload = serializers.DictField()
     empty = serializers.BooleanField(default=False, help_text="The answer “nothing here”")
     nothing = serializers.ListField(
@@ -56,21 +59,6 @@ AnnotationOut = row_of(
 )
 
 
-def annotation_out(annotation: Annotation) -> dict[str, Any]:
-    """What ``AnnotationOut`` would say. A serializer costs more than storing the save."""
-    return {
-        "status": annotation.status,
-        "version": annotation.version,
-        "saved_at": _TIME.to_representation(annotation.updated_at),
-        "payload": annotation.payload,
-        "empty": annotation.empty,
-        "unanswered": annotation.unanswered,
-        "skip_reason": annotation.skip_reason,
-        "active_seconds": annotation.active_seconds,
-        "locked_at": _TIME.to_representation(annotation.locked_at),
-    }
-
-
 class SentHint(TypedDict):
     uid: Annotated[str, "The label that it is about"]
     field: str
@@ -88,9 +76,6 @@ def hints_out(assignment: Assignment, payload: Mapping[str, Any]) -> list[SentHi
         }
         for hint in hints.of(assignment, payload)
     ]
-
-
-_TIME: Any = serializers.DateTimeField()
 
 
 HintOut = serializer_of(SentHint)
@@ -128,21 +113,14 @@ RevisionDetailOut = row_of(
 )
 
 
-class RestoreIn(serializers.Serializer[Any]):
+class RestoreIn(OfPageIn):
     version = serializers.IntegerField(
         min_value=1, max_value=2**31 - 1, help_text="The revision whose labels are wanted"
     )
-    base_version = serializers.IntegerField(min_value=0, help_text="The version the page has seen")
-    client = serializers.UUIDField(help_text="Names this open page")
-    seq = serializers.IntegerField(
-        min_value=1, max_value=2**31 - 1, help_text="Counts this page's saves"
-    )
 
 
-class AnnotationViewSet(ApiViewSet):
+class AnnotationViewSet(ApiViewSet, scopes=OWN_WORK):
     """One's own answer to an assignment, addressed by the assignment's id."""
-
-    scopes = OWN_WORK
 
     @extend_schema(responses=AnnotationOut)
     def retrieve(self, request: Request, pk: int) -> Response:
@@ -155,15 +133,16 @@ class AnnotationViewSet(ApiViewSet):
     def update(self, request: Request, pk: int) -> Response:
         """Save a draft. Repeated and late saves of one page are ignored with 200."""
         assignment = annotations.opened(user_of(request), pk)  # access first, then input
-        stored = annotations.save_draft(assignment, _save(request), as_opened=True)
-        return Response(annotation_out(stored) | {"hints": hints_out(assignment, stored.payload)})
+        stored = annotations.save_draft(assignment, _save(request))
+        notes = hints_out(assignment, stored.payload)
+        return Response({**AnnotationOut(stored).data, "hints": notes})
 
     @extend_schema(request=SaveIn, responses=AnnotationOut)
     def submit(self, request: Request, pk: int) -> Response:
         """Submit the final, complete answer."""
         assignment = annotations.opened(user_of(request), pk)
-        stored = annotations.submit(assignment, _save(request), as_opened=True)
-        return Response(annotation_out(stored))
+        stored = annotations.submit(assignment, _save(request))
+        return Response(AnnotationOut(stored).data)
 
     @extend_schema(request=SkipIn, responses=SkippedOut)
     def skip(self, request: Request, pk: int) -> Response:
@@ -209,40 +188,4 @@ class AnnotationViewSet(ApiViewSet):
 
 
 def _save(request: Request) -> annotations.Save:
-    return _plain_save(request.data) or annotations.Save(**sent(request, SaveIn))
-
-
-def _plain_save(body: Any) -> annotations.Save | None:
-    """What our own page sends, all of it of the right kind; None for anything else.
-
-    Building a serializer for it costs more than storing the save.
-    """
-    if not isinstance(body, dict) or type(body.get("payload")) is not dict:
-        return None
-    empty, nothing = body.get("empty", False), body.get("nothing", [])
-    numbers = {name: body.get(name, low - 1) for name, (low, _) in NUMBERS.items()}
-    numbers["active_seconds"] = body.get("active_seconds", 0)
-    in_range = (
-        type(numbers[name]) is int and low <= numbers[name] <= high
-        for name, (low, high) in NUMBERS.items()
-    )
-    client = body.get("client")
-    is_list = type(nothing) is list and all(name in LAYERS for name in map(str, nothing))
-    if type(empty) is not bool or not is_list or not all(in_range) or not _is_uuid(client):
-        return None
-    said: dict[str, Any] = {"empty": empty, "nothing": nothing}
-    return annotations.Save(**numbers, client=UUID(client), payload=body["payload"], **said)
-
-
-NUMBERS = {
-    "base_version": (0, 2**31 - 1),
-    "seq": (1, 2**31 - 1),
-    "active_seconds": (0, 10**6),
-}
-
-
-def _is_uuid(text: Any) -> bool:
-    return (
-        isinstance(text, str)
-        and re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text) is not None
-    )
+    return annotations.Save(**sent(request, SaveIn))

@@ -52,9 +52,7 @@ GuidelineDetailOut = row_of(
 )
 
 
-class GuidelinesView(ApiView):
-    scopes = READ_BY_MEMBERS
-
+class GuidelinesView(ApiView, scopes=READ_BY_MEMBERS):
     @extend_schema(parameters=PAGING, responses=page_of(GuidelineOut))
     def get(self, request: Request, slug: str) -> Response:
         """The versions of the guidelines, newest first, without their text (members)."""
@@ -82,9 +80,7 @@ class GuidelinesView(ApiView):
         return Response(GuidelineOut(added).data, status=201)
 
 
-class GuidelineView(ApiView):
-    scopes = READ_BY_MEMBERS
-
+class GuidelineView(ApiView, scopes=READ_BY_MEMBERS):
     @extend_schema(responses=GuidelineDetailOut)
     def get(self, request: Request, slug: str, version: int) -> Response:
         """One version with its text (members)."""

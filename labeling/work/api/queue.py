@@ -36,9 +36,7 @@ class NextOut(serializers.Serializer[Any]):
     assignment = serializers.IntegerField(allow_null=True, help_text="null: nothing is left")
 
 
-class QueueView(ApiView):
-    scopes = OWN_WORK
-
+class QueueView(ApiView, scopes=OWN_WORK):
     @extend_schema(parameters=PAGING, responses=page_of(AssignmentOut))
     def get(self, request: Request) -> Response:
         """My work, in the order to work through; closed rounds last."""
@@ -50,9 +48,7 @@ class QueueView(ApiView):
         return page(request, rows, AssignmentOut, by=IN_ORDER)
 
 
-class NextView(ApiView):
-    scopes = OWN_WORK
-
+class NextView(ApiView, scopes=OWN_WORK):
     @extend_schema(request=None, responses=NextOut)
     def post(self, request: Request) -> Response:
         """The next conversation to label, taken from a pool if nothing is planned."""

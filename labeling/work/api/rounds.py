@@ -20,9 +20,7 @@ from labeling.work.api.round_shapes import AddedOut, BatchIn, RoundIn, RoundOut
 from labeling.work.round_counts import counted
 
 
-class RoundsView(ApiView):
-    scopes = LEADING
-
+class RoundsView(ApiView, scopes=LEADING):
     @extend_schema(parameters=PAGING, responses=page_of(RoundOut))
     def get(self, request: Request, slug: str) -> Response:
         """The rounds of a project, newest first (leads and researchers)."""
@@ -38,9 +36,7 @@ class RoundsView(ApiView):
         return Response(round_out(opened), status=201)
 
 
-class RoundView(ApiView):
-    scopes = LEADING
-
+class RoundView(ApiView, scopes=LEADING):
     @extend_schema(responses=RoundOut)
     def get(self, request: Request, slug: str, number: int) -> Response:
         """One round and how far it is (leads and researchers)."""
@@ -48,9 +44,7 @@ class RoundView(ApiView):
         return Response(round_out(get_object_or_404(rounds_of(project), number=number)))
 
 
-class BatchView(ApiView):
-    scopes = LEADING
-
+class BatchView(ApiView, scopes=LEADING):
     @extend_schema(request=BatchIn, responses=AddedOut)
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Add conversations to open full labeling (leads)."""
@@ -65,9 +59,7 @@ class BatchView(ApiView):
         return Response({"added": added})
 
 
-class CloseView(ApiView):
-    scopes = LEADING
-
+class CloseView(ApiView, scopes=LEADING):
     @extend_schema(request=None, responses=RoundOut)
     def post(self, request: Request, slug: str, number: int) -> Response:
         """End full labeling: open assignments can no longer be saved (leads)."""

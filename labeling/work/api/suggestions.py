@@ -34,9 +34,7 @@ class SuggestionsOut(serializers.Serializer[Any]):
     suggestions = serializer_of(ShownSuggestion)(many=True)
 
 
-class _OfAssignment(ApiView):
-    scopes = OWN_WORK
-
+class _OfAssignment(ApiView, scopes=OWN_WORK):
     def answer(self, assignment: Assignment) -> Response:
         sight = suggestions.sight(assignment)
         answer = {

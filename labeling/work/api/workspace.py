@@ -56,9 +56,7 @@ class WorkspaceOut(serializers.Serializer[Any]):
     )
 
 
-class WorkspaceView(ApiView):
-    scopes = OWN_WORK
-
+class WorkspaceView(ApiView, scopes=OWN_WORK):
     @extend_schema(responses=WorkspaceOut)
     def get(self, request: Request, pk: int) -> Response:
         """The conversation of my assignment with what is needed to label it."""

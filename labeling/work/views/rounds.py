@@ -54,7 +54,9 @@ def round_close(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     project = access.led(request.user, slug)
     round_ = get_object_or_404(project.rounds.all(), number=number)
     if request.method == "GET":
-        context = {"project": project, "round": round_, "open": _open_assignments(round_)}
+        answered = Q(annotation__status__in=["submitted", "skipped"])
+        left = round_.assignments.exclude(answered).count()
+        context = {"project": project, "round": round_, "open": left}
         return render(request, "labeling/round_close.html", context)
     with refusals_told(request):
         service.close(round_, by=request.user)
@@ -127,7 +129,3 @@ def _open(project: Project, form: RoundForm, by: Any) -> Round:
     return service.open_round(
         project=project, by=by, conversations=form.chosen(), override_reason=reason, **asked
     )
-
-
-def _open_assignments(round_: Round) -> int:
-    return round_.assignments.exclude(annotation__status__in=["submitted", "skipped"]).count()

@@ -26,6 +26,7 @@ from labeling.work.annotations import why_skip_stands
 from labeling.work.rules.keys import KEYS
 from labeling.work.views.comments import comments_panel
 
+API = ("submit", "skip", "restore", "revisions", "suggestions", "first-pass")
 STRETCH = 10  # messages; a stretch is laid out when it comes near the reader
 
 
@@ -158,12 +159,10 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
         "suggestions": {"state": "off" if read_only else suggestions.sight(assignment).state},
         "urls": {
             "save": reverse("api-annotation", args=[assignment.pk]),
-            "submit": reverse("api-annotation-submit", args=[assignment.pk]),
-            "skip": reverse("api-annotation-skip", args=[assignment.pk]),
-            "restore": reverse("api-annotation-restore", args=[assignment.pk]),
-            "revisions": reverse("api-annotation-revisions", args=[assignment.pk]),
-            "suggestions": reverse("api-annotation-suggestions", args=[assignment.pk]),
-            "first_pass": reverse("api-annotation-first-pass", args=[assignment.pk]),
+            **{
+                name.replace("-", "_"): reverse(f"api-annotation-{name}", args=[assignment.pk])
+                for name in API
+            },
             "reopen": "" if locked else reverse("api-annotation-reopen", args=[assignment.pk]),
             "workspace": assignment.get_absolute_url(),
             "queue": reverse("home"),

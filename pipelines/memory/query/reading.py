@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pipelines import prompting
 from pipelines.llm import CONTEXT_TOKENS, ChatMessage, ChatModel, InvalidReply, context_of
 from pipelines.memory.config import PROMPTS
+from pipelines.memory.query import steps
 from pipelines.memory.query.phases import Phase
 from pipelines.memory.query.steps import Deps, State
 from pipelines.memory.talks import Talk
@@ -73,6 +74,10 @@ def shown(talk: Talk, positions: Iterable[int]) -> list[dict[str, Any]]:
         }
         for day, rows in groupby(lines, key=lambda row: row[0])
     ]
+
+
+def retrieve(state: State, deps: Deps) -> State:
+    return {**steps.retrieve(state, deps), "too_long": too_long(deps)}
 
 
 def too_long(deps: Deps) -> bool:

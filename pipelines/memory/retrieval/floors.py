@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from pipelines.fingerprint import fingerprint
 from pipelines.memory.retrieval import lexical, question, speakers
 from pipelines.memory.retrieval.lexical import Lexical
-from pipelines.types import Case, Config, Output
+from pipelines.types import Case, Config, Output, setting
 
 TASKS = ("qa", "arc")
 BUDGET = 8
@@ -22,13 +22,13 @@ BUDGET = 8
 class BudgetConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    budget: int = Field(
-        default=BUDGET, ge=1, le=500, description="How many messages are returned for a question."
+    budget: int = setting(
+        BUDGET, "How many messages are returned for a question.", least=1, most=500
     )
 
 
 class RandomConfig(BudgetConfig):
-    seed: int = Field(default=0, ge=0, le=2**31, description="Another seed draws other messages.")
+    seed: int = setting(0, "Another seed draws other messages.", least=0, most=2**31)
 
 
 class Random:

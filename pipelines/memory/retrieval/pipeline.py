@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
 from labeling.domain.encoding import network
+from labeling.domain.encoding.kept import LastUsed
 from pipelines.fingerprint import fingerprint
-from pipelines.memory.conversations import LastUsed
+from pipelines.memory.conversations import SIZE, key_of
 from pipelines.memory.retrieval import adapter
 from pipelines.memory.retrieval.floors import BudgetConfig, answer_of, by_words
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.trained_on import SOURCES
-from pipelines.types import Case, Config, Encoder, Message, Output, Store
+from pipelines.types import Case, Config, Encoder, Message, Output, Store, setting
 
 METHODS = {"semantic": "dense", "hybrid": "fusion", "late": "late", "learned": "learned"}
 """Mode → what the index calls it; ``lexical`` needs no index."""
@@ -26,8 +26,8 @@ FOLDER = Path(__file__).parent.parent
 
 
 class RetrievalConfig(BudgetConfig):
-    mode: Literal["lexical", "semantic", "hybrid", "late", "learned"] = Field(
-        default="hybrid", description="How messages are ranked."
+    mode: Literal["lexical", "semantic", "hybrid", "late", "learned"] = setting(
+        "hybrid", "How messages are ranked."
     )
 
 
@@ -38,7 +38,7 @@ class Retrieval:
         self.config: Config = config.model_dump(mode="json")
         self._mode, self._budget = config.mode, config.budget
         self._encoder, self._store = encoder, store
-        self._open: LastUsed[ConversationIndex] = LastUsed()
+        self._open: LastUsed[str, ConversationIndex] = LastUsed(SIZE)
 
     @property
     def version(self) -> str:
@@ -66,4 +66,4 @@ class Retrieval:
             encoder = adapter.suited(self._encoder, messages)
             return ConversationIndex(messages, encoder, self._store)
 
-        return self._open.get(messages, build)
+        return self._open.get(key_of(messages), build)

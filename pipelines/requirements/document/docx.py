@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markdown_it.tree import SyntaxTreeNode
@@ -31,9 +31,7 @@ class Look(NamedTuple):
     href: str = ""
 
 
-class Run(NamedTuple):
-    text: str
-    look: Look
+PLAIN, BOLD, CODE = Look(), Look(bold=True), Look(code=True)
 
 
 def write(document: Document, messages: Sequence[Message]) -> bytes:
@@ -95,20 +93,15 @@ class _Writer:
         self._bookmarks = 0
         self._styles = {style.name: style.style_id for style in word.styles}
 
-    def _paragraph(self, runs: Sequence[Run], style: str = "") -> Paragraph:
-        paragraph = self._word.add_paragraph()
-        self._fill(paragraph, runs, style)
-        return paragraph
-
     def blocks(self, nodes: Sequence[SyntaxTreeNode], depth: int = 0, style: str = "") -> None:
         """Top to bottom; ``depth`` is how many lists are open."""
         for node in nodes:
             if node.type == "heading":
                 self._heading(node)
             elif node.type == "paragraph":
-                self._text(_runs(node.children[0]), depth, style)
+                self._text(node, depth, style)
             elif node.type in ("fence", "code_block"):
-                self._paragraph([Run(node.content.rstrip("\n"), Look(code=True))])
+                self._run(self._word.add_paragraph(), node.content.rstrip("\n"), CODE)
             elif node.type == "table":
                 self._table([row.children for part in node.children for row in part.children])
             elif node.type == "ordered_list":
@@ -123,7 +116,8 @@ class _Writer:
         anchor, level = str(node.attrs.get("id", "")), int(node.tag[1])
         style = f"Heading {level - 1}" if level > 1 else "Title"
         style = SAID if anchor.startswith("message-") else style
-        paragraph = self._paragraph(_runs(node.children[0]), style)
+        paragraph = self._styled(self._word.add_paragraph(), style)
+        self._inline(paragraph, node)
         if anchor:
             self._bookmark(paragraph, anchor)
 
@@ -131,51 +125,65 @@ class _Writer:
         """With numbers of their own: Word's would go on from list to list."""
         start = int(node.attrs.get("start", 1))
         for number, item in enumerate(node.children, start=start):
-            first = item.children[:1]
+            first, rest = item.children[:1], item.children[1:]
             if first and first[0].type == "paragraph":
-                runs = [Run(f"{number}. ", Look()), *_runs(first[0].children[0])]
-                self._text(runs, depth + 1, "")
-                first = []
-            self.blocks([*first, *item.children[1:]], depth + 1)
+                self._text(first[0], depth + 1, number=f"{number}. ")
+            else:
+                rest = [*first, *rest]
+            self.blocks(rest, depth + 1)
 
-    def _text(self, runs: Sequence[Run], depth: int, style: str) -> None:
+    def _text(self, node: SyntaxTreeNode, depth: int, style: str = "", *, number: str = "") -> None:
         from docx.shared import Cm
 
-        style = style.removesuffix(" 1")
-        paragraph = self._paragraph(runs, style)
+        paragraph = self._styled(self._word.add_paragraph(), style.removesuffix(" 1"))
+        if number:
+            self._run(paragraph, number, PLAIN)
+        self._inline(paragraph, node)
         if depth and not style:
             paragraph.paragraph_format.left_indent = Cm(0.6 * depth)
 
     def _table(self, rows: Sequence[Sequence[SyntaxTreeNode]]) -> None:
         from docx.oxml import OxmlElement
 
-        filled = [[_runs(cell.children[0]) for cell in row] for row in rows]
-        columns = max(map(len, filled), default=0)
+        columns = max(map(len, rows), default=0)
         if not columns:
             return
-        table = self._word.add_table(rows=len(filled), cols=columns, style="Table Grid")
+        table = self._word.add_table(rows=len(rows), cols=columns, style="Table Grid")
         # again on every page that the table goes on to
         table.rows[0]._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
-        for number, (row, texts) in enumerate(zip(table.rows, filled, strict=True)):
-            for cell, runs in zip(row.cells, texts, strict=False):
-                head = [Run(run.text, run.look._replace(bold=True)) for run in runs]
-                self._fill(cell.paragraphs[0], runs if number else head, IN_TABLES)
+        for number, (row, nodes) in enumerate(zip(table.rows, rows, strict=True)):
+            for cell, node in zip(row.cells, nodes, strict=False):
+                paragraph = self._styled(cell.paragraphs[0], IN_TABLES)
+                self._inline(paragraph, node, PLAIN if number else BOLD)
         self._word.add_paragraph()
 
-    def _fill(self, paragraph: Paragraph, runs: Sequence[Run], style: str) -> None:
-        from docx.shared import RGBColor
-
+    def _styled(self, paragraph: Paragraph, style: str) -> Paragraph:
         if style:  # by its id: the library reads all styles of a file to find that of a name
             paragraph._p.style = self._styles[style]
-        for text, look in runs:
-            run = paragraph.add_run(clean(text))
-            run.bold, run.italic = look.bold or None, look.italic or None
-            if look.code:
-                run.font.name = "Courier New"
-            if look.href:
-                run.font.underline = True
-                run.font.color.rgb = RGBColor.from_string(LINK_COLOUR)
-                self._link(paragraph, run._r, look.href)
+        return paragraph
+
+    def _inline(self, paragraph: Paragraph, node: SyntaxTreeNode, look: Look = PLAIN) -> None:
+        """What is not text changes the look of what is in it."""
+        for child in node.children:
+            if child.type in ("softbreak", "hardbreak"):
+                self._run(paragraph, " " if child.type == "softbreak" else "\n", look)
+            elif child.children:
+                self._inline(paragraph, child, _changed(look, child))
+            elif child.content:
+                code = look.code or child.type == "code_inline"
+                self._run(paragraph, child.content, look._replace(code=code))
+
+    def _run(self, paragraph: Paragraph, text: str, look: Look) -> None:
+        from docx.shared import RGBColor
+
+        run = paragraph.add_run(clean(text))
+        run.bold, run.italic = look.bold or None, look.italic or None
+        if look.code:
+            run.font.name = "Courier New"
+        if look.href:
+            run.font.underline = True
+            run.font.color.rgb = RGBColor.from_string(LINK_COLOUR)
+            self._link(paragraph, run._r, look.href)
 
     def _link(self, paragraph: Paragraph, run: Any, href: str) -> None:
         from docx.opc.constants import RELATIONSHIP_TYPE
@@ -207,22 +215,9 @@ class _Writer:
         paragraph._p.append(end)
 
 
-def _runs(inline: SyntaxTreeNode) -> list[Run]:
-    return list(_of_children(inline, Look()))
-
-
-def _of_children(node: SyntaxTreeNode, look: Look) -> Iterator[Run]:
-    """Pieces of text with their look; what is not text changes the look of what is in it."""
-    for child in node.children:
-        if child.type == "strong":
-            yield from _of_children(child, look._replace(bold=True))
-        elif child.type == "em":
-            yield from _of_children(child, look._replace(italic=True))
-        elif child.type == "link":
-            yield from _of_children(child, look._replace(href=str(child.attrs["href"])))
-        elif child.type in ("softbreak", "hardbreak"):
-            yield Run(" " if child.type == "softbreak" else "\n", look)
-        elif child.children:
-            yield from _of_children(child, look)
-        elif child.content:
-            yield Run(child.content, look._replace(code=look.code or child.type == "code_inline"))
+def _changed(look: Look, node: SyntaxTreeNode) -> Look:
+    if node.type == "link":
+        return look._replace(href=str(node.attrs["href"]))
+    return look._replace(
+        bold=look.bold or node.type == "strong", italic=look.italic or node.type == "em"
+    )

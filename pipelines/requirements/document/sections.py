@@ -66,12 +66,12 @@ LEFT_OPEN = {
 
 @dataclass(frozen=True)
 class Findings:
-    """All that the document is made of."""
+    """What is found so far; of all of it the document is made."""
 
     case: Case
-    requirements: Sequence[Requirement]
-    inferred: Sequence[Requirement]
-    issues: Sequence[Issue]
+    requirements: Sequence[Requirement] = ()
+    inferred: Sequence[Requirement] = ()
+    issues: Sequence[Issue] = ()
 
     @cached_property
     def by_name(self) -> dict[str, Requirement]:

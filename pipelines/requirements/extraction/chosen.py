@@ -1,6 +1,6 @@
 """Whether a reader could use what was put down: a logistic model of how it stands and reads.
 
-Fitted by :mod:`pipelines.requirements.train` on how near each comes to a written requirement.
+Fitted by :mod:`benchmarks.train_requirements` on how near each comes to a written requirement.
 """
 
 from __future__ import annotations

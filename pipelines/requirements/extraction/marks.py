@@ -1,6 +1,6 @@
 """What a client does with a sentence: a multinomial model of its words, its vector, its question.
 
-Fitted by :mod:`pipelines.requirements.train` on talks in which every sentence carries its mark.
+Fitted by :mod:`benchmarks.train_requirements` on talks in which every sentence carries its mark.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from pipelines.requirements.lexicon import known_verbs, words
-from pipelines.requirements.text import plain, tokens, upper_first
+from pipelines.requirements.text import content_words, plain, tokens, upper_first
 
 TOLD, ASKED = "told", "asked"
 """Word for word; a question with its answer."""
@@ -16,6 +16,7 @@ LEAST = 4
 """Words of what may stand alone when the rest is cut off."""
 LONGEST_FRAGMENT = 14
 LONGEST_SUBJECT = 7
+LONGEST_NAME = 4
 
 
 class Worded(NamedTuple):
@@ -35,7 +36,7 @@ _ASIDES = re.compile(
 _TWICE = re.compile(r"\b([\w']+(?: [\w']+){0,2}),? \1\b", re.I)
 _OPENER = re.compile(
     r"^(?:(?:and|but|so|also|then|well|oh|ah|okay|ok|plus|besides|first|second|third|finally|"
-    r"actually|honestly|yes|yeah|yep|ye|sure|right|exactly|please|look|listen|again|basically|"
+    r"actually|honestly|yes|yeah|yea|yep|yup|ye|ya|pls|sure|right|exactly|please|look|listen|again|basically|"
     r"ideally|obviously|maybe|perhaps|of course|oh and|in that case|as i said|by the way|"
     r"i think|i guess|i suppose|i mean|i'd say|i would say|you see|you know|to be honest|"
     r"on the other hand|above all|most of all|more importantly|let's say|one more thing|"
@@ -53,7 +54,8 @@ _ENDING = re.compile(
     r"[,;]?\s+(?:right|okay|ok|isn't it|wouldn't it|doesn't it|you see|you know|please|thanks|"
     r"thank you|if you like|if i may|i think|i suppose|i guess|i'd say|let's say|that's all|"
     r"that's it|thats it|of course|as i said|if possible|though|then|honestly|really|obviously|"
-    r"and so on|haha|lol|too|also|is that (?:right|correct)|(?:am i|is that) right|correct|yes|no)"
+    r"and so on|haha|lol|pls|plz|yeah|yep|yup|too|also|(?:am i|is that) (?:right|correct)|correct|"
+    r"yes|no)"
     r"(?=\s*[.?!]*$)",
     re.I,
 )
@@ -185,7 +187,8 @@ def verb_at(spoken: list[str]) -> int:
         if word in _ADVERBS and at + 1 < len(spoken) and is_verb(spoken[at + 1].strip(",;:")):
             return at
         following = spoken[at + 1].lower().strip(",;:") if at + 1 < len(spoken) else ""
-        if is_verb(word) and not (word in _ALSO_NOUNS and is_verb(following)):
+        also_noun = following == "be" or (word in _ALSO_NOUNS and is_verb(following))
+        if is_verb(word) and not also_noun:
             return at
     return 0
 
@@ -226,8 +229,18 @@ def _need(found: re.Match[str]) -> str:
 
 
 def _of_somebody(found: re.Match[str]) -> str:
-    who = "the system" if found["who"].lower() in {"it", "you", "this", "that"} else found["who"]
-    return f"{_of_system(who)} should {_of_system(found['what'])}"
+    who = _DOERS.get(found["who"].lower()) or _of_system(found["who"])
+    return f"{who} should {_of_system(found['what'])}"
+
+
+_DOERS = {
+    **dict.fromkeys(("it", "you", "this", "that"), "the system"),
+    "them": "they",
+    "him": "he",
+    "her": "she",
+    "me": "the user",
+    "us": "users",
+}
 
 
 def _to_be_so(found: re.Match[str]) -> str:
@@ -324,11 +337,13 @@ def named(text: str, question: str) -> str:
     asked = _INVERTED.fullmatch(tidy(question).rstrip("?.!… ")) if found else None
     spoken = asked["rest"].split() if asked else []
     who = " ".join(spoken[: verb_at(spoken)])
-    if not found or not who or who.lower() in {"it", "they", "you", "we", "i", "this", "that"}:
+    tells = any(map(is_verb, who.split()[1:])) or len(who.split()) > LONGEST_NAME
+    if not found or not who or tells or who.lower() in _POINTERS:
         return text
     return f"{upper_first(who)} {text[found.end() :]}"
 
 
+_POINTERS = frozenset({"it", "they", "you", "we", "i", "this", "that"})
 _PRONOUN = re.compile(r"(?:it|they) (?=must|should|has to|have to|needs? to|can|may|ought)", re.I)
 
 
@@ -374,6 +389,12 @@ _PAST = re.compile(
 
 _MODAL = r"(?P<modal>should|shall|must|may|can|could|would|will|might|do|does)"
 _INVERTED = re.compile(rf"(?:(?P<before>[^?]{{2,90}}?)[,:;–-]+ )?{_MODAL} (?P<rest>.+)", re.I)
+_IS_SO = re.compile(
+    r"(?P<is>is|are) (?P<who>(?:an?|the|all|every|each|no|any|\w+s)\b[^,]{0,40}?) "
+    r"(?P<what>(?:always |only |ever )?(?:allowed|required|needed|necessary|visible|forbidden|"
+    r"permitted|mandatory|optional|enough|to be)\b.*)",
+    re.I,
+)
 _TO_YOU = re.compile(
     r"(?:you|they) (?:also |rather |perhaps |still )*(?:want|need|like|wish|prefer|expect)"
     r"(?: (?P<who>[^,]{2,40}?))? to (?:be able to )?(?P<what>[a-z'-]+\b.*)",
@@ -393,7 +414,7 @@ _HELPS = re.compile(
 _OPEN = re.compile(r"\b(?:what|which|who|whom|whose|when|where|why|how)\b(?! about\b)", re.I)
 _ABOUT_TALK = re.compile(
     r"\bany(?:thing|one|body)? (?:\w+ ){0,3}(?:questions?|comments?|else|to (?:add|say|ask))\b|"
-    r"\b(?:share any|stories)\b|\b(?:hear|see) (?:me|us|my screen)\b|"
+    r"\b(?:share any|stories|ready to (?:talk|start|begin))\b|\b(?:hear|see) (?:me|us|my screen)\b|"
     r"\b(?:hear|catch|get) (?:you|that)\b|"
     r"\b(?:is this|is now|a good time|last (?:one|question)|next (?:time|week)|"
     r"(?:shall|should|may|can|could) (?:i|we) (?:\w+ )?(?:stop|ask|start|begin|go on|move|send you|"
@@ -415,6 +436,8 @@ def about_the_talk(said: str) -> bool:
 def of_offer(question: str) -> Worded | None:
     """What the analyst proposes, as a statement; none where no plain shape fits."""
     text = tidy(question).rstrip("?.!… ")
+    if so := _IS_SO.fullmatch(text):
+        return Worded(sentence(f"{so['who']} {so['is'].lower()} {so['what']}"), "offer")
     found = _INVERTED.fullmatch(text)
     if found:
         told = _turned(found["modal"].lower(), found["rest"])
@@ -430,12 +453,22 @@ def of_offer(question: str) -> Worded | None:
             return Worded(
                 sentence(f"The system should {_of_system(_lower(what['what']))}"), "offer"
             )
+        if _tells(what["what"].split()):
+            return Worded(sentence(_of_system(what["what"])), "summary")
         if _names_thing(what["what"]):
             return Worded(sentence(f"There should be {_of_system(_lower(what['what']))}"), "thing")
         return None
     if what and _FINITE.search(text) and not is_open(text):
         return Worded(sentence(_of_system(text)), "summary")
     return None
+
+
+def _tells(spoken: list[str]) -> bool:
+    """ "Treatments stay on the phone": somebody or something, and what it does."""
+    at = verb_at(spoken)
+    if not at or at + 1 >= len(spoken) or not spoken[at - 1].lower().endswith("s"):
+        return False
+    return spoken[at].lower() not in _ALSO_NOUNS and spoken[at + 1].lower() in _not_before_verb()
 
 
 def _names_thing(text: str) -> bool:
@@ -514,6 +547,8 @@ def of_answer(answer: str, question: str) -> Worded | None:
         if found and (told := join(found, own)):
             return Worded(sentence(told), "answer")
     offered = None if is_open(asked) else of_offer(question)
+    if offered and content_words(own) <= content_words(offered.text):
+        return Worded(offered.text, "limit")
     if offered:
         return Worded(sentence(f"{offered.text.rstrip('.')}: {_lower(own)}"), "limit")
     return Worded(f"{upper_first(asked)}? – {upper_first(own)}.", ASKED)

@@ -11,18 +11,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, cast
+from typing import Any, cast
 
 from pipelines.chat.counting import CHARACTERS_PER_TOKEN, tokens_in
 from pipelines.llm import ChatModel, context_of
 from pipelines.prompting import read
-from pipelines.requirements.analyst import Labeled, Written
 from pipelines.requirements.config import PartsConfig
 from pipelines.requirements.document import sections
 from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import Findings
 from pipelines.requirements.labels import (
     Document,
+    Flaw,
     Issue,
     LeftOut,
     Notes,
@@ -47,20 +47,15 @@ NUMBER = re.compile(r"\b(?:REQ|INF)-\d+\b")
 PARAGRAPHS = re.compile(r"(?<!\n)\n(?:[^\S\n]*\n)+")
 
 
-class ModelReply(NamedTuple):
-    data: Any
-    """What the model wrote; it fits the schema."""
-    notes: Notes
-
-
 class ModelAnalyst:
     def __init__(self, model: ChatModel, parts: PartsConfig | None = None) -> None:
         self._model = model
         self._parts = parts or PartsConfig()
 
-    def extract(self, case: Case) -> Labeled[Requirement]:
+    def extraction(self, findings: Findings) -> tuple[list[Requirement], Notes]:
+        case = findings.case
         if not case.messages:
-            return Labeled([], {})
+            return [], {}
         parts = parts_of(case.messages, self._fitting(case))
         standing = Standing(case.messages)
         notes: Notes = {}
@@ -85,15 +80,16 @@ class ModelAnalyst:
         ]
         notes |= {"parts": len(parts), "changes": dict(standing.changes), "left_out": left_out}
         notes["examples"] = [one.conversation_id for one in case.examples]
-        return Labeled(labels, notes)
+        return labels, notes
 
-    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Requirement]:
+    def inference(self, findings: Findings) -> tuple[list[Requirement], Notes]:
+        requirements, domain = findings.requirements, findings.case.domain
         if not requirements:
-            return Labeled([], {})
+            return [], {}
         names = _names(requirements)
         schema = schemas.inference(list(names))
         shown = _shown(names, requirements, SHOWN)
-        data, notes = self._ask("inference.v1", schema, domain=case.domain, requirements=shown)
+        data, notes = self._ask("inference.v1", schema, domain=domain, requirements=shown)
         labels = [
             _requirement(
                 f"INF-{number:03d}",
@@ -104,12 +100,13 @@ class ModelAnalyst:
             )
             for number, reply in enumerate(data["inferred_requirements"], start=1)
         ]
-        return Labeled(labels, {**notes, "from": len(requirements)})
+        return labels, {**notes, "from": len(requirements)}
 
-    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labeled[Issue]:
+    def validation(self, findings: Findings) -> tuple[list[Issue], Notes]:
         """Words that are not in the field are left out and counted; the issue stays."""
+        requirements = findings.requirements
         if not requirements:
-            return Labeled([], {})
+            return [], {}
         names = _names(requirements)
         by_ref = dict(zip(names, requirements, strict=True))
         shown = _shown(names, requirements, (*SHOWN, "rationale"))
@@ -121,12 +118,12 @@ class ModelAnalyst:
             bool(reply["words"]) and label["span"] is None
             for reply, label in zip(data["issues"], issues, strict=True)
         )
-        return Labeled(issues, {**notes, "of": len(requirements), "unplaced": unplaced})
+        return issues, {**notes, "of": len(requirements), "unplaced": unplaced}
 
-    def write(self, findings: Findings) -> Written:
+    def document(self, findings: Findings) -> tuple[Document, Notes]:
         """The model's prose, and below it our own lists, which must be complete and traced."""
         if not findings.requirements:
-            return Written(sections.write(findings), {})
+            return sections.write(findings), {}
         data, notes = self._ask(
             "document.v1",
             schemas.document(),
@@ -137,7 +134,7 @@ class ModelAnalyst:
             issues=[_only(label, OF_ISSUES) for label in findings.issues],
         )
         document = _narrated(sections.write(findings), data)
-        return Written(document, {**notes, "unknown_ids": _unknown_ids(data, findings)})
+        return document, {**notes, "unknown_ids": _unknown_ids(data, findings)}
 
     def _fitting(self, case: Case) -> PartsConfig:
         """One part where the whole conversation fits into the context, with room for the reply."""
@@ -155,9 +152,10 @@ class ModelAnalyst:
         cited = {at for label in findings.requirements for at in label.get("source_messages", ())}
         return [message for message in messages if message.index in cited]
 
-    def _ask(self, prompt: str, schema: Schema, **values: Any) -> ModelReply:
+    def _ask(self, prompt: str, schema: Schema, **values: Any) -> tuple[Any, Notes]:
+        """What the model wrote, which fits the schema."""
         reply = self._model.complete(read(PROMPTS, prompt).filled(**values), schema=schema)
-        return ModelReply(reply.data, {"prompt": prompt, "model": reply.model or self._model.id})
+        return reply.data, {"prompt": prompt, "model": reply.model or self._model.id}
 
 
 def _lines(messages: Sequence[Message]) -> list[list[object]]:
@@ -174,22 +172,9 @@ def _example(one: Example) -> dict[str, Any]:
     return {"messages": _lines(one.messages), "requirement": _only(one.label, STOOD)}
 
 
-class ShownMessage(TypedDict):
-    id: int
-    role: str
-    speaker: str
-    text: str
-
-
-def _messages(messages: Iterable[Message]) -> list[ShownMessage]:
+def _messages(messages: Iterable[Message]) -> list[dict[str, object]]:
     return [
-        {
-            "id": message.index,
-            "role": message.role,
-            "speaker": message.speaker,
-            "text": message.content,
-        }
-        for message in messages
+        {"id": m.index, "role": m.role, "speaker": m.speaker, "text": m.content} for m in messages
     ]
 
 
@@ -223,15 +208,10 @@ def _requirement(number: str, fields: Mapping[str, Any]) -> Requirement:
 def _issue(reply: Mapping[str, Any], requirement: Requirement) -> Issue:
     words = (reply["words"] or "").strip()
     start = field_text(requirement, reply["field"]).find(words) if words else -1
-    label = issue(
-        requirement,
-        reply["issue_type"],
-        reply["field"],
-        message=reply["message"],
-        fix=reply["suggested_fix"],
-        place=(start, start + len(words)) if start >= 0 else None,
-    )
-    return {**label, "severity": reply["severity"]}
+    place = (start, start + len(words)) if start >= 0 else None
+    said = (reply[name] for name in ("message", "suggested_fix"))
+    flaw = Flaw(reply["issue_type"], reply["field"], place, *said)
+    return {**issue(requirement, flaw), "severity": reply["severity"]}
 
 
 def _narrated(document: Document, prose: Mapping[str, str]) -> Document:

@@ -11,7 +11,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pipelines.requirements.labels import Issue, Requirement, field_text, issue, name_of, text_of
+from pipelines.requirements.labels import (
+    Flaw,
+    Issue,
+    Requirement,
+    field_text,
+    issue,
+    name_of,
+    text_of,
+)
 from pipelines.requirements.validation.wording import pattern, units
 from pipelines.types import Encoder
 
@@ -47,13 +55,9 @@ def contradictions(
         for first in sorted(reasons):
             other = requirements[first]
             title = f"{other.get('id') or name_of(other)} “{other.get('title') or ''}”"
-            yield issue(
-                later,
-                "contradictory",
-                "action",
-                message=f"It contradicts {title}: {reasons[first]}",
-                fix="Ask which of the two holds, and under which condition",
-            )
+            said = f"It contradicts {title}: {reasons[first]}"
+            fix = "Ask which of the two holds, and under which condition"
+            yield issue(later, Flaw("contradictory", "action", None, said, fix))
 
 
 def _quotes(requirement: Requirement, other: Requirement) -> bool:
@@ -76,7 +80,9 @@ def conflict(stand: Stand, other: Stand) -> str:
 
 def stand_of(requirement: Requirement) -> Stand:
     text = "\n".join(field_text(requirement, field) for field in READ)
-    figures = {unit: numbers for unit, words in units() if (numbers := _numbers(words, text))}
+    figures = {
+        unit: numbers for unit, words in units().items() if (numbers := _numbers(words, text))
+    }
     return Stand(bool(pattern("negations").search(field_text(requirement, "action"))), figures)
 
 

@@ -82,14 +82,11 @@ def _of(requirement: Requirement) -> Iterator[_Remark]:
 
 def _vague(requirement: Requirement) -> Iterator[_Remark]:
     """What validation says of the words themselves; that something is missing a form says."""
-    clause = wording.main_clause(field_text(requirement, "action"))
     for rule in (wording.ambiguous_verbs, wording.too_broad, wording.untestable):
-        for issue in rule(requirement):
-            span = issue["span"]
-            if rule is wording.too_broad and span and span["start"] >= len(clause):
-                continue
-            if span:
-                yield issue["field"], UNMEASURED[issue["field"]], span["text"]
+        for flaw in rule(requirement):
+            if flaw.place:
+                words = field_text(requirement, flaw.field)[slice(*flaw.place)]
+                yield flaw.field, UNMEASURED[flaw.field], words
     for field, kind in UNMEASURED.items():
         for line in field_text(requirement, field).split("\n"):
             word = wording.pattern("unmeasured").search(line)

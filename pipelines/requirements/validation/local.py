@@ -4,31 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pipelines.requirements.labels import Issue, Requirement, issue, name_of
+from pipelines.requirements.labels import Flaw, Issue, Requirement, issue, name_of
 from pipelines.requirements.validation import reading, wording
 from pipelines.requirements.validation.conflicts import contradictions
 from pipelines.requirements.validation.pii import personal_data
 from pipelines.types import Encoder
 
 EACH = ("pii", "contradictory")
-
-
-def unreadable(requirement: Requirement) -> Iterator[Issue]:
-    """What a reader stumbles over says more than the word that is vague in it."""
-    for fault in reading.of(requirement):
-        kind = reading.KINDS[fault.kind]
-        yield issue(
-            requirement,
-            "untestable",
-            fault.field,
-            message=kind.message,
-            fix=kind.fix,
-            place=fault.place,
-        )
-
-
-RULES: tuple[Callable[[Requirement], Iterator[Issue]], ...] = (
-    unreadable,
+RULES: tuple[Callable[[Requirement], Iterator[Flaw]], ...] = (
+    reading.flaws,  # what a reader stumbles over says more than the word that is vague in it
     wording.missing_actor,
     wording.ambiguous_verbs,
     wording.too_broad,
@@ -41,7 +25,7 @@ def validate(
     requirements: Sequence[Requirement], *, encoder: Encoder | None, conflict_above: float
 ) -> list[Issue]:
     """Issues in the order of the requirements; of a type at most one at a field."""
-    issues = [issue for label in requirements for rule in RULES for issue in rule(label)]
+    issues = [issue(one, flaw) for one in requirements for rule in RULES for flaw in rule(one)]
     issues += contradictions(requirements, encoder=encoder, conflict_above=conflict_above)
     place = {name_of(label): at for at, label in enumerate(requirements)}
     issues.sort(key=lambda issue: place[issue["requirement"]])

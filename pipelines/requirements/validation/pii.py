@@ -8,28 +8,15 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from pipelines.requirements.labels import FIELDS, Issue, Requirement, field_text, issue
+from pipelines.requirements.labels import FIELDS, Flaw, Requirement, field_text
 
 REGIONS = ("US", "GB", "DE", "FR", "IN", "AU")
 """Where a telephone number without a country's code is looked up."""
 MOST_ADDRESS = 254  # characters of an e-mail address
 MOST_LOCAL = 64  # and of its part before the @
-
-
-KINDS = {
-    "mail": "an e-mail address",
-    "account": "an account number",
-    "card": "a card number",
-    "social_security": "a social security number",
-    "ip": "an IP address",
-    "telephone": "a telephone number",
-    "name": "a person's name",
-    "address": "an address",
-    "birth": "a date of birth",
-}
 
 
 class Piece(NamedTuple):
@@ -39,8 +26,6 @@ class Piece(NamedTuple):
     end: int
     kind: str
 
-
-_Find = Callable[[str], Iterator[Piece]]
 
 _CLOSE_DIGITS = re.compile(r"\d(?:\D{0,20}\d)*+")
 WINDOW, AROUND = 300, 20  # characters
@@ -84,22 +69,32 @@ _BIRTH = re.compile(
 )
 
 
-def personal_data(requirement: Requirement) -> Iterator[Issue]:
+KINDS: Mapping[str, tuple[str, re.Pattern[str] | None]] = {
+    "mail": ("an e-mail address", _MAIL),
+    "account": ("an account number", _IBAN),
+    "card": ("a card number", _CARD),
+    "social_security": ("a social security number", _SSN),
+    "ip": ("an IP address", _IP),
+    "telephone": ("a telephone number", None),  # as a library of such numbers finds them
+    "name": ("a person's name", _NAME),
+    "address": ("an address", _STREET),
+    "birth": ("a date of birth", _BIRTH),
+}
+"""In words, and how it looks."""
+NUMBERS = ("account", "card", "social_security", "ip", "telephone")
+
+
+def personal_data(requirement: Requirement) -> Iterator[Flaw]:
     for field in FIELDS:
-        for piece in pieces(field_text(requirement, field)):
-            yield issue(
-                requirement,
-                "pii",
-                field,
-                message=f"It holds {KINDS[piece.kind]}",
-                fix="Say what kind of person or value is meant instead",
-                place=(piece.start, piece.end),
-            )
+        for start, end, kind in pieces(field_text(requirement, field)):
+            said = f"It holds {KINDS[kind][0]}"
+            fix = "Say what kind of person or value is meant instead"
+            yield Flaw("pii", field, (start, end), said, fix)
 
 
 def pieces(text: str) -> list[Piece]:
     """Personal data in a text, in its order; of overlapping pieces the first and longest."""
-    return _apart(piece for find in (_MAILS, *_NUMBERS, *_NAMED) for piece in find(text))
+    return _apart(piece for kind in KINDS for piece in _found(kind, text))
 
 
 def validated_pieces(text: str) -> list[Piece]:
@@ -119,11 +114,9 @@ def validated_pieces(text: str) -> list[Piece]:
     if "@" not in text and not _SEVEN_DIGITS.search(text) and not _IP.search(text):
         return []
     numbers = _OTHER_NUMBERS.sub(lambda match: "|" * len(match[0]), text)
-    candidates = [
-        *_MAILS(text),
-        *(piece for find in _NUMBERS for piece in find(numbers) if _is_confirmed(numbers, piece)),
-    ]
-    return _apart(candidates)
+    found = (piece for kind in NUMBERS for piece in _found(kind, numbers))
+    confirmed = (piece for piece in found if _is_confirmed(numbers, piece))
+    return _apart([*_found("mail", text), *confirmed])
 
 
 def _is_confirmed(text: str, piece: Piece) -> bool:
@@ -148,7 +141,36 @@ def _apart(candidates: Iterable[Piece]) -> list[Piece]:
     return apart
 
 
-def is_mail_address(text: str) -> bool:
+def _found(kind: str, text: str) -> Iterator[Piece]:
+    pattern = KINDS[kind][1]
+    if pattern is None:
+        yield from _telephones(text)
+        return
+    for match in pattern.finditer(text):
+        start, end = match.span(match.lastgroup or 0)
+        if _is_valid(kind, text[start:end]):
+            yield Piece(start, end, kind)
+
+
+def _is_valid(kind: str, text: str) -> bool:
+    if kind == "mail":
+        return _is_mail_address(text)
+    if kind == "ip":
+        return _is_public_address(text)
+    if kind not in NUMBERS:
+        return True
+    from stdnum import iban, luhn
+    from stdnum.us import ssn
+
+    if kind == "account":
+        return bool(iban.is_valid(text, check_country=False))
+    if kind == "social_security":
+        return bool(ssn.is_valid(text))
+    digits = re.sub(r"\D", "", text)
+    return len(set(digits)) > 1 and bool(luhn.is_valid(digits))
+
+
+def _is_mail_address(text: str) -> bool:
     local, _, domain = text.rpartition("@")
     labels = domain.split(".")
     return (
@@ -163,26 +185,7 @@ def is_mail_address(text: str) -> bool:
     )
 
 
-def is_iban(text: str) -> bool:
-    from stdnum import iban
-
-    return bool(iban.is_valid(text, check_country=False))
-
-
-def is_card_number(text: str) -> bool:
-    from stdnum import luhn
-
-    digits = re.sub(r"\D", "", text)
-    return len(set(digits)) > 1 and bool(luhn.is_valid(digits))
-
-
-def is_social_security_number(text: str) -> bool:
-    from stdnum.us import ssn
-
-    return bool(ssn.is_valid(text))
-
-
-def is_ip_address(text: str) -> bool:
+def _is_public_address(text: str) -> bool:
     """Of a machine on the internet; a private or reserved address says nothing about a person."""
     try:
         return ipaddress.ip_address(text).is_global
@@ -213,36 +216,3 @@ def _windows_of_digits(text: str) -> Iterator[tuple[int, str]]:
                 start += 1
             if _SEVEN_DIGITS.search(window := text[start:end]):
                 yield start, window
-
-
-def _checked(pattern: re.Pattern[str], is_valid: Callable[[str], bool], kind: str) -> _Find:
-    def find(text: str) -> Iterator[Piece]:
-        for match in pattern.finditer(text):
-            end = match.end() - (len(match[0]) - len(match[0].rstrip(".")))
-            if is_valid(text[match.start() : end]):
-                yield Piece(match.start(), end, kind)
-
-    return find
-
-
-def _named(pattern: re.Pattern[str], group: str | int, kind: str) -> _Find:
-    def find(text: str) -> Iterator[Piece]:
-        for match in pattern.finditer(text):
-            yield Piece(*match.span(group), kind)
-
-    return find
-
-
-_MAILS = _checked(_MAIL, is_mail_address, "mail")
-_NUMBERS: Sequence[_Find] = (
-    _checked(_IBAN, is_iban, "account"),
-    _checked(_CARD, is_card_number, "card"),
-    _checked(_SSN, is_social_security_number, "social_security"),
-    _checked(_IP, is_ip_address, "ip"),
-    _telephones,
-)
-_NAMED: Sequence[_Find] = (
-    _named(_NAME, "name", "name"),
-    _named(_STREET, 0, "address"),
-    _named(_BIRTH, "date", "birth"),
-)

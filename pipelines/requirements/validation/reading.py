@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from pipelines.requirements.labels import Requirement, field_text, name_of
+from pipelines.requirements.labels import Flaw, Requirement, field_text, name_of
 from pipelines.requirements.text import content_words
 from pipelines.requirements.validation.wording import pattern
 
@@ -73,14 +73,20 @@ def of(requirement: Requirement) -> list[Fault]:
     """What is wrong with the words of one requirement: the first that explains it in each field."""
     if requirement.get("quoted"):
         return list(_empty(requirement))
-    title = next(_in("title", requirement, (_question, _markup, _filler)), None)
-    action = next(_in("action", requirement, _RULES), None)
-    return [fault for fault in (title, action) if fault]
+    fields = (("title", ("question", "markup", "filler")), ("action", tuple(_RULES)))
+    faults = (next(_in(field, requirement, kinds), None) for field, kinds in fields)
+    return [fault for fault in faults if fault]
+
+
+def flaws(requirement: Requirement) -> Iterator[Flaw]:
+    for fault in of(requirement):
+        kind = KINDS[fault.kind]
+        yield Flaw("untestable", fault.field, fault.place, kind.message, kind.fix)
 
 
 def flaw(action: str) -> str:
     """The kind of what is wrong with an action, or nothing."""
-    return next((rule.__name__.removeprefix("_") for rule in _RULES if rule(action)), "")
+    return next((kind for kind, rule in _RULES.items() if rule(_straight(action))), "")
 
 
 def _empty(requirement: Requirement) -> Iterator[Fault]:
@@ -96,74 +102,53 @@ def _empty(requirement: Requirement) -> Iterator[Fault]:
         yield Fault("fragment", "action", (0, len(action)))
 
 
-_Rule = Callable[[str], tuple[int, int] | None]
+def _in(field: str, requirement: Requirement, kinds: Sequence[str]) -> Iterator[Fault]:
+    text = _straight(field_text(requirement, field))
+    for kind in kinds if text.strip() else ():
+        if place := _RULES[kind](text):
+            yield Fault(kind, field, place)
 
 
-def _in(field: str, requirement: Requirement, rules: Sequence[_Rule]) -> Iterator[Fault]:
-    text = field_text(requirement, field)
-    if not text.strip():
-        return
-    for rule in rules:
-        place = rule(text)
-        if place:
-            yield Fault(rule.__name__.removeprefix("_"), field, place)
+_Place = tuple[int, int] | None
 
 
-def _question(text: str) -> tuple[int, int] | None:
+def _question(text: str) -> _Place:
     start = _begins("asking", text)
-    if _QUESTION_END.search(text) or start:
-        return start or (0, len(text))
-    return None
+    return start or ((0, len(text)) if _QUESTION_END.search(text) else None)
 
 
-def _markup(text: str) -> tuple[int, int] | None:
-    match = _MARKUP.search(text)
-    return match.span() if match else None
-
-
-def _filler(text: str) -> tuple[int, int] | None:
-    match = pattern("filler").search(_straight(text))
-    return match.span() if match else None
-
-
-def _speech(text: str) -> tuple[int, int] | None:
-    """First and second persons. ``US`` is a country, and so is what is spelt in capitals."""
-    matches = pattern("speakers").finditer(_straight(text))
-    return next(
-        (one.span() for one in matches if one[0] in ("I", "i") or not one[0].isupper()), None
-    )
-
-
-def _pointing(text: str) -> tuple[int, int] | None:
+def _pointing(text: str) -> _Place:
     """A pronoun before anything is named: as subject, or right after the verb."""
-    start = _begins("pointing_subjects", text)
-    if start:
-        return start
-    match = _object_pointing().match(_straight(text)) or _LAST_POINTING.search(text)
-    return match.span("points") if match else None
+    match = _object_pointing().match(text) or _LAST_POINTING.search(text)
+    return _begins("pointing_subjects", text) or (match.span("points") if match else None)
 
 
-def _person(text: str) -> tuple[int, int] | None:
-    """``Our list``, ``send you a link``: a reader has to know who is meant."""
-    matches = pattern("addressed").finditer(_straight(text))
-    return next((one.span() for one in matches if not one[0].isupper()), None)
+def _said(name: str) -> Callable[[str], _Place]:
+    """Where a person of the talk is meant. ``US`` is a country, and so is what is in capitals."""
+
+    def place(text: str) -> _Place:
+        found = pattern(name).finditer(text)
+        return next((one.span() for one in found if one[0] == "I" or not one[0].isupper()), None)
+
+    return place
 
 
-_RULES: tuple[_Rule, ...] = (
-    _question,
-    _markup,
-    _filler,
-    _pointing,
-    _speech,
-    _person,
-)
-
-
-def _begins(name: str, text: str) -> tuple[int, int] | None:
-    straight = _straight(text)
-    indent = len(straight) - len(straight.lstrip())
-    match = pattern(name).match(straight, indent)
+def _span(match: re.Match[str] | None) -> _Place:
     return match.span() if match else None
+
+
+_RULES: Mapping[str, Callable[[str], _Place]] = {
+    "question": _question,
+    "markup": lambda text: _span(_MARKUP.search(text)),
+    "filler": lambda text: _span(pattern("filler").search(text)),
+    "pointing": _pointing,
+    "speech": _said("speakers"),  # first and second persons
+    "person": _said("addressed"),  # "our list", "send you a link": a reader has to know who
+}
+
+
+def _begins(name: str, text: str) -> _Place:
+    return _span(pattern(name).match(text, len(text) - len(text.lstrip())))
 
 
 def _straight(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from pipelines.requirements.labels import Issue, Requirement, field_text, issue
+from pipelines.requirements.labels import Flaw, Requirement, field_text
 from pipelines.requirements.text import base
 
 WORDS = Path(__file__).parent / "words.yaml"
@@ -23,121 +23,87 @@ _JOINED = re.compile(r"(?:(?<!\s)\s+)?(?:,|;|\band\b|\bor\b|\bas well as\b)\s*",
 _NO_LETTER = re.compile(r"[^\w]+")
 
 
-def ambiguous_verbs(requirement: Requirement) -> Iterator[Issue]:
+def ambiguous_verbs(requirement: Requirement) -> Iterator[Flaw]:
     """The verb that begins the action; further in, it only adds to a clear one."""
     action = field_text(requirement, "action")
     for verb, question in _verbs().items():
-        match = verb.match(action)
-        if match:
-            yield issue(
-                requirement,
-                "ambiguous_verb",
-                "action",
-                message=f"“{match[1]}” may mean several things",
-                fix=f"Say {question}",
-                place=match.span(1),
-            )
+        if match := verb.match(action):
+            said = f"“{match[1]}” may mean several things"
+            yield Flaw("ambiguous_verb", "action", match.span(1), said, f"Say {question}")
 
 
-def missing_actor(requirement: Requirement) -> Iterator[Issue]:
+def missing_actor(requirement: Requirement) -> Iterator[Flaw]:
     actor = field_text(requirement, "actor").strip()
     if _no_actor().fullmatch(actor) or pattern("filler").search(actor):
-        yield issue(
-            requirement,
-            "missing_actor",
-            "actor",
-            message=f"“{actor}” names nobody" if actor else "Nobody is named who acts",
-            fix="Name one person's role, or the system",
-        )
+        said = f"“{actor}” names nobody" if actor else "Nobody is named who acts"
+        yield Flaw("missing_actor", "actor", None, said, "Name one person's role, or the system")
 
 
-def too_broad(requirement: Requirement) -> Iterator[Issue]:
+def too_broad(requirement: Requirement) -> Iterator[Flaw]:
     """No limit is set, or several requirements are put into one.
 
     What only describes sets no limit either, but need not: "the warehouse that has everything".
     """
     action = field_text(requirement, "action")
-    unlimited = pattern("too_broad").search(main_clause(action))
-    if unlimited:
-        yield issue(
-            requirement,
-            "too_broad",
-            "action",
-            message=f"“{unlimited[0]}” sets no limit",
-            fix="List what is meant",
-            place=unlimited.span(),
-        )
-        return
-    verbs = _verbs_in(action) if len(_verbs_in(action)) >= MANY_VERBS else _two_actions(action)
-    if verbs:
-        yield issue(
-            requirement,
-            "too_broad",
-            "action",
-            message=f"It asks for several things at once: {', '.join(verbs)}",
-            fix="Make a requirement of each",
-        )
+    if unlimited := pattern("too_broad").search(main_clause(action)):
+        said, place = f"“{unlimited[0]}” sets no limit", unlimited.span()
+        yield Flaw("too_broad", "action", place, said, "List what is meant")
+    elif verbs := _several(action):
+        said = f"It asks for several things at once: {', '.join(verbs)}"
+        yield Flaw("too_broad", "action", None, said, "Make a requirement of each")
 
 
-def untestable(requirement: Requirement) -> Iterator[Issue]:
-    """A word without a measure in the action or a criterion. That criteria are missing is asked
-    once, in the document."""
+def untestable(requirement: Requirement) -> Iterator[Flaw]:
+    """A word without a measure in the action or a criterion, the first of each: one remark tells
+    what to do about all of them. That criteria are missing is asked once, in the document."""
     for field in ("action", "acceptance_criteria"):
-        yield from _unmeasured(requirement, field)
-
-
-def _unmeasured(requirement: Requirement, field: str) -> Iterator[Issue]:
-    """The first such word of the field: one issue tells what to do about all of them."""
-    at = 0
-    for line in field_text(requirement, field).split("\n"):
-        vague = pattern("untestable").search(line)
-        if vague and not has_figure(line):
-            yield issue(
-                requirement,
-                "untestable",
-                field,
-                message=f"No test can tell whether “{vague[0]}” is met",
-                fix="Give a number, a limit or an example",
-                place=(at + vague.start(), at + vague.end()),
-            )
-            return
-        at += len(line) + 1
+        at = 0
+        for line in field_text(requirement, field).split("\n"):
+            vague = pattern("untestable").search(line)
+            if vague and not has_figure(line):
+                place = (at + vague.start(), at + vague.end())
+                said = f"No test can tell whether “{vague[0]}” is met"
+                yield Flaw("untestable", field, place, said, "Give a number, a limit or an example")
+                break
+            at += len(line) + 1
 
 
 def has_figure(line: str) -> bool:
     return bool(_FIGURE.search(line))
 
 
-def _verbs_in(action: str) -> list[str]:
-    """The verbs that begin the parts of an enumeration ("send, print and archive …")."""
-    firsts = [part.split()[0].lower() for part in _JOINED.split(action) if part.split()]
-    bare = [_NO_LETTER.sub("", word) for word in firsts]
-    return [word for word in bare if base(word) == word]
-
-
-def _two_actions(action: str) -> list[str]:
-    """The verbs of an action that asks for two things, each with an object of its own.
-
-    Examples
-    --------
-    >>> _two_actions("Print the invoice and call the driver")
-    ['print', 'call']
-    >>> _two_actions("Take a photo and send it"), _two_actions("Search and filter flats")
-    ([], [])
-    """
-    clause = main_clause(action)
-    parts = [part.lower().split() for part in _JOINED.split(clause) if part.split()]
-    have_objects = all(
-        len(part) > 1 and not pattern("pointing").match(" ".join(part[1:])) for part in parts
-    )
-    verbs = actions_in(clause) if have_objects else []
-    return verbs if len(verbs) > 1 else []
-
-
 def main_clause(text: str) -> str:
     """The text before a clause that only describes: "Show those who could not come"."""
     clause = pattern("clauses").search(text)
     return text[: clause.start()] if clause else text
+
+
+def _parts(text: str) -> list[list[str]]:
+    """The words of each part of an enumeration."""
+    return [part.lower().split() for part in _JOINED.split(text) if part.split()]
+
+
+def _several(action: str) -> list[str]:
+    """The verbs of an enumeration ("send, print and archive …"), or of two with their objects.
+
+    Examples
+    --------
+    >>> _several("Print the invoice and call the driver")
+    ['print', 'call']
+    >>> _several("Take a photo and send it"), _several("Search and filter flats")
+    ([], [])
+    """
+    firsts = [_NO_LETTER.sub("", part[0]) for part in _parts(action)]
+    verbs = [word for word in firsts if base(word) == word]
+    if len(verbs) >= MANY_VERBS:
+        return verbs
+    clause = main_clause(action)
+    have_objects = all(
+        len(part) > 1 and not pattern("pointing").match(" ".join(part[1:]))
+        for part in _parts(clause)
+    )
+    verbs = actions_in(clause) if have_objects else []
+    return verbs if len(verbs) > 1 else []
 
 
 def actions_in(action: str) -> list[str]:
@@ -153,16 +119,15 @@ def actions_in(action: str) -> list[str]:
     >>> actions_in("Show the list and map")
     ['show']
     """
-    parts = [part.lower().split() for part in _JOINED.split(action) if part.split()]
+    parts = _parts(action)
     verbs = []
     for words in parts:
         verb = _NO_LETTER.sub("", words[0])
-        follows = " ".join(words[1:2])
         is_sure = (
             words is parts[0]
             or len(parts[0]) == 1
             or pattern("orders").fullmatch(verb)
-            or pattern("determiners").fullmatch(follows)
+            or pattern("determiners").fullmatch(" ".join(words[1:2]))
         )
         if is_sure and base(verb) == verb and verb not in verbs:
             verbs.append(verb)
@@ -189,17 +154,13 @@ def pattern(name: str) -> re.Pattern[str]:
 
 
 @cache
-def units() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def units() -> dict[str, re.Pattern[str]]:
     """Each unit, and the pattern of a number in it."""
-    return tuple(
-        (
-            name,
-            re.compile(
-                rf"(?<!\d)(?<!\d[.,])(?P<number>\d+(?:[.,]\d+)*+)[\s-]*+(?:{words})(?!\w)", re.I
-            ),
-        )
+    number = r"(?<!\d)(?<!\d[.,])(?P<number>\d+(?:[.,]\d+)*+)[\s-]*+"
+    return {
+        name: re.compile(rf"{number}(?:{words})(?!\w)", re.I)
         for name, words in _words()["units"].items()
-    )
+    }
 
 
 @cache

@@ -18,8 +18,6 @@ from tests.evaluation.answers import kind_of
 from tests.evaluation.conftest import work
 from tests.llm_server import LanguageServer
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.mark.postgres
 def test_the_page_of_a_run_names_its_judge_and_calls_it_uncalibrated(server, start, signed_in):
@@ -46,18 +44,6 @@ def test_a_case_shows_answer_messages_scores_reasons_and_failures(server, start,
     assert "It rained." in text  # a claim
     assert "the judge failed" in text
     assert "&lt;b&gt;no verdict" in text
-
-
-@pytest.mark.postgres
-def test_history_shows_figures_of_retrieval_and_answers_together(server, start, signed_in):
-    work(start(evaluate_answers=False))
-    work(start())
-    rita = signed_in("rita")
-
-    listed = rita.get(reverse("runs")).content.decode()
-
-    assert "8.000 / 10" in listed
-    assert "Reciprocal rank" in listed
 
 
 def test_the_run_form_offers_answers_where_a_model_can_write_and_judge_them(

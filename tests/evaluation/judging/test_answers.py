@@ -22,8 +22,6 @@ from tests.evaluation.figures import aggregate
 from tests.evaluation.judging.conftest import CALLS
 from tests.llm_server import LanguageServer
 
-pytestmark = pytest.mark.django_db
-
 
 def test_a_failed_case_without_a_reference_counts_nowhere_in_correctness(start, server, script):
     def fail_the_third(case: Case) -> Output:
@@ -98,7 +96,6 @@ def test_a_reply_that_is_no_verdict_is_a_failure_that_is_counted_and_never_a_sco
     assert (row.mean, row.n, row.n_undefined) == (None, 0, 3)
     assert row.detail["judge_failures"] == 3
     failed = Judgement.objects.filter(kind="relevance").first()
-    assert failed is not None
     assert (failed.state, failed.error_class, failed.raw) == ("failed", "parse", reply)
     assert error in in_english(failed.error)
     assert aggregate(run, "faithfulness").mean == 8
@@ -144,7 +141,6 @@ def test_the_state_tells_the_phase(server: LanguageServer, start: Any) -> None:
 def test_the_estimate_counts_answers_and_judgements(server: LanguageServer, start: Any) -> None:
     run = start()
     before = launching.estimate(run.release, pipeline="lexical", evaluate_answers=True)
-    assert before is not None
     assert before.cases == 3
     assert before.prompt_tokens == 3 * 6 * budgets.ANSWER_PROMPT_TOKENS
     assert launching.estimate(run.release, pipeline="lexical") is None
@@ -152,7 +148,6 @@ def test_the_estimate_counts_answers_and_judgements(server: LanguageServer, star
     work(run)
 
     after = launching.estimate(run.release, pipeline="lexical", evaluate_answers=True)
-    assert after is not None
     assert (after.prompt_tokens, after.completion_tokens) == (3 * 6 * 100, 3 * 6 * 10)
 
 

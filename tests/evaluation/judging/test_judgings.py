@@ -49,7 +49,6 @@ def test_judges_are_bound_to_a_schema_reason_first_and_asked_with_one_beginning(
 def test_judging_anew_asks_for_no_answer_and_for_no_judgement_that_is_known(server, start, people):
     run = work(start())
     first = judgings.counting(run)
-    assert first is not None
     written = list(Answer.objects.values_list("text", "finished_at"))
     stricter = judge.shipped("faithfulness").text.replace("You judge", "You judge strictly")
     server.default = lambda body: verdict(3) if "strictly" in body["messages"][0]["content"] else ""
@@ -64,7 +63,6 @@ def test_judging_anew_asks_for_no_answer_and_for_no_judgement_that_is_known(serv
     assert aggregate(run, "faithfulness").mean == 3
     assert aggregate(run, "relevance").mean == 9
     newest = judgings.counting(run)
-    assert newest is not None
     assert newest.pk > first.pk
     assert newest.judge_sha256 != first.judge_sha256
     same, changed = (
@@ -145,9 +143,7 @@ def test_a_prompt_in_braces_is_chosen_at_the_launch_and_sent_as_it_is_written(
     assert '[{"id": 2, "speaker": ' in message["content"]
     assert 'evaluate:\n"{answer} {score}"' in message["content"]  # an answer names no data
     assert message["content"].endswith('{"score": <0-10>, "reasoning": "<brief explanation>"}')
-    assert run.spec.answers
     judging = judgings.counting(run)
-    assert judging
     told = judging.spec["prompts"]["faithfulness"]
     assert run.spec.answers.judge_prompts == {"faithfulness": told["sha256"]}
     assert answers.judge_prompts_of(run) == {"faithfulness": FROM_ELSEWHERE}
@@ -261,7 +257,6 @@ def test_a_judge_elsewhere_never_gets_the_key_of_the_model(
 ):
     settings.JUDGE_API_KEY = None
     endpoint = endpoints.named("judge")
-    assert endpoint is not None
     assert endpoint.api_key == ""
 
     run = work(start())
@@ -270,7 +265,6 @@ def test_a_judge_elsewhere_never_gets_the_key_of_the_model(
     assert "Correct JUDGE_API_KEY" in in_english(run.pause_reason)
     settings.JUDGE_BASE_URL = ""  # another model of the same server
     endpoint = endpoints.named("judge")
-    assert endpoint is not None
     assert (endpoint.api_key, endpoint.id) == (llm_server.KEY, "test/judge-1")
 
 
@@ -290,7 +284,6 @@ def test_answers_that_were_written_elsewhere_are_judged(server, project, people,
     release = asked.questions(project)
     run = work(launching.launch(release, pipeline="lexical", queue=False))
     case = run.cases.order_by("pk").first()
-    assert case is not None
     output = {"evidence": [1], "answer": "Written by somebody else"}
     file = write({"case_id": case.case_id, "output": output})
     call_command("evaluate", gold=str(release), predictions=file, stdout=StringIO())

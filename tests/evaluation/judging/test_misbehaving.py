@@ -16,12 +16,12 @@ from evaluation import judge
 from evaluation.metrics.answers import Unreadable
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Answer, Judging, Run
-from evaluation.report import content, junit
+from evaluation.report import junit
+from evaluation.report.content import Report
 from evaluation.services.judging import judgings
-from evaluation.services.run import outputs, results
+from evaluation.services.run import results
 from evaluation.services.work import steering
 from labeling.domain.facts import Fact
-from labeling.models import Conversation
 from labeling.words import in_english
 from pipelines.types import Case, Output
 from tests.evaluation import answers as asked
@@ -100,13 +100,10 @@ def test_what_was_clamped_or_unusable_is_beside_the_figure_at_every_door(
     server.default = for_relevance(reply)
     run = work(start())
 
-    nothing_blind = Conversation.objects.none()
-    report = content.collect(
-        run, baseline=None, no_verdict=Fact("report.no_look"), blind=nothing_blind
-    )
+    report = Report(run)
     assert said in [in_english(fact) for fact in report.limits]
-    assert said in junit.render(run, METRICS["relevance"])
-    assert said not in junit.render(run, METRICS["completeness"])
+    assert said in junit.render(report, METRICS["relevance"])
+    assert said not in junit.render(report, METRICS["completeness"])
     page = signed_in("noor").get(reverse("run", args=[run.pk])).content.decode()
     assert said in page
     rows = list(csv.DictReader(StringIO("".join(results.case_table(run)))))
@@ -200,7 +197,7 @@ def test_a_pipelines_own_answer_is_judged_as_it_is_and_only_a_missing_one_is_wri
     assert asked.kinds_asked(server).count("answer") == 1
     judged = [asked.data_of(body) for body in server.requests if kind_of(body) == "relevance"]
     assert ['"Rome"' in judged[0], '"In June"' in judged[1]] == [True, True]
-    lines = [json.loads(line)["output"]["answer"] for line in outputs.prediction_lines(run)]
+    lines = [json.loads(line)["output"]["answer"] for line in results.prediction_lines(run)]
     assert lines == ["Rome", " In June ", "It was Rome, and it rained."]
     assert aggregate(run, "relevance").detail["answers"] == {"own": 2, "written": 1}
     remarks = [in_english(fact) for fact in results.remarks(run, results.aggregates_of(run))]
@@ -228,7 +225,7 @@ def test_estimated_tokens_and_costs_are_marked_at_every_door(server, start, sign
 
     said = in_english(Fact("remark.estimated", n=CALLS))
     assert f"for {CALLS} pieces" in said
-    assert said in junit.render(run, METRICS["relevance"])
+    assert said in junit.render(Report(run), METRICS["relevance"])
     page = signed_in("noor").get(reverse("run", args=[run.pk])).content.decode()
     assert said in page
     assert results.run_document(run)["usage"]["estimated"] == CALLS

@@ -180,10 +180,7 @@ def test_bins_of_equal_mass_are_scikit_learns(pairs):
 
 def test_failed_cases_count_with_the_worst_value_in_bins_of_equal_mass_too():
     result = summarize_calibration(
-        [[(0.9, 1)], [(0.2, 0)], []],
-        clusters="abc",
-        failed=[False, True, True],
-        equal="mass",
+        [[(0.9, 1)], [(0.2, 0)], []], clusters="abc", failed=[False, True, True], equal="mass"
     )
 
     # what the failed case said does not count: (0.1 · 1 + 1.0 · 2)/3

@@ -43,12 +43,6 @@ def test_the_parts_and_their_weights():
     assert score["rd_score"] == pytest.approx(expected)
 
 
-def test_the_best_document_scores_one():
-    score = scored((1, 1, 1), [complete()], WHOLE)
-
-    assert set(score.values()) == {1.0}
-
-
 @pytest.mark.parametrize(
     ("written", "sections"),
     [

@@ -5,9 +5,7 @@ from itertools import permutations
 import pytest
 
 from evaluation.metrics.event_options import EventOptions
-from evaluation.metrics.event_schema import schema_violation
 from evaluation.metrics.events import events_of, parse_reply
-from labeling.domain.facts import Fact
 from tests.evaluation.metrics.events import BLOCK, COT, SCHEMA, e, event, scores
 
 # --- schema and hallucination -------------------------------------------------------------------
@@ -37,13 +35,6 @@ def test_events_comply_or_not(events, syntax, strict):
     for mode, expected in (("syntax_only", syntax), ("schema_strict", strict)):
         result = scores([], events, EventOptions(schema_mode=mode), schema=SCHEMA)
         assert result["schema_compliance_rate"].value == expected
-
-
-def test_a_violation_is_named():
-    named = schema_violation([event("收购")], "schema_strict", SCHEMA)
-
-    assert named == Fact("violation.unknown_type", type="收购")
-    assert schema_violation([], "schema_strict", SCHEMA) is None
 
 
 def test_a_reply_that_did_not_parse_is_rewarded_nowhere():
@@ -187,11 +178,3 @@ def test_every_sample_is_checked_or_counted(raw, options, state):
     assert result["cot_coverage_rate"].detail == {"state": state}
     assert result["cot_coverage_rate"].value == float(state == "checked")
     assert (result["cot_faithfulness"].value is not None) == (state == "checked")
-
-
-def test_thoughts_are_looked_at_only_when_asked():
-    reply = parse_reply(f"<thought>质押</thought>{ANSWER}")
-
-    result = scores([], events_of(reply.value), reply=reply)["cot_faithfulness"]
-
-    assert (result.value, result.reason) == (None, Fact("metric.cot_off"))

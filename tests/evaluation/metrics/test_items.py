@@ -2,12 +2,7 @@ from itertools import permutations
 
 import pytest
 
-from evaluation.metrics.items import (
-    criteria_share,
-    curve_rows,
-    score_extraction,
-    threshold_curve,
-)
+from evaluation.metrics.items import criteria_share, curve_rows, score_extraction, threshold_curve
 from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
 from labeling.words import words_of

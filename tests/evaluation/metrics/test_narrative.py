@@ -5,13 +5,7 @@ from itertools import combinations, product
 import pytest
 
 from evaluation.metrics.narrative import score_narrative
-from evaluation.metrics.trace import (
-    TracedCase,
-    effective,
-    losses,
-    lost_ranks,
-    reranking,
-)
+from evaluation.metrics.trace import TracedCase, effective, losses, lost_ranks, reranking
 
 
 def values(expected, phases):

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from evaluation.layers import GOLD_LAYERS, Context, Example
-from evaluation.layers.values import values_of
+from evaluation.layers.base import values_of
 from evaluation.metrics.registry import METRICS
 from labeling.agreement.matching.similarity import Ruler
 from tests import factories, layers

@@ -53,10 +53,6 @@ def test_figures_equal_ir_measures_and_pytrec_eval(seed):
         assert figures[f"all_at_{cut}"] == (by_ir[R @ cut] == 1)
 
 
-def test_nothing_ranked_finds_nothing():
-    assert set(values({2}, []).values()) == {0.0}
-
-
 def test_a_pipeline_that_does_not_rank_has_no_figures():
     scores = score_ranking({2}, None)
 

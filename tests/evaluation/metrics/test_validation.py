@@ -7,12 +7,7 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import summarize
-from evaluation.metrics.validation import (
-    NO_MATCH,
-    NO_PII,
-    pii_strings,
-    score_validation,
-)
+from evaluation.metrics.validation import NO_MATCH, NO_PII, pii_strings, score_validation
 
 
 def issue(requirement="r1", issue_type="too_broad", field="action", **fields):

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from labeling.core.rules.reasons import reason_in
 from labeling.domain.facts import Fact, MalformedFact
 
 NESTED = Fact("a.b", n=1, share=0.5, name=None, reasons=[Fact("c.d"), Fact("e.f", names=["x"])])
@@ -46,3 +47,27 @@ def test_what_is_not_a_fact_is_refused(stored):
 def test_a_fact_holds_only_what_can_be_stored(value):
     with pytest.raises(MalformedFact):
         Fact("a.b", value=value)
+
+
+# --- reasons that can be read ------------------------------------------------------------------
+
+
+UNSEEN = [
+    *("\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u180e", "\u202e", "\u2066"),
+    *("\u034f", "\ufe0f", "\U000e0020", "\u3164", "\u115f", "\uffa0", "\u2800", "\x00", "\x7f"),
+    *("\u00a0", "\u3000", "\u2028", "\n", ""),
+]
+
+
+@pytest.mark.parametrize("text", UNSEEN, ids=ascii)
+def test_what_shows_nothing_is_no_reason(text):
+    assert reason_in(text) == ""
+    assert reason_in(f" {text}\u200b{text} ") == ""
+
+
+SEEN = ["x", "…", "理由", "सच", "👍\ufe0f", "ein\u00adfach", "e\u0301", "\U0001fae8"]
+
+
+@pytest.mark.parametrize("text", SEEN)
+def test_what_can_be_read_is_a_reason(text):
+    assert reason_in(f" {text}\n") == text

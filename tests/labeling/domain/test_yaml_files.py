@@ -7,8 +7,6 @@ import pytest
 from labeling.domain import yaml_files
 from labeling.domain.yaml_files import YamlFault, read_documents
 
-pytestmark = pytest.mark.no_database
-
 NINE = b",".join([b"x"] * 9)
 LAUGHS = (
     b"a0: &a0 ["

@@ -207,58 +207,35 @@ def test_what_is_unusable_twice_is_an_invalid_reply_that_was_paid(
 
 
 @pytest.mark.parametrize(
-    ("way", "code"), [("truncated", "reply.cut_off"), ("empty", "reply.no_text")]
-)
-def test_a_text_that_is_cut_off_or_empty_is_no_reply(
-    model: OpenAIModel, server: LanguageServer, way: str, code: str
-) -> None:
-    server.plan(way)
-
-    with pytest.raises(InvalidReply, match=code):
-        ask(model, schema=None)
-
-
-@pytest.mark.parametrize("way", ["refusal", "filtered"])
-@pytest.mark.parametrize("schema", [SCHEMA, None])
-def test_a_refusal_is_final(
-    model: OpenAIModel, server: LanguageServer, way: str, schema: dict[str, Any] | None
-) -> None:
-    server.plan(way)
-
-    with pytest.raises(Refused) as caught:
-        ask(model, schema)
-
-    assert len(server.requests) == 1
-    assert caught.value.usage.cost == pytest.approx(ONE_CALL)
-
-
-@pytest.mark.parametrize(
-    ("way", "error", "said"),
+    ("way", "schema", "error", "said", "cost"),
     [
-        ("no_quota", NoQuota, "You exceeded your current quota"),
-        ("too_long", PromptTooLong, "model.prompt_too_long"),
-        ("too_long_without_code", PromptTooLong, "maximum context length is 4096"),
-        ("unknown_model", UnknownModel, "model.unknown"),
-        ("page", InvalidReply, "model.other_shape"),
-        ("page_not_found", UnknownModel, r"model\.web_page .*LLM_BASE_URL"),
-        ("odd_words", ModelError, "model.server_refused"),  # they only look like a parameter's
+        ("truncated", None, InvalidReply, r"reply\.cut_off", ONE_CALL),
+        ("empty", None, InvalidReply, r"reply\.no_text", ONE_CALL),
+        ("refusal", SCHEMA, Refused, r"model\.declined", ONE_CALL),
+        ("refusal", None, Refused, r"model\.declined", ONE_CALL),
+        ("filtered", SCHEMA, Refused, r"model\.declined", ONE_CALL),
+        ("filtered", None, Refused, r"model\.declined", ONE_CALL),
+        ("no_quota", SCHEMA, NoQuota, "You exceeded your current quota", 0),
+        ("too_long", SCHEMA, PromptTooLong, r"model\.prompt_too_long", 0),
+        ("too_long_without_code", SCHEMA, PromptTooLong, "maximum context length is 4096", 0),
+        ("unknown_model", SCHEMA, UnknownModel, r"model\.unknown", 0),
+        ("page", SCHEMA, InvalidReply, r"model\.other_shape", 0),
+        ("page_not_found", SCHEMA, UnknownModel, r"model\.web_page .*LLM_BASE_URL", 0),
+        ("odd_words", SCHEMA, ModelError, r"model\.server_refused", 0),  # only like a parameter's
     ],
 )
-def test_what_would_fail_again_is_not_tried_again(
-    model: OpenAIModel,
-    server: LanguageServer,
-    waits: list[float],
-    way: str,
-    error: type[ModelError],
-    said: str,
-) -> None:
+def test_what_would_fail_again_is_not_tried_again_and_costs_what_was_answered(
+    model: OpenAIModel, server: LanguageServer, waits: list[float],
+    way: str, schema: Any, error: type[ModelError], said: str, cost: float,
+) -> None:  # fmt: skip
     server.plan(way)
 
     with pytest.raises(error, match=said) as caught:
-        ask(model)
+        ask(model, schema)
 
     assert type(caught.value) is error
     assert (len(server.requests), waits) == (1, [])
+    assert caught.value.usage.cost == pytest.approx(cost)
 
 
 @pytest.mark.parametrize("way", ["torn", "unfinished", "stumbling"])
@@ -405,13 +382,8 @@ def test_the_limit_of_a_reply_goes_by_the_older_name_to_a_server_that_knows_only
     assert ask(model).data == YES
     assert ask(model).data == YES
 
-    assert [
-        ("max_completion_tokens" in body, "max_tokens" in body) for body in server.requests
-    ] == [
-        (True, False),
-        (False, True),
-        (False, True),
-    ]
+    names = [body.keys() & {"max_completion_tokens", "max_tokens"} for body in server.requests]
+    assert names == [{"max_completion_tokens"}, {"max_tokens"}, {"max_tokens"}]
     assert server.requests[-1]["max_tokens"] == model.endpoint.max_tokens
 
 

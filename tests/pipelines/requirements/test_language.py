@@ -39,13 +39,14 @@ def test_nothing_is_guessed_from_another_language_and_the_document_says_so(
 ) -> None:
     case = Case("c1", "", talk(*texts))
 
-    found = LocalAnalyst(AgentConfig(merge_duplicates=False), MiniLM()).extract(case)
-    document = sections.write(Findings(case, found.labels, [], []))
+    analyst = LocalAnalyst(AgentConfig(merge_duplicates=False), MiniLM())
+    labels, notes = analyst.extraction(Findings(case))
+    document = sections.write(Findings(case, labels))
 
     assert build("requirements-local", {}).run(case)["notice"] == NOTICE
     assert build("requirements-agent", {}).run(case)["notice"] == NOTICE
-    assert found.labels == []
-    assert found.notes["foreign"]
+    assert labels == []
+    assert notes["foreign"]
     assert document["notice"] == NOTICE
     bodies = {section["id"] for section in document["sections"] if section["body"]}
     assert bodies == {"overview"}

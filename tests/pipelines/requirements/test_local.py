@@ -2,9 +2,9 @@
 
 import pytest
 
+from benchmarks import train_requirements as train
 from pipelines.encoder import MiniLM
 from pipelines.registry import build
-from pipelines.requirements import train
 from pipelines.requirements.extraction import shapes
 from pipelines.types import Pipeline
 from tests.pipelines.requirements.talks import actions, analyst, case, extract, user

@@ -644,10 +644,10 @@ class Remark(Record):
     created_at: datetime
 
 class RestoreIn(TypedDict, total=False):
-    version: int
     base_version: int
     client: str
     seq: int
+    version: int
 
 class ReviewIn(TypedDict, total=False):
     version: int

@@ -20,8 +20,6 @@ from labeling.agreement.rules.agreement import Agreement
 from labeling.domain.errors import FileFault
 from labeling.words import in_english
 
-pytestmark = pytest.mark.no_database
-
 HEADER = ["item", "unit", "annotator", "label"]
 TEXTS: dict[Any, list[str]] = {
     "price": ["price", "Price", " price", "PRICE", "price\u00a0", "pri\u200bce"],

@@ -2,7 +2,7 @@ import pytest
 
 from labeling.agreement.matching.matchers import Rules
 from labeling.agreement.matching.matching import match_events
-from labeling.agreement.rules.event_agreement import event_counts, summed_events
+from labeling.agreement.rules.records import event_counts, summed_events
 from labeling.agreement.rules.units import judged, units
 from labeling.domain.facts import Fact
 from labeling.schema import REQUIREMENT_FIELDS

@@ -8,6 +8,7 @@ from typing import Any
 from labeling.conversations.formats.answers import FileAnswer, FileConversation
 from labeling.conversations.rules.importing import Turn
 from labeling.schema import LAYERS
+from tests.layers import REQUIREMENT
 
 TEXTS = (
     "👩🏽‍🌾 says: we 🚚 ship the crates to Łódź,\nand 💌 confirm.",
@@ -27,16 +28,14 @@ def span(message: int, words: str) -> dict[str, Any]:
 
 
 def requirement(number: int, **fields: Any) -> dict[str, Any]:
-    return {
+    return REQUIREMENT | {
         "uid": f"r{number}",
         "id": f"REQ-00{number}",
         "title": f"Shipping 🚚 {number}",
         "type": "security",
         "actor": "=HYPERLINK(1)",
         "action": "Ship the crates",
-        "condition": None,
         "acceptance_criteria": ["One\ttwo", "😀 three, “four”"],
-        "priority": "must",
         "source_messages": [2, 0],
         "rationale": "It says so,\nin message 0",
         "confidence": 0.1 + 0.2,

@@ -22,7 +22,6 @@ from labeling.conversations.formats.talks import HowToRead, time_in
 from labeling.conversations.rules.importing import Problem, Record
 from labeling.domain.errors import FileFault
 
-pytestmark = pytest.mark.no_database
 PAGE = Path(__file__).parents[4] / "templates" / "docs" / "formats.md"
 SAID = ["I want to book online.", "When would you do that?", "In the evening.\nAfter work."]
 CHATS = ("openai", "sharegpt", "chatgpt", "whatsapp")
@@ -140,6 +139,64 @@ FOUND = {
         "model": "m",
         "input": [{"role": "user", "message": "What?"}, {"role": "bot", "text": "This."}],
     },
+    "Rev": {
+        "monologues": [
+            {
+                "speaker": 0,
+                "elements": [{"value": "What", "ts": 0.5}, {"value": "?"}, {"value": " "}],
+            },
+            {"speaker": 1, "elements": [{"value": "This.", "ts": 2.5}]},
+        ]
+    },
+    "Google": {
+        "results": [
+            {"alternatives": [{"transcript": "What? This.", "words": [{"word": "What?"}]}]},
+            {
+                "alternatives": [
+                    {
+                        "words": [
+                            {"startTime": "1.500s", "word": "What?", "speakerTag": 1},
+                            {"startTime": "2s", "word": "This.", "speakerTag": 2},
+                        ]
+                    }
+                ]
+            },
+        ]
+    },
+    "Google, without speakers": {
+        "results": [
+            {"alternatives": [{"transcript": "What?"}, {"transcript": "Watt?"}]},
+            {"alternatives": [{"transcript": " This."}]},
+        ]
+    },
+    "Azure": {
+        "combinedRecognizedPhrases": [{"display": "What? This."}],
+        "recognizedPhrases": [
+            {"speaker": 1, "offsetInTicks": 7e5, "nBest": [{"display": "What?", "itn": "what"}]},
+            {"speaker": 2, "offsetInTicks": 2e7, "nBest": [{"display": "This."}]},
+        ],
+    },
+    "Amazon Transcribe, in words": {
+        "results": {
+            "items": [
+                {"speaker_label": "spk_0", "alternatives": [{"content": "What"}]},
+                {
+                    "speaker_label": "spk_0",
+                    "type": "punctuation",
+                    "alternatives": [{"content": "?"}],
+                },
+                {"speaker_label": "spk_1", "alternatives": [{"content": "This."}]},
+            ]
+        }
+    },
+    "Intercom": {
+        "type": "conversation",
+        "id": "1",
+        "source": {"body": "<p>What?</p>", "author": {"type": "user", "name": "Ana"}},
+        "conversation_parts": {
+            "conversation_parts": [{"body": "This.", "author": {"type": "admin", "name": "Ben"}}]
+        },
+    },
     "a log of prompts": {"prompt": "What?", "response": "This."},
     "Slack": [
         {"type": "message", "user": "U1", "ts": "1767225600.1", "text": "What?"},
@@ -154,6 +211,38 @@ def test_what_programs_write_of_a_talk_is_found_by_its_keys(program):
 
     assert [turn.content for turn in record.turns] == ["What?", "This."]
     assert not record.left_out
+
+
+def test_words_are_messages_of_those_who_say_them_in_a_row():
+    words = [("A", "Can", 61.25), ("A", "we?", 62), ("B", "Yes.", 63), ("A", "Good.", 64)]
+    said = [{"speaker": who, "text": text, "start": start} for who, text, start in words]
+
+    [record] = records(json.dumps({"words": said}), name="talk.json")
+
+    assert [turn.content for turn in record.turns] == ["Can we?", "Yes.", "Good."]
+    assert [turn.time.timestamp() for turn in record.turns if turn.time] == [61.25, 63, 64]
+
+
+def test_a_part_of_no_known_kind_is_read_by_its_text():
+    parts = ["a", {"type": ["b"], "text": "b"}]
+    messages = [{"role": role, "content": parts} for role in ("user", "assistant")]
+
+    [record] = records(json.dumps(messages), "openai")
+
+    assert [turn.content for turn in record.turns] == ["a\nb"] * 2
+
+
+def test_a_note_of_a_team_is_no_message_of_intercom():
+    parts = [
+        {"part_type": kind, "body": f"<p>a &amp; b</p><p>{kind}</p>", "author": {"type": "admin"}}
+        for kind in ("comment", "note", "comment")
+    ]
+    document = {"source": {}, "conversation_parts": {"conversation_parts": parts}}
+
+    [record] = records(json.dumps(document), name="talk.json")
+
+    assert [turn.content for turn in record.turns] == ["a & b\ncomment"] * 2
+    assert len(record.left_out) == 2
 
 
 def test_what_stands_beside_a_prompt_and_its_answer_is_listed():

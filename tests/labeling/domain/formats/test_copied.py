@@ -9,8 +9,6 @@ import pytest
 
 from tests.labeling.domain.formats.test_conversations import everything, problems, records
 
-pytestmark = pytest.mark.no_database
-
 ANA, BEN = "I want to book online.", "When would you do that?"
 
 
@@ -68,9 +66,13 @@ def test_subtitles_of_substation_alpha_stand_in_the_order_of_their_times() -> No
     assert problems(text.replace("0:00:12.00", "soon"), "ass") == [(4, "file.bad_cue_time")]
 
 
-def test_a_file_in_xml_is_told_what_to_do() -> None:
-    ((_, why),) = problems("<?xml version='1.0'?><tt/>", "auto")
-    assert why.startswith("it is XML")
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [("talk", "<?xml version='1.0'?><tt/>", "it is XML"), ("a.eml", "From: Ana", "it is mail")],
+)
+def test_a_file_of_another_kind_is_told_what_to_do(name: str, text: str, why: str) -> None:
+    (found,) = everything(text, name=name)
+    assert found.reason.code.startswith(why)
 
 
 AT = ("2026-01-31T14:05:00Z", "2026-01-31T14:06:00Z")

@@ -18,11 +18,11 @@ from labeling.conversations.formats.answers import (
     LineFault,
     Unreadable,
 )
-from labeling.conversations.rules.importing import with_line_feeds
+from labeling.domain.canonical import with_line_feeds
 from labeling.domain.facts import Fact
 from labeling.exchange.formats import doccano, labelstudio, native
 from labeling.exchange.formats.labelstudio_config import config
-from labeling.exchange.formats.offsets import from_utf16, to_utf16
+from labeling.exchange.formats.labelstudio_reading import from_utf16, to_utf16
 from labeling.schema import LAYERS, check_payload
 from labeling.words import in_english
 from tests.labeling.domain.formats import rich

@@ -14,8 +14,7 @@ from labeling.conversations.rules.importing import Problem, Record
 from labeling.exchange.formats import sample_labels
 from labeling.schema import check_payload
 from labeling.schema.layers import stages
-
-pytestmark = pytest.mark.no_database
+from tests.layers import REQUIREMENT
 
 SAID = ["We need a way to book quickly.", "On the phone?", "No, online."]
 TALK = {
@@ -27,14 +26,10 @@ TALK = {
     ],
 }
 BOOKING = {
-    "id": "REQ-001",
+    **{name: value for name, value in REQUIREMENT.items() if name != "uid"},
     "title": "Online Booking",
-    "type": "functional",
-    "actor": "Customer",
     "action": "Book a table quickly",
-    "condition": None,
     "acceptance_criteria": ["Booked without a call", "Confirmed quickly"],
-    "priority": "must",
     "source_messages": [0, 2],
     "rationale": "Asked for",
     "confidence": 1.0,

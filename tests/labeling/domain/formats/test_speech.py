@@ -19,8 +19,6 @@ from labeling.conversations.rules.importing import Problem, Record
 from labeling.domain.errors import FileFault
 from tests.growth import assert_four_times_the_text_takes_no_eight_times_as_long
 
-pytestmark = pytest.mark.no_database
-
 
 def read_one(text: str, name: str, **roles: str) -> tuple[Record, HowToRead]:
     how = HowToRead(roles=roles)
@@ -68,6 +66,15 @@ OTHER_FORMS = {
     "Ana   0:09\nok\n\nAna stopped transcription\n",
     "Teams, by times": "0:0:3.450 --> 0:0:5.000\nAna\nHello\n\n"
     "0:0:6.0 --> 0:0:7.0\nBen\nYes\n\n0:0:8.0 --> 0:0:9.0\nAna\nok\n",
+    "Teams, copied": "[Yesterday 10:12 AM] Ana\nHello\n[10:15 AM] Ben\nYes\n[10:16 AM] Ana\nok",
+    "Teams, copied with days": "[3/14/2026 10:12 AM] Ana\nHello\n[3/14/2026 10:15 AM] Ben\nYes\n"
+    "[3/14/2026 10:16 AM] Ana\nok",
+    "Teams, copied from its page": "Ana\nYesterday 10:12 AM\nHello\n\nBen\n10:15 AM\nYes\n\n"
+    "Ana\n3/14 10:16\nok",
+    "iMessage": "Mar 14, 2026  5:29:42 PM\nAna\nHello\n\nMar 14, 2026  5:30:10 PM (Read by you)\n"
+    "Ben\nYes\n\nMar 14, 2026  5:31:10 PM\nAna\nok\n",
+    "a thread of mail": "Ana <a@x.org> wrote:\nHello\n\nBen <b@x.org> wrote:\nYes\n\n"
+    "Ana <a@x.org>:\nok",
     "Zoom's chat": "10:01:22\t From  Ana : Hello\n10:01:30 From Ben to Everyone:\n\tYes\n"
     "10:02:00\t From Ana to Ben(Direct Message):\tok\n",
     "Zoom's chat, with days": "2026-03-12 10:01:22 From Ana to Everyone:\n\tHello\n"
@@ -103,6 +110,18 @@ OTHER_FORMS = {
     "odd blanks and marks": "\ufeffAna: Hello\n\u200eBen\u200b: Yes\n\u202aAna\u00a0\u202c: ok",
     "line separators": "Ana: Hello\u2028Ben: Yes\x0bAna: ok",
 }
+
+
+@pytest.mark.parametrize(
+    ("form", "time"),
+    [("Teams, copied with days", "2026-03-14T10:12"), ("iMessage", "2026-03-14T17:29:42")],
+)
+def test_a_copied_chat_has_its_times(form, time):
+    record, _ = read_one(OTHER_FORMS[form], "talk.txt")
+
+    assert record.turns[0].time is not None
+    assert record.turns[0].time.isoformat().startswith(time)
+    assert [left.text for left in record.left_out] == re.findall(r"\(Read.*?\)", OTHER_FORMS[form])
 
 
 @pytest.mark.parametrize("form", OTHER_FORMS)
@@ -267,6 +286,16 @@ SPOKEN: dict[str, tuple[str, str, list[str]]] = {
         "t.vtt",
         vtt("[Ana] What?", "[Ben] Speed: now", "[Ana] Time: when?", "[Ben] Soon."),
         ["Ana: What?", "Ben: Speed: now", "Ana: Time: when?", "Ben: Soon."],
+    ),
+    "a name in parentheses speaks, a sound does not": (
+        "t.srt",
+        srt("(Ana) What?", "(Ben) Now.", "(laughs) Yes.", "(Ana) When?", "(Ben) Soon."),
+        ["Ana: What?", "Ben: Now. (laughs) Yes.", "Ana: When?", "Ben: Soon."],
+    ),
+    "sounds in parentheses are nobody": (
+        "t.srt",
+        srt("(laughs) A", "(sighs) B", "(laughs) C", "(sighs) D"),
+        ["speaker: (laughs) A", "speaker: (sighs) B", "speaker: (laughs) C", "speaker: (sighs) D"],
     ),
     "surnames before first names stand above what is said": (
         "t.txt",

@@ -16,6 +16,7 @@ ORIGIN: Any = {
     "by": ["ana", "ben"],
     "uids": {"ana": "a", "ben": "b", "rita": None},
     "dissent": [{"annotator": "rita", "label": None, "differs": []}],
+    "fields": {"priority": ["ana", "rita"]},
     "origins": {"ana": {"origin": "edited", "suggestion": {"id": 1, "uid": "s"}}},
 }
 DECIDED: Any = {

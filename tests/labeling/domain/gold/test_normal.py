@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from typing import Any
 from unicodedata import combining, is_normalized, normalize
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from labeling.domain.canonical import canonical_json
+from labeling.domain.errors import NotCanonical
 from labeling.gold.rules.normal import in_normal_form, labels_in_normal_form, offset
+from labeling.words import in_english
 
 CAFE = "Das Cafe\u0301 in Zu\u0308rich zahlt."  # as some systems write "Café" and "Zürich"
 SPAN = {"message": 0, "start": 4, "end": 9, "text": CAFE[4:9]}
@@ -75,3 +80,44 @@ def test_a_part_in_normal_form_is_never_cut_shorter(text, data):
 def letters(text: str) -> str:
     """Without accents."""
     return "".join(each for each in normalize("NFD", text) if not combining(each))
+
+
+# --- one written form --------------------------------------------------------------------------
+
+
+any_texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | any_texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(any_texts, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def test_one_written_form():
+    assert canonical_json({"b": (1, True), "a": {"d": None, "c": "ü\n"}}) == (
+        '{"a":{"c":"ü\\n","d":null},"b":[1,true]}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"a": [0, float("nan")]}, r"\$\.a\[1\]: nan is not a JSON number"),
+        (float("inf"), r"\$: inf is not a JSON number"),
+        ({"a": {1: 2}}, r"\$\.a: the key 1 is not text"),
+        (["a\0b"], r"\$\[0\]: the text holds a character that cannot be stored"),
+        ({"\ud800": 1}, "the text holds a character that cannot be stored"),
+        ({"a": Decimal(1)}, r"\$\.a: Decimal is not JSON"),
+        ({"a": {1}}, r"\$\.a: set is not JSON"),
+    ],
+)
+def test_what_has_no_single_form_is_refused_with_its_place(value, message):
+    with pytest.raises(NotCanonical) as caught:
+        canonical_json(value)
+    assert re.search(message, in_english(caught.value.fact))
+    assert caught.value.code == "not_canonical"
+    assert caught.value.details["path"].startswith("$")

@@ -53,7 +53,9 @@ def test_issues_are_the_same_by_requirement_type_and_field_whatever_they_say(rul
     result = settled(ruler, "validation", labels)
 
     assert result.state == "disputed"  # cleo's is another issue
-    assert [each.by for each in result.agreed] == [["ana", "ben"]]
+    [agreed] = result.agreed
+    assert agreed.by == ["ana", "ben"]
+    assert [row["annotator"] for row in agreed.dissent] == ["cleo"]  # remarks are no dissent
     assert [each.by for each in result.disputed] == [["cleo"]]
 
 

@@ -5,7 +5,8 @@ import pytest
 
 from labeling.agreement.matching.similarity import Ruler, check_files
 from labeling.domain.errors import EncoderUnusable
-from tests.fakes import MemoryCache, WordOverlap
+from pipelines.encoder import MemoryCache
+from tests.fakes import WordOverlap
 
 
 def test_priming_encodes_each_text_once_and_in_one_batch():
@@ -24,10 +25,10 @@ def test_cached_bytes_are_little_endian_floats_under_the_hash_of_the_text():
     Ruler(WordOverlap(), cache).prime(["a"])
 
     # sha256 of "a"
-    key = ("word-overlap", "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb")
+    key = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
 
-    assert list(cache.vectors) == [key]
-    assert np.frombuffer(cache.vectors[key], "<f4").sum() == 1.0
+    (vector,) = cache.get_many("word-overlap", [key]).values()
+    assert np.frombuffer(vector, "<f4").sum() == 1.0
 
 
 def test_similarities_are_rounded_and_equal_texts_have_one():

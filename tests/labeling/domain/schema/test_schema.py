@@ -15,21 +15,9 @@ from labeling.schema import (
     yaml_schema,
 )
 from labeling.words import in_english
+from tests.layers import REQUIREMENT
 
-LABEL: dict[str, Any] = {
-    "uid": "a1",
-    "id": "REQ-001",
-    "title": "Order Tracking",
-    "type": "functional",
-    "actor": "Customer",
-    "action": "View the status of an order",
-    "condition": None,
-    "acceptance_criteria": ["Page shows the status", "Page shows the history"],
-    "priority": "must",
-    "source_messages": [0, 2],
-    "rationale": "Asked for in message 0",
-    "confidence": 1,
-}
+LABEL = REQUIREMENT | {"uid": "a1", "source_messages": [0, 2], "confidence": 1}
 
 
 def problems(*labels: Any, complete: bool = True, **options: Any) -> dict[str, str]:
@@ -225,6 +213,7 @@ def test_each_layer_must_be_complete_and_its_drafts_need_not(layer, field):
         ("extraction", {"source_messages": [4]}, "source_messages", "There is no message 4."),
         ("extraction", {"confidence": 1.5}, "confidence", "should be less than or equal to 1."),
         ("extraction", {"id": "R1"}, "id", "String should match pattern"),
+        ("extraction", {"origin": "machine"}, "origin", "Input should be"),
         ("inference", {"triggered_by": ["gone"]}, "triggered_by", "names is not there"),
         ("inference", {"triggered_by": []}, "triggered_by", "at least one"),
         ("inference", {"id": "REQ-002"}, "id", "pattern"),

@@ -23,6 +23,8 @@ from tests.pipelines.memory.layers.talks import node, talk
 CONFIG = LayersConfig()
 BABE = LayersConfig(pet_names=("babe",))
 HOUR = 3600.0
+REPLIES = (("a", 0, "x"), ("a", 100, "x"), ("b", 130, "x"), ("a", 220, "x"))
+OPENED = tuple((who, 10.0 * at, "x") for at, who in enumerate("abbab"))
 SHIFT = (("a", 0, "Hi"), ("b", 1, "Hey babe!"), ("b", 2, "How are you"), ("a", 3, "babe, fine"))
 
 
@@ -30,63 +32,45 @@ def measured(turns, nodes, *, config=CONFIG):
     return measure_nodes(nodes, talk(*turns), config=config)
 
 
+ALONE = (("a", 0, "x"), ("a", 60, "x"))
+BOTH = (("a", 0, "x"), ("b", 1, "x"))
+UNTIMED = (("a", None, "x"), ("b", None, "x"))
+PICTURE = (("a", 0, "\n[image: war]"),)
+ALL, EACH = (node(1, 1, 2),), (node(1, 1, 1), node(2, 2, 2))
+
+
 @pytest.mark.parametrize(
-    ("turns", "config", "measure", "value"),
+    ("turns", "nodes", "config", "measure", "value"),
     [
         # a->a is no reply; a->b 130 - 100 = 30; b->a 220 - 130 = 90
-        (list(zip("aaba", (0, 100, 130, 220), "xxxx", strict=True)), CONFIG, "reply_delay_avg", 60),
-        (list(zip("aaba", (0, 100, 130, 220), "xxxx", strict=True)), CONFIG, "reply_delay_max", 90),
+        (REPLIES, [node(1, 1, 4)], CONFIG, "reply_delay_avg", 60),
+        (REPLIES, [node(1, 1, 4)], CONFIG, "reply_delay_max", 90),
         # a b | b a | b -> 1 of 2 exchanges opened by a, who wrote first
-        ([(who, 10.0 * at, "x") for at, who in enumerate("abbab")], CONFIG, "initiator_ratio", 0.5),
+        (OPENED, [node(1, 1, 5)], CONFIG, "initiator_ratio", 0.5),
         # b is the partner: one of two messages has none; a's own message does not count
-        (SHIFT, BABE, "term_shift", 0.5),
+        (SHIFT, [node(1, 1, 4)], BABE, "term_shift", 0.5),
+        (ALONE, ALL, CONFIG, "reply_delay_max", ONE_SPEAKER),
+        (ALONE, ALL, CONFIG, "initiator_ratio", ONE_SPEAKER),
+        (UNTIMED, ALL, CONFIG, "reply_delay_avg", NO_TIMES),
+        (UNTIMED, EACH, CONFIG, "silence_event", NO_TIMES),
+        (ALONE, ALL, CONFIG, "silence_event", LAST),
+        (ALONE, EACH, CONFIG, "silence_event", NO_PAUSES),  # within a burst there are none
+        (BOTH, ALL, CONFIG, "term_shift", NO_PET_NAMES),
+        (BOTH, [node(1, 1, 1)], BABE, "term_shift", NO_PARTNER),
+        (PICTURE, [node(1, 1, 1)], CONFIG, "emotional_tone", NO_WORDS),
+        (PICTURE, [node(1, 1, 1)], CONFIG, "conflict_intensity", NO_WORDS),
     ],
 )
-def test_a_measure_of_one_node(turns, config, measure, value):
-    signals = measured(turns, [node(1, 1, len(turns))], config=config)
-
-    assert signals.nodes[0].values[measure] == value
-
-
-@pytest.mark.parametrize(
-    ("turns", "nodes", "config", "measure", "reason"),
-    [
-        ((("a", 0, "x"), ("a", 1, "x")), [node(1, 1, 2)], CONFIG, "reply_delay_max", ONE_SPEAKER),
-        ((("a", 0, "x"), ("a", 1, "x")), [node(1, 1, 2)], CONFIG, "initiator_ratio", ONE_SPEAKER),
-        (
-            (("a", None, "x"), ("b", None, "x")),
-            [node(1, 1, 2)],
-            CONFIG,
-            "reply_delay_avg",
-            NO_TIMES,
-        ),
-        (
-            (("a", None, "x"), ("b", None, "x")),
-            [node(1, 1, 1), node(2, 2, 2)],
-            CONFIG,
-            "silence_event",
-            NO_TIMES,
-        ),
-        ((("a", 0, "x"),), [node(1, 1, 1)], CONFIG, "silence_event", LAST),
-        (  # inside a burst there are no pauses to compare with
-            (("a", 0, "x"), ("a", 60, "x")),
-            [node(1, 1, 1), node(2, 2, 2)],
-            CONFIG,
-            "silence_event",
-            NO_PAUSES,
-        ),
-        ((("a", 0, "x"), ("b", 1, "x")), [node(1, 1, 2)], CONFIG, "term_shift", NO_PET_NAMES),
-        ((("a", 0, "x"), ("b", 1, "x")), [node(1, 1, 1)], BABE, "term_shift", NO_PARTNER),
-        ((("a", 0, "\n[image: war]"),), [node(1, 1, 1)], CONFIG, "emotional_tone", NO_WORDS),
-        ((("a", 0, "\n[image: war]"),), [node(1, 1, 1)], CONFIG, "conflict_intensity", NO_WORDS),
-    ],
-)
-def test_what_has_no_value_has_a_reason_and_enters_nothing(turns, nodes, config, measure, reason):
+def test_a_measure_has_a_value_or_a_reason_why_it_enters_nothing(
+    turns, nodes, config, measure, value
+):
     signals = measured(turns, nodes, config=config)
 
-    assert signals.nodes[0].values[measure] is None
-    assert signals.nodes[0].reasons[measure] == reason
-    assert next(line for line in signals.baselines if line.measure == measure).n == 0
+    row = signals.nodes[0]
+    has_value = row.values[measure] is not None
+    assert (row.values[measure] if has_value else row.reasons[measure]) == value
+    assert (measure in row.reasons) is not has_value
+    assert next(line for line in signals.baselines if line.measure == measure).n == has_value
 
 
 def test_topic_frequency_counts_earlier_nodes_of_the_same_name_in_any_case():

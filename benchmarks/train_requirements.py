@@ -1,12 +1,14 @@
 """Fit the models of ``requirements-local`` and write ``weights.json``.
 
-    python -m pipelines.requirements.train [--evaluate] [--texts-only]
+    .venv/bin/python -m benchmarks.train_requirements [--dev DEV.jsonl] [--evaluate] [--texts-only]
 
-Read are the talks of ``fixtures/wordings/marked.txt``: four writers marked every sentence of the
-client and wrote down what is wanted, and what a careless reader would list; and, for what can be
-used, the labeled talks of the demo and of ``fixtures/wordings/talks.jsonl``. What was read is
-noted next to the weights by its fingerprint; ``--texts-only`` notes it without training.
-``--evaluate`` prints how each writer's talks are read by weights that have not seen that writer.
+Read are the talks of ``fixtures/wordings/marked.txt``: writers marked the sentences of the client
+and wrote down what is wanted, and what a careless reader would list; and, for what can be used,
+the labeled talks of the demo, of ``fixtures/wordings/talks.jsonl`` and, of the split ``dev``, those
+of ``--dev`` that are labeled in ``fixtures/interviews`` or ``fixtures/reading``; none that is the
+same as one of the split ``test``. What was read is noted next to the weights by its fingerprint;
+``--texts-only`` notes it without training. ``--evaluate`` prints how each writer's talks are read
+by weights that have not seen that writer.
 """
 
 from __future__ import annotations
@@ -14,12 +16,23 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pipelines  # noqa: F401 - one thread, which must be said before numpy comes
+
+# isort: split
 import numpy as np
 
+from benchmarks.kept_back import (
+    TEST,
+    TestItems,
+    TrainingText,
+    refuse_test_items,
+    same_conversation,
+)
 from pipelines import trained_on
 from pipelines.encoder import MiniLM
 from pipelines.requirements.extraction import chosen, marks, nodes, turns
@@ -27,15 +40,18 @@ from pipelines.requirements.extraction.marks import MARKS, WEIGHTS, Floats, Mode
 from pipelines.requirements.extraction.state import Utterance
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.requirements.text import spans
-from pipelines.testing import same_conversation
 from pipelines.types import Case, Encoder, Message
 
-MARKED = Path(__file__).parents[2] / "fixtures" / "wordings" / "marked.txt"
+MARKED = Path(__file__).parents[1] / "fixtures" / "wordings" / "marked.txt"
 FIXTURES = MARKED.parents[1]
 LABELED = (
     (FIXTURES / "demo" / "conversations.jsonl", FIXTURES / "demo" / "adjudicated.jsonl"),
     (FIXTURES / "demo" / "conversations.jsonl", FIXTURES / "demo" / "labels" / "ana.jsonl"),
     (FIXTURES / "wordings" / "talks.jsonl", FIXTURES / "wordings" / "gold.jsonl"),
+)
+LABELS_OF_DEV = (
+    FIXTURES / "interviews" / "labels.jsonl",
+    FIXTURES / "reading" / "labels.jsonl",
 )
 TRAINED = "trained on "
 LEAST_SEEN = 4
@@ -44,8 +60,10 @@ MARKS_LIKE_LARGE, CHOSEN_LIKE_LARGE = 0.12, 0.1
 """How little small weights are preferred (C of scikit-learn)."""
 NEAR = 0.6
 """Similarity to something wanted that rests on a common message."""
-UNWANTED = 3.0
+UNWANTED = 8.0
 """How much what a careless reader would list counts, beside what is merely useless."""
+SHORT, OF_SHORT = 4, 4.0
+"""Messages of a short talk, and how much one counts, which has few sentences."""
 _PIECE = re.compile(r"\{(\w+)\}\s*")
 _LISTED = re.compile(r"(?:R|N\((?P<kind>[\w -]+)\)): (?P<text>.+) \[(?P<at>[\d, ]+)\]")
 
@@ -86,8 +104,10 @@ def _talk(lines: Sequence[str]) -> Talk:
             messages.append(Message(at, "analyst", "", line[3:]))
         elif line.startswith("C: "):
             cut = _PIECE.split(line[3:])
-            pieces[at] = [(cut[i], cut[i + 1].strip()) for i in range(1, len(cut) - 1, 2)]
-            messages.append(Message(at, "user", "", " ".join(text for _, text in pieces[at])))
+            if len(cut) > 1:
+                pieces[at] = [(cut[i], cut[i + 1].strip()) for i in range(1, len(cut) - 1, 2)]
+            said = cut if len(cut) == 1 else [text for _, text in pieces[at]]
+            messages.append(Message(at, "user", "", " ".join(said)))
         elif found := _LISTED.fullmatch(line):
             cited = frozenset(int(number) for number in found["at"].split(","))
             label = Listed(found["text"], cited, found["kind"] or "")
@@ -97,24 +117,45 @@ def _talk(lines: Sequence[str]) -> Talk:
     )
 
 
-def read_all() -> list[Talk]:
-    return [*read_marked(), *read_labeled()]
+def read_all(dev: Sequence[Path] = ()) -> list[Talk]:
+    of_dev = [(path, labels) for path in dev for labels in LABELS_OF_DEV]
+    return [*read_marked(), *read_labeled(LABELED, "train"), *read_labeled(of_dev, "dev")]
 
 
-def read_labeled(files: Sequence[tuple[Path, Path]] = LABELED) -> list[Talk]:
-    """Talks of the split ``train`` of which people wrote down the requirements alone."""
+def read_labeled(files: Sequence[tuple[Path, Path]], split: str) -> list[Talk]:
+    """Talks of a split of which people wrote down the requirements alone.
+
+    Ends the program if one of them is kept for testing.
+    """
     talks: dict[str, Talk] = {}
     for conversations, labels in files:
         gold = {row["id"]: _labels(row) for row in _rows(labels)}
-        for row in _rows(conversations):
-            if row.get("split") == "train" and row["id"] in gold and row["id"] not in talks:
-                said = [(each["role"], each["content"]) for each in row["messages"]]
-                messages = tuple(
-                    Message(at, role, "", text) for at, (role, text) in enumerate(said)
-                )
-                case = Case(case_id=row["id"], domain=row["domain"], messages=messages)
-                talks[row["id"]] = Talk(case, {}, [*map(_listed, gold[row["id"]])], [])
+        rows = [row for row in _rows(conversations) if row["id"] in gold]
+        read = [row for row in rows if row.get("split") == split]
+        _refuse_tests(read, rows)
+        for row in read:
+            said = [(each["role"], each["content"]) for each in row["messages"]]
+            messages = tuple(Message(at, role, "", text) for at, (role, text) in enumerate(said))
+            case = Case(case_id=row["id"], domain=row["domain"], messages=messages)
+            listed = [*map(_listed, gold[row["id"]])]
+            talks.setdefault(row["id"], Talk(case, {}, listed, []))
     return list(talks.values())
+
+
+def _refuse_tests(read: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> None:
+    texts = [[each["content"] for each in row["messages"]] for row in rows]
+    lines = [
+        TrainingText(row["id"], row.get("split") or "", said)
+        for row, said in zip(rows, texts, strict=True)
+    ]
+    names = {row["id"] for row in read}
+    try:
+        refuse_test_items(
+            [line for line in lines if line.name in names],
+            kept_back=[line for line in lines if line.split == TEST],
+        )
+    except TestItems as refused:
+        sys.exit(str(refused))
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -126,7 +167,8 @@ def _labels(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if "answers" not in row:
         return list(row.get("requirements", []))
     decided = [each["labels"] for each in row.get("decisions", [])]
-    return list((decided[-1] if decided else row["answers"][0]["labels"]).get("requirements", []))
+    labels = decided[-1] if decided else row["answers"][0]["labels"]
+    return list(labels if isinstance(labels, list) else labels.get("requirements", []))
 
 
 def _listed(label: Mapping[str, Any]) -> Listed:
@@ -221,7 +263,7 @@ class Rated(NamedTuple):
 
     rows: Floats
     usable: list[bool]
-    unwanted: list[bool]
+    counted: list[float]
 
 
 def rated(talk: Talk, model: Model, encoder: Encoder) -> Rated:
@@ -232,15 +274,16 @@ def rated(talk: Talk, model: Model, encoder: Encoder) -> Rated:
     good = near(texts, cited, talk.wanted, encoder)
     bad = near(texts, cited, talk.unwanted, encoder)
     rows = chosen.inputs(found, state["sentences"], encoder) if found else np.zeros((0, 0))
-    wrong = [bool(b) and not g for g, b in zip(good, bad, strict=True)]
-    return Rated(rows, [bool(g) for g in good], wrong)
+    of_talk = OF_SHORT if len(talk.case.messages) <= SHORT else 1.0
+    counted = [of_talk * (UNWANTED if b and not g else 1.0) for g, b in zip(good, bad, strict=True)]
+    return Rated(rows, [bool(g) for g in good], counted)
 
 
 def fit_chosen(of_talks: Sequence[Rated]) -> Floats:
     some = [each for each in of_talks if each.usable]
     rows = np.vstack([each.rows for each in some])
     truth = [usable for each in some for usable in each.usable]
-    counted = [UNWANTED if wrong else 1.0 for each in some for wrong in each.unwanted]
+    counted = [weight for each in some for weight in each.counted]
     return _solved(rows, truth, (False, True), CHOSEN_LIKE_LARGE, counted)[:, 0]
 
 
@@ -381,10 +424,11 @@ def note_training(talks: Sequence[Talk]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Fit the models of requirements-local.")
+    parser.add_argument("--dev", type=Path, nargs="*", default=[])
     parser.add_argument("--evaluate", action="store_true", help="print how it reads, and no more")
     parser.add_argument("--texts-only", action="store_true", help="note what was read, and no more")
     options = parser.parse_args()
-    talks = read_all()
+    talks = read_all(options.dev)
     if options.evaluate:
         print("\n".join(evaluate(talks, MiniLM(), (0.2, 0.3, 0.4, 0.5))))
         return
