@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,16 @@ from typing import Any
 import yaml
 
 FOLDER = Path(__file__).parent / "lexicons"
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    name: str
+    kind: str
+    priority: str
+    strength: float
+    pattern: re.Pattern[str]
+    negative: bool = False
 
 
 @cache
@@ -52,6 +63,21 @@ def signal(name: str) -> re.Pattern[str]:
 
 
 @cache
+def cues() -> tuple[Cue, ...]:
+    return tuple(
+        Cue(
+            name=row["name"],
+            kind=row["kind"],
+            priority=row["priority"],
+            strength=float(row["strength"]),
+            pattern=re.compile(_as_word(row["pattern"]), re.I),
+            negative=row.get("negative") == "true",
+        )
+        for row in load("cues")
+    )
+
+
+@cache
 def type_words() -> dict[str, tuple[tuple[int, re.Pattern[str]], ...]]:
     return {
         kind: tuple(
@@ -64,3 +90,11 @@ def type_words() -> dict[str, tuple[tuple[int, re.Pattern[str]], ...]]:
 
 def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.I)
+
+
+def _as_word(pattern: str) -> str:
+    """The wording as separate words, or right after a pronoun ("we'd like", "it'd be nice")."""
+    apart = rf"(?<![\w'-])(?:{pattern})(?!\w)"
+    if "(?P<" in pattern:  # a group may be named only once
+        return apart
+    return rf"{apart}|(?<=\w)(?='(?:d|ll|s|ve)\b)(?:{pattern})(?!\w)"

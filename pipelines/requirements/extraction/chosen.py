@@ -21,8 +21,20 @@ TEXT, QUESTION = 2.0, 1.0
 MOST_AFTER = 20  # sentences
 KINDS = ("own", "answer", "offer", "summary")
 SHAPES = (
-    *("need", "wish", "whose", "so", "thing", "supposed", "asks", "letting", "first", "ban"),
-    *("order", "rule", "told", "offer", "summary", "limit", "answer", "asked"),
+    *(
+        "need",
+        "wish",
+        "whose",
+        "so",
+        "thing",
+        "supposed",
+        "asks",
+        "letting",
+        "first",
+        "ban",
+        "verb",
+    ),
+    *("verb", "order", "rule", "told", "offer", "summary", "limit", "answer", "asked"),
 )
 _READS = tuple(
     re.compile(pattern, re.I)

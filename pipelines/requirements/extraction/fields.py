@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pipelines.requirements.extraction import measures
 from pipelines.requirements.extraction.actors import resolve
-from pipelines.requirements.extraction.shapes import ASKED, TOLD
+from pipelines.requirements.extraction.shapes import ASKED, FIRST, TOLD
 from pipelines.requirements.extraction.state import Commitment, Utterance
 from pipelines.requirements.labels import Requirement
 from pipelines.requirements.lexicon import signal, type_words, words
@@ -39,15 +39,15 @@ _OF_SELF = re.compile(r"\b(?:i|my|me|we|our|us)\b", re.I)
 
 def requirement_of(one: Commitment, said: Sequence[Utterance]) -> Requirement:
     earlier = [each.text for each in said if each.place < one.sentence.place]
-    found = _CONDITION.fullmatch(one.text) if one.shape not in {TOLD, ASKED} else None
+    found = _CONDITION.fullmatch(one.text) if one.shape not in {TOLD, ASKED, FIRST} else None
     action = upper_first(found["action"]) if found else one.text
     return {
         "title": title_of(action),
         "type": type_of(one.text),
-        "actor": resolve(_subject(action), earlier=earlier),
+        "actor": resolve(one.who or _subject(action), earlier=earlier),
         "action": action,
         "quoted": one.shape in {TOLD, ASKED},
-        "condition": found["condition"] if found else None,
+        "condition": found["condition"] if found else one.condition,
         "acceptance_criteria": criteria_of(one.text),
         "priority": priority_of(f"{one.text} {one.sentence.text}"),
         "source_messages": list(one.messages),

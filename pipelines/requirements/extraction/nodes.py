@@ -9,14 +9,15 @@ import numpy as np
 
 from pipelines.requirements.extraction import chosen, fields, marks, settle, turns
 from pipelines.requirements.extraction.marks import Floats, Model
-from pipelines.requirements.extraction.shapes import TOLD
+from pipelines.requirements.extraction.shapes import ASKED, TOLD
 from pipelines.requirements.extraction.state import Commitment, ExtractionState
 from pipelines.requirements.labels import Requirement
 from pipelines.requirements.validation.conflicts import conflict, stand_of
 from pipelines.types import Encoder
 
-ALONE = 1.3
-"""Share of the bar that counts for what has neither a plain shape nor a word for *must*."""
+SHARES = {TOLD: 1.6, ASKED: 2.2}
+"""Of the bar, for what has neither a plain shape nor a word for *must*, and for a question with its
+answer: readers have to reword most of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def select(state: ExtractionState, deps: Deps) -> ExtractionState:
 
 
 def _share_of_bar(each: Commitment) -> float:
-    return ALONE if each.kind == "own" and each.shape == TOLD else 1.0
+    return SHARES.get(each.shape, 1.0)
 
 
 def not_ended(commitments: Sequence[Commitment]) -> list[Commitment]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from pipelines.requirements.extraction import shapes
+from pipelines.requirements.extraction import plain_words, shapes
 from pipelines.requirements.extraction.shapes import Worded
 from pipelines.requirements.extraction.state import (
     Commitment,
@@ -192,7 +192,20 @@ def own(turn: Sequence[Utterance]) -> Iterator[Commitment]:
             continue
         if _as_it_is(each) or shapes.about_the_talk(each.text):
             continue
-        worded = shapes.of_statement(each.text, each.asked.text if each.asked else "")
+        question = each.asked.text if each.asked else ""
+        if put := plain_words.of_own(each.text, question):
+            yield Commitment(
+                kind="own",
+                sentence=each,
+                text=f"{put.text.rstrip('.')}.",
+                shape=shapes.FIRST,
+                messages=(each.message,),
+                answer=(each,),
+                who=put.who,
+                condition=put.condition,
+            )
+            continue
+        worded = shapes.of_statement(each.text, question)
         messages: tuple[int, ...] = (each.message,)
         kind: Kind = "own"
         if each.asked and each.asked.question and shapes.is_fragment(each.text):

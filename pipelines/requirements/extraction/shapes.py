@@ -10,8 +10,8 @@ from typing import NamedTuple
 from pipelines.requirements.lexicon import known_verbs, words
 from pipelines.requirements.text import content_words, plain, tokens, upper_first
 
-TOLD, ASKED = "told", "asked"
-"""Word for word; a question with its answer."""
+TOLD, ASKED, FIRST = "told", "asked", "verb"
+"""Word for word; a question with its answer; with its verb first."""
 LEAST = 4
 """Words of what may stand alone when the rest is cut off."""
 LONGEST_FRAGMENT = 14

@@ -52,6 +52,20 @@ class Utterance:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """How what was said is put down."""
+
+    text: str
+    """The action."""
+    said: str
+    """The whole of it as it was said, without hums."""
+    who: str = ""
+    condition: str | None = None
+    quoted: bool = False
+    """Word for word."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
     """The words that ended a commitment."""
 
@@ -73,6 +87,9 @@ class Commitment:
     messages: tuple[int, ...]
     answer: tuple[Utterance, ...]
     """The client's sentences by which it stands or falls."""
+    who: str = ""
+    condition: str | None = None
+    """By whom and when, where its shape tells them apart."""
     accepted: float = 0.0
     """Of the analyst's: how likely the answer accepts it."""
     state: Standing = "standing"
