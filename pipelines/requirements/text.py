@@ -166,21 +166,6 @@ def upper_first(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def strip_openers(text: str) -> str:
-    """Drop what only keeps the talk going: "Yes, and also …" leaves "…"."""
-    while True:
-        shorter = _opener().sub("", text, count=1).lstrip(" ,-:–…!.")
-        if shorter == text or not shorter:
-            return text
-        text = shorter
-
-
-@cache
-def _opener() -> re.Pattern[str]:
-    alternatives = "|".join(sorted(map(re.escape, words("openers")), key=len, reverse=True))
-    return re.compile(rf"^(?:{alternatives})(?=[\s,.:!…–-])(?!-\w)", re.I)
-
-
 @cache
 def singular(word: str) -> str:
     low = word.lower()
@@ -206,7 +191,7 @@ def base(word: str) -> str | None:
 
 @cache
 def any_base(word: str) -> str | None:
-    """The same of all verbs that are known; what models were fitted with is :func:`base`."""
+    """The same of all verbs that are known."""
     stems = _stems(word.lower())
     return base(word) or next((stem for stem in stems if stem in known_verbs()), None)
 
@@ -222,10 +207,6 @@ def _stems(low: str) -> list[str]:
     return stems
 
 
-def is_base_verb(word: str) -> bool:
-    return word.lower() in words("verbs")
-
-
 def is_participle(word: str) -> bool:
     low = word.lower()
     return base(low) is not None and (low.endswith("ed") or low in mapping("words", "irregular"))
@@ -238,25 +219,6 @@ def content_words(text: str) -> set[str]:
     return {base(word) or word for word in singulars if word not in dull and len(word) > 2}
 
 
-def share(about: Iterable[str], asked: Iterable[str]) -> float:
-    left, right = set(about), set(asked)
-    return len(left & right) / len(left) if left else 0.0
-
-
 def overlap(left: Iterable[str], right: Iterable[str]) -> float:
     one, other = set(left), set(right)
     return len(one & other) / max(1, min(len(one), len(other)))
-
-
-def jaccard(left: Iterable[str], right: Iterable[str]) -> float:
-    one, other = set(left), set(right)
-    return len(one & other) / max(1, len(one | other))
-
-
-def same_stand(left: str, right: str) -> bool:
-    """Neither denies the other, and both name the same figures."""
-    figures = [set(re.findall(r"\d+", text)) for text in (left, right)]
-    denied = [
-        bool(re.search(r"\b(?:not|never|no|without)\b|n't\b", text, re.I)) for text in (left, right)
-    ]
-    return denied[0] == denied[1] and (not all(figures) or figures[0] == figures[1])
