@@ -30,7 +30,7 @@ class Analyst(Protocol):
 
 
 class LocalAnalyst:
-    """By rules, word lists and vectors; no language model is asked."""
+    """By rules, fitted models and vectors; no language model is asked."""
 
     def __init__(self, config: AgentConfig, encoder: Encoder) -> None:
         self._config = config

@@ -28,9 +28,9 @@ class Requirement(TypedDict, total=False):
     priority: str
     rationale: str
     confidence: float
-    """How likely a reader lists it."""
+    """How likely a reader can use it as it is worded."""
     wanted: float
-    """The chance that the client asks for it at all, whatever the words."""
+    """How likely it is wanted; of what was extracted without a language model, the same."""
     source_messages: list[int]
     """Of stated ones: positions of messages."""
     inference_type: str

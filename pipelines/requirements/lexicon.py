@@ -27,7 +27,7 @@ def words(name: str) -> frozenset[str]:
 
 @cache
 def known_verbs() -> frozenset[str]:
-    """All verbs of the lists; what models were fitted with knows those of ``words`` alone."""
+    """All verbs of the lists; forms of a verb are known of those of ``words`` alone."""
     return words("verbs") | frozenset(load("grammar")["verbs"])
 
 

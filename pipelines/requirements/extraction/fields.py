@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pipelines.requirements.extraction import measures
 from pipelines.requirements.extraction.actors import resolve
 from pipelines.requirements.extraction.shapes import ASKED, TOLD
-from pipelines.requirements.extraction.state import Commitment, Utterance
+from pipelines.requirements.extraction.state import Commitment
 from pipelines.requirements.labels import Requirement
 from pipelines.requirements.lexicon import signal, type_words, words
 from pipelines.requirements.text import upper_first
@@ -37,8 +37,8 @@ _DUTY = re.compile(r"\b(?:must|has to|have to|needs? to|only|never)\b", re.I)
 _OF_SELF = re.compile(r"\b(?:i|my|me|we|our|us)\b", re.I)
 
 
-def requirement_of(one: Commitment, said: Sequence[Utterance]) -> Requirement:
-    earlier = [each.text for each in said if each.place < one.sentence.place]
+def requirement_of(one: Commitment, earlier: Sequence[str]) -> Requirement:
+    """``earlier`` is what was said before."""
     found = _CONDITION.fullmatch(one.text) if one.shape not in {TOLD, ASKED} else None
     action = upper_first(found["action"]) if found else one.text
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -92,7 +93,12 @@ def without_doubles(kept: Sequence[Commitment]) -> list[Commitment]:
 
 
 def word(state: ExtractionState) -> ExtractionState:
-    drafts = [fields.requirement_of(each, state["sentences"]) for each in state["kept"]]
+    places = [each.place for each in state["sentences"]]
+    texts = [each.text for each in state["sentences"]]
+    drafts = [
+        fields.requirement_of(each, texts[: bisect_left(places, each.sentence.place)])
+        for each in state["kept"]
+    ]
     drafts.sort(key=lambda draft: draft["source_messages"])
     return {"drafts": drafts}
 
@@ -112,14 +118,16 @@ def merge(drafts: list[Requirement], deps: Deps) -> list[Requirement]:
         return drafts
     vectors = deps.encoder.encode([f"{draft['title']} {draft['action']}" for draft in drafts])
     stands = [stand_of(draft) for draft in drafts]
+    alike = vectors @ vectors.T > deps.merge_above
     twins: dict[int, int] = {}
-    for at, to in np.argwhere(np.tril(vectors @ vectors.T > deps.merge_above, -1)).tolist():
-        twin = twins.get(to, to)  # of one that was merged itself, the one that stayed
-        same = _same_people(drafts[twin], drafts[at]) and not conflict(stands[twin], stands[at])
-        if same and at not in twins:
-            twins[at] = twin
-            sources = {*drafts[twin]["source_messages"], *drafts[at]["source_messages"]}
-            drafts[twin] = {**drafts[twin], "source_messages": sorted(sources)}
+    for at in range(1, len(drafts)):
+        for to in map(int, np.flatnonzero(alike[at, :at])):
+            twin = twins.get(to, to)  # of one that was merged itself, the one that stayed
+            if _same_people(drafts[twin], drafts[at]) and not conflict(stands[twin], stands[at]):
+                twins[at] = twin
+                sources = {*drafts[twin]["source_messages"], *drafts[at]["source_messages"]}
+                drafts[twin] = {**drafts[twin], "source_messages": sorted(sources)}
+                break
     return [draft for at, draft in enumerate(drafts) if at not in twins]
 
 

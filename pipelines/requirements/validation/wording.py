@@ -21,15 +21,27 @@ MANY_VERBS = 3
 _FIGURE = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\b", re.I)
 _JOINED = re.compile(r"(?:(?<!\s)\s+)?(?:,|;|\band\b|\bor\b|\bas well as\b)\s*", re.I)
 _NO_LETTER = re.compile(r"[^\w]+")
+_HEAD = re.compile(
+    r"\s*+(?:(?:[\w'-]+ ){1,5}?(?:should|must|shall|needs? to|has to|have to)\s++)?"
+    r"(?:be able to\s++)?",
+    re.I,
+)
+"""What stands before the verb of an action that is a whole sentence."""
 
 
 def ambiguous_verbs(requirement: Requirement) -> Iterator[Flaw]:
     """The verb that begins the action; further in, it only adds to a clear one."""
     action = field_text(requirement, "action")
     for verb, question in _verbs().items():
-        if match := verb.match(action):
+        if match := verb.match(action, _start(action)):
             said = f"“{match[1]}” may mean several things"
             yield Flaw("ambiguous_verb", "action", match.span(1), said, f"Say {question}")
+
+
+def _start(action: str) -> int:
+    """Where its verb is, if it tells what to do."""
+    head = _HEAD.match(action)
+    return head.end() if head else 0
 
 
 def missing_actor(requirement: Requirement) -> Iterator[Flaw]:
@@ -48,7 +60,7 @@ def too_broad(requirement: Requirement) -> Iterator[Flaw]:
     if unlimited := pattern("too_broad").search(main_clause(action)):
         said, place = f"“{unlimited[0]}” sets no limit", unlimited.span()
         yield Flaw("too_broad", "action", place, said, "List what is meant")
-    elif verbs := _several(action):
+    elif verbs := _several(action[_start(action) :]):
         said = f"It asks for several things at once: {', '.join(verbs)}"
         yield Flaw("too_broad", "action", None, said, "Make a requirement of each")
 
@@ -137,7 +149,7 @@ def actions_in(action: str) -> list[str]:
 @cache
 def _verbs() -> dict[re.Pattern[str], str]:
     return {
-        re.compile(rf"\s*(?:be able to\s+)?({verb})(?!\w)", re.I): question
+        re.compile(rf"({verb})(?!\w)", re.I): question
         for verb, question in _words()["ambiguous_verbs"].items()
     }
 

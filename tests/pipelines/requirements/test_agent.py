@@ -7,7 +7,6 @@ import pytest
 from pipelines.registry import build
 from pipelines.requirements.document.sections import SECTIONS
 from pipelines.types import Case, Message
-from tests.fakes import WordOverlap
 
 SAID = (
     ("analyst", "What do you need?"),
@@ -28,7 +27,7 @@ GIVEN = (
 
 @pytest.fixture(scope="module")
 def agent():
-    return build("requirements-agent", {}, encoder=WordOverlap())
+    return build("requirements-agent", {})
 
 
 def nodes(output):
@@ -81,7 +80,7 @@ def test_a_node_starts_from_what_is_given_and_what_is_not_is_extracted_first(
 
 @pytest.mark.parametrize("task", ["extraction", "inference"])
 def test_it_goes_on_to_the_document_where_that_is_wanted(task):
-    agent = build("requirements-agent", {"whole_way": True}, encoder=WordOverlap())
+    agent = build("requirements-agent", {"whole_way": True})
 
     output = agent.run(replace(CASE, task=task))
 
@@ -89,7 +88,7 @@ def test_it_goes_on_to_the_document_where_that_is_wanted(task):
 
 
 def test_extraction_is_that_of_requirements_local(agent):
-    local = build("requirements-local", {}, encoder=WordOverlap())
+    local = build("requirements-local", {})
 
     output = agent.run(replace(CASE, task="extraction"))
 

@@ -7,7 +7,7 @@ from pipelines.encoder import MiniLM
 from pipelines.registry import build
 from pipelines.requirements.extraction import shapes
 from pipelines.types import Pipeline
-from tests.pipelines.requirements.talks import actions, analyst, case, extract, user
+from tests.pipelines.requirements.talks import analyst, case, extract, user
 
 TALK = (
     analyst("What should the system do for the clinic?"),
@@ -225,10 +225,24 @@ def test_what_is_found_counts_what_rests_on_a_common_message() -> None:
     assert found["recall"] == pytest.approx(1 / len(talk.wanted))
 
 
+def test_each_writer_is_read_by_models_that_have_not_seen_the_writer(monkeypatch) -> None:
+    read = train.read_marked()
+    talks = [each for name in "12" for each in read if each.writer == name][::7]
+    fit, seen = train.fit_marks, []
+    monkeypatch.setattr(
+        train, "fit_marks", lambda of, by: seen.append({one.writer for one in of}) or fit(of, by)
+    )
+
+    right, everything, nothing = train.evaluate(talks, MiniLM(), (0.0, 1.0))
+    assert seen == [{"1", "2"}, {"2"}, {"1"}]
+    assert 0 < float(right.removeprefix("marks right ")) < 1
+    assert not everything.startswith("from 0.0: 0 put out")
+    assert nothing.startswith("from 1.0: 0 put out")
+
+
 def test_a_copy_of_a_talk_is_left_out_with_it() -> None:
     talks = train.read_marked()
-    first = talks[0].case
-    copy = case(*((each.role, each.content) for each in first.messages))
+    longest = max(talks, key=lambda talk: len(talk.case.messages))
+    copy = case(*((each.role, each.content) for each in longest.case.messages))
 
-    assert train.without(talks, copy) == talks[1:]
-    assert actions([]) == []
+    assert train.without(talks, copy) == [each for each in talks if each is not longest]

@@ -149,7 +149,7 @@ def test_what_was_accepted_can_be_corrected_and_taken_back() -> None:
         analyst("Anything else?"),
     )
     correction = heard(*talk, user("Wait, make it 45 seconds for the gate, I said 30."))
-    withdrawn = heard(*talk, user("Actually, forget the coupons, scratch what I said."))
+    withdrawn = heard(*talk, user("Actually, scrap the coupons, please."))
 
     gate = next(each for each in correction.commitments if each.sentence.message == 0)
     assert (gate.text, gate.state) == ("The gate should stay open for 45 seconds.", "corrected")

@@ -64,6 +64,8 @@ def test_nobody_is_named(actor):
     [
         ("Print the handled orders", "", ""),  # elsewhere it is no verb
         ("Managers approve orders", "", ""),
+        ("The shop system must support cards.", "ambiguous_verb", "support"),
+        ("Users should be able to print a list and call a van.", "too_broad", ""),
         ("Export everything", "too_broad", "everything"),
         ("Show orders, invoices, etc.", "too_broad", "etc."),
         ("Accept all kinds of payments", "too_broad", "all kinds of payments"),
