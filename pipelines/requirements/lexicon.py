@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -48,7 +47,7 @@ def roles(name: str) -> frozenset[str]:
 
 @cache
 def signal(name: str) -> re.Pattern[str]:
-    return any_of(load("signals")[name])
+    return re.compile("|".join(f"(?:{each})" for each in load("signals")[name]), re.I)
 
 
 @cache
@@ -60,7 +59,3 @@ def type_words() -> dict[str, tuple[tuple[int, re.Pattern[str]], ...]]:
         )
         for kind, rows in load("types").items()
     }
-
-
-def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.I)

@@ -1,4 +1,4 @@
-"""Sentences, clauses and words, by rules: no tagger is needed for how people talk here."""
+"""Sentences and words, by rules: no tagger is needed for how people talk here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ _END = re.compile(
     r"|(?<=[a-z'][a-z]\.)\s++(?=[\"']?[a-z])"  # chats rarely have capitals
 )
 _ITEM_NUMBER = re.compile(r"\(?\d{1,2}[.)]")
-_DIGITS = re.compile(r"\d{1,2}")
 _ABBREVIATION = re.compile(
     r"\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|vs|approx|no|st|max|min|incl|excl|resp|dept|tel|ext|fig|"
     r"ref|nr|inc|ltd|corp|est|avg|temp|sec|hrs|wks|prof)\.$",
@@ -75,12 +74,7 @@ class Span(NamedTuple):
     """A sentence at its place in a message."""
 
     start: int
-    end: int
     text: str
-    item: bool = False
-    """An item of a list."""
-    number: int | None = None
-    """The item's number, if it has one."""
 
 
 def sentences(text: str) -> list[str]:
@@ -109,23 +103,16 @@ def _blank(code: re.Match[str]) -> str:
 def _of_line(line: str, offset: int) -> Iterator[Span]:
     bullet = _BULLET.match(line)
     start = bullet.end() if bullet else 0
-    item, number = bullet is not None, _number(bullet[0] if bullet else "")
     for cut in [*_END.finditer(line, start), None]:
         end = cut.start() if cut else len(line)
         if cut and end - start < MAX_SENTENCE and _is_short_for(line, start, end, cut.end()):
             continue
         for piece in _cut(line, start, end):
             text = spelt(plain(line[piece[0] : piece[1]]))
-            if _ITEM_NUMBER.fullmatch(text):  # of a list within a line: "1. This. 2. That."
-                item, number = True, _number(text)
-            elif _WORD.search(text):
-                yield Span(offset + piece[0], offset + piece[1], text, item, number)
+            # of a list within a line: "1. This. 2. That."
+            if _WORD.search(text) and not _ITEM_NUMBER.fullmatch(text):
+                yield Span(offset + piece[0], text)
         start = cut.end() if cut else end
-
-
-def _number(text: str) -> int | None:
-    digits = _DIGITS.search(text)
-    return int(digits[0]) if digits else None
 
 
 def _is_short_for(line: str, start: int, end: int, after: int) -> bool:

@@ -32,9 +32,7 @@ class Utterance:
     side: Side
     question: bool
     start: int = 0
-    end: int = 0
     """Its place in the message's text, in characters."""
-    speaker: str = ""
     at: int = 0
     of: int = 1
     """Its number in its message, and how many there are."""

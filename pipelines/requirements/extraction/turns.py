@@ -105,8 +105,6 @@ def _sentences(message: Message, side: Side) -> Iterator[Utterance]:
             side=side,
             question=span.text.rstrip("\"') ").endswith("?"),
             start=span.start,
-            end=span.end,
-            speaker=message.speaker,
             at=at,
             of=len(said),
         )
