@@ -19,7 +19,7 @@ class LocalConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     min_keep: float = Field(
-        default=0.22,
+        default=0.26,
         ge=0,
         le=1,
         description="What a reader can use at least this likely is put out.",

@@ -207,7 +207,7 @@ def of_own(said: str, question: str) -> Statement | None:
     own = clean(said)
     if not tokens(own):
         return None
-    put = of_statement(own)
+    put = None if neutral.narrates(own) else of_statement(own)
     if put and not (put.quoted or _is_list(own) or reading.flaw(put.text)):
         return put
     if _names_criteria(question, own):

@@ -122,7 +122,8 @@ def offers(asked: Sequence[Utterance], answer: Sequence[Utterance]) -> Iterator[
             continue
         worded = shapes.of_offer(each.text)
         if worded is None:
-            worded = Worded(shapes.sentence(shapes.tidy(each.text)), shapes.TOLD)
+            shape = shapes.ASKED if each.question else shapes.TOLD
+            worded = Worded(shapes.sentence(shapes.tidy(each.text)), shape)
         limit = max(answer, key=lambda one: one.mark("yes"), default=None)
         if limit and proposed:
             worded = shapes.with_limit(worded, limit.text)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
+from pipelines.requirements.extraction import neutral
 from pipelines.requirements.lexicon import known_verbs, words
 from pipelines.requirements.text import content_words, plain, tokens, upper_first
 
@@ -188,7 +189,7 @@ def verb_at(spoken: list[str]) -> int:
             return at
         following = spoken[at + 1].lower().strip(",;:") if at + 1 < len(spoken) else ""
         also_noun = following == "be" or (word in _ALSO_NOUNS and is_verb(following))
-        if is_verb(word) and not also_noun:
+        if is_verb(word) and word != "like" and not also_noun:
             return at
     return 0
 
@@ -328,7 +329,7 @@ def of_statement(said: str, question: str = "") -> Worded:
         found = re.fullmatch(r"(?:just |only |simply |please )*(?P<what>.+)", bare, re.I)
         return Worded(sentence(_order(found)), "order") if found else Worded(sentence(bare), TOLD)
     shape = "rule" if _DIRECTS.search(bare) else TOLD
-    return Worded(sentence(bare), shape)
+    return Worded(sentence(neutral.third_person(bare)), shape)
 
 
 def named(text: str, question: str) -> str:
@@ -419,7 +420,10 @@ _ABOUT_TALK = re.compile(
     r"\b(?:is this|is now|a good time|last (?:one|question)|next (?:time|week)|"
     r"(?:shall|should|may|can|could) (?:i|we) (?:\w+ )?(?:stop|ask|start|begin|go on|move|send you|"
     r"call|meet|use the|record|write|draw|note|put|leave))\b|"
-    r"^\W*(?:(?:so|okay|right|well)\W+)*let me (?:\w+ )?(?:recap|repeat|sum|check)\b",
+    r"^\W*(?:(?:so|okay|right|well)\W+)*let me (?:\w+ )?(?:recap|repeat|sum|check)\b|"
+    r"^\W*(?:(?:so|okay|right|well|and|please|now|first|just)\W+)*(?:describe|tell|explain|share|"
+    r"walk|talk|elaborate)\b(?: me| us)? (?:the|your|about|through|how|what|why|a bit|more)\b|"
+    r"\b(?:did you mean|a follow-up|as you mentioned|the next question)\b",
     re.I,
 )
 """It asks for nothing that the software has to do."""
@@ -446,7 +450,8 @@ def of_offer(question: str) -> Worded | None:
         before = found["before"]
         return Worded(sentence(f"{before}: {told}" if before else told), "offer")
     if not question.rstrip("\"') ").endswith("?"):
-        return Worded(sentence(_of_system(text)), "summary")
+        spoken = text.split(" ", 1)[0].lower() in _AUXILIARIES
+        return None if spoken else Worded(sentence(neutral.third_person(text)), "summary")
     what = _BARE_THING.fullmatch(text)
     if what and not _FINITE.search(text) and len(tokens(text)) <= LONGEST_FRAGMENT:
         if _imperative(what["what"]):
@@ -503,7 +508,8 @@ def _turned(modal: str, rest: str) -> str | None:
         return f"There should be {_of_system(rest[9:])}"
     spoken = rest.split()
     at = verb_at(spoken)
-    if not at:
+    of_habits = modal in {"do", "does"} and _PERSON_ASKED.match(rest)
+    if not at or of_habits:
         return None
     who, what = _subject(" ".join(spoken[:at])), _of_system(" ".join(spoken[at:]))
     able = modal in {"may", "can", "could"} and not _SOFTWARE.fullmatch(who)
@@ -511,6 +517,7 @@ def _turned(modal: str, rest: str) -> str | None:
     return f"{who} {joined} {_objects(what)}"
 
 
+_PERSON_ASKED = re.compile(r"(?:you|they|people|we)\b", re.I)
 _SOFTWARE = re.compile(
     r"it|this|that|(?:the |this )?(?:system|app|application|software|tool|program|platform|site)",
     re.I,
