@@ -34,6 +34,15 @@ UNDOES, ABOUT, SURELY = 0.35, 0.3, 0.17
 """How likely a sentence takes something back, how much it has to do with what it takes back, and
 from which product of the two on that is sure."""
 LEAST_OFFERED = 3
+LEAST_TOLD = 4
+"""Words of an answer that says more than that one heard."""
+_OF_TODAY = re.compile(
+    r"\b(?:today|at the moment|currently|right now|so far|these days|a typical|"
+    r"walk (?:me|us) through|how (?:are|is) (?:you|it|things)|"
+    r"how do(?:es)? (?:you|it|they|that|the \w+) (?:\w+ )?work)\b",
+    re.I,
+)
+"""It asks how things are: habits that are told then are no wishes."""
 _POINTS_BACK = re.compile(
     r"(?:is|does|would|did|do) (?:this|that|it|i|you|we)\b.{0,30}\b(?:right|correct|ok|okay|so|"
     r"complete|match|fit|agree|understand\w*|work|fine)\b|"
@@ -194,7 +203,10 @@ def own(turn: Sequence[Utterance]) -> Iterator[Commitment]:
         if _as_it_is(each) or shapes.about_the_talk(each.text):
             continue
         question = each.asked.text if each.asked else ""
-        if put := plain_words.of_own(each.text, question):
+        if shapes.about_the_talk(question) and len(tokens(each.text)) <= LEAST_TOLD:
+            continue
+        put = None if _OF_TODAY.search(question) else plain_words.of_own(each.text, question)
+        if put:
             yield Commitment(
                 kind="own",
                 sentence=each,
