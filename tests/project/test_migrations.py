@@ -67,10 +67,14 @@ def test_all_migrations_run_on_an_empty_database_and_make_what_the_tests_use(emp
 
 
 NEWEST_MIGRATIONS = {
+    "0.7.0": {
+        "labeling": "0013_verified_when_asked",
+        "evaluation": "0046_spending_is_a_sum",
+    },
     "0.6.0": {
         "labeling": "0006_membership_as_it_counts",
         "evaluation": "0041_plain_words_and_views",
-    }
+    },
 }
 """Of each version before this one whose databases it takes over."""
 

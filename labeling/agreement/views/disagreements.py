@@ -39,7 +39,7 @@ class PlaceField(forms.CharField):
     def clean(self, value: Any) -> UnitPlace:
         place = UnitPlace.parse(super().clean(value))
         if place is None:
-            raise forms.ValidationError("no place")  # not shown: see `_done`
+            raise forms.ValidationError("", code="place")  # not shown: see `_done`
         return place
 
 
