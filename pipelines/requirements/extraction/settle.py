@@ -68,7 +68,16 @@ _RULES = re.compile(
     r"\b(?:should|must|shall|may|rules?|allow\w*|want|need\w*|only|never|can|could|would|will|who)\b",
     re.I,
 )
-SURE_YES, SAID_YES = 0.5, 0.6
+SURE_YES, SAID_YES, SAID_UNDO = 0.5, 0.6, 0.6
+_TAKES_BACK = re.compile(
+    r"(?:\b(?:and|but|oh|wait|no|sorry|actually|hm+|so|then|on second thoughts?|please|just)\b"
+    r"[,.:;!…–-]* *)*(?:forget|scrap|strike|drop|cross)(?: about)? (?:the|that|it|this|those|my)\b|"
+    r".*\b(?:(?:no|not|don't|without)\b.*\bafter all|after all\b.*\b(?:no|not|don't|without)|"
+    r"(?:i|we)(?:'ve| have)? changed (?:my|our) minds?|(?:i|we|i'll) take (?:that|it|this) back|"
+    r"scratch (?:that|what|it)|forget (?:that|it|what i said))\b",
+    re.I,
+)
+"""It says that something said before no longer holds."""
 _LEAVES_OUT = re.compile(r"\b(?:leave|drop|skip|forget|omit|strike|without)\b", re.I)
 _FIGURE = re.compile(
     r"(?<![\w.,])(?:\d+(?:[.,:]\d+)*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
@@ -249,7 +258,7 @@ def taken_back(
 ) -> list[Commitment]:
     """Each sentence that takes something back ends or changes what it is most about."""
     found = list(commitments)
-    undoing = [each for each in spoken if each.mark("undo") >= UNDOES]
+    undoing = [each for each in spoken if _undoes(each) >= UNDOES]
     if not undoing or not found:
         return found
     said = encoder.encode([each.text for each in found])
@@ -261,7 +270,19 @@ def taken_back(
         best = max(range(len(found)), key=lambda at: (about[at], found[at].sentence.place))
         if about[best] >= ABOUT:
             found[best] = _ended(found[best], each, about[best])
-    return found
+    # … and asks for nothing itself, if it says so.
+    ending = {(one.ended_by.message, one.ended_by.words) for one in found if one.ended_by}
+    return [
+        one
+        for one in found
+        if (one.sentence.message, one.sentence.text) not in ending
+        or not _TAKES_BACK.match(one.sentence.text)
+    ]
+
+
+def _undoes(said: Utterance) -> float:
+    says = said.side == "client" and _TAKES_BACK.match(said.text)
+    return max(said.mark("undo"), SAID_UNDO) if says else said.mark("undo")
 
 
 def _about(earlier: Commitment, undoing: Utterance, alike: float) -> float:
@@ -278,7 +299,7 @@ def _ended(earlier: Commitment, undoing: Utterance, about: float) -> Commitment:
     if text:
         messages = tuple(sorted({*earlier.messages, undoing.message}))
         return replace(earlier, text=text, state="corrected", messages=messages, ended_by=ending)
-    undone = max(earlier.undone, about * undoing.mark("undo"))
+    undone = max(earlier.undone, about * _undoes(undoing))
     if undone >= SURELY:
         return replace(earlier, undone=undone, state="withdrawn", ended_by=ending)
     return replace(earlier, undone=undone)

@@ -68,6 +68,29 @@ def test_what_is_refused_in_whatever_sentence_of_the_answer_is_left_out(
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        "Actually, forget the coupons, scratch what I said.",
+        "Scrap the coupons.",
+        "Actually no, we don't need the coupons after all.",
+        "Drop the coupons.",
+        "I changed my mind about the coupons, leave them out.",
+        "Hm, the coupons: I take that back, no coupons.",
+        "About the coupons I said yes to: forget that, we don't take any.",
+    ],
+)
+def test_what_is_taken_back_in_plain_words_is_left_out(pipeline: Pipeline, said: str) -> None:
+    offers = (
+        *(analyst("Should the gate stay open for 30 seconds?"), user("Yes, please.")),
+        *(analyst("Should the kiosk take coupons?"), user("Yes."), analyst("Anything else?")),
+    )
+
+    (kept,) = extract(pipeline, *offers, user(said))
+
+    assert kept["action"] == "The gate should stay open for 30 seconds."
+
+
+@pytest.mark.parametrize(
     ("question", "said"),
     [
         ("How long before must it be told?", "Dear Ms Oduya,\n\nKind regards,"),
