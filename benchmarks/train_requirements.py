@@ -346,7 +346,10 @@ def figures(talks: Sequence[Talk], outputs: Outputs, encoder: Encoder) -> dict[s
     put_out = hits = found = wanted = bad = unwanted = 0
     for talk in talks:
         out = outputs[talk.case.case_id]
-        texts = [f"{each['action']} {each.get('condition') or ''}".strip() for each in out]
+        texts = [
+            f"{each.get('actor') or ''} {each['action']} {each.get('condition') or ''}".strip()
+            for each in out
+        ]
         cited = [each["source_messages"] for each in out]
         good = near(texts, cited, talk.wanted, encoder)
         wrong = near(texts, cited, talk.unwanted, encoder)
@@ -430,7 +433,7 @@ def main() -> None:
     options = parser.parse_args()
     talks = read_all(options.dev)
     if options.evaluate:
-        print("\n".join(evaluate(talks, MiniLM(), (0.18, 0.22, 0.3, 0.35))))
+        print("\n".join(evaluate(talks, MiniLM(), (0.18, 0.22, 0.26, 0.35))))
         return
     if not options.texts_only:
         WEIGHTS.write_text(json.dumps(fit(talks, MiniLM())) + "\n", encoding="utf-8")

@@ -42,7 +42,7 @@ def test_raters_see_neither_pipeline_nor_model_nor_the_judge(panel, signed_in):
     assert "It was Rome, and it rained." in text
     assert "Message 3 of Chat_1" in text
     assert f"You have rated 0 of {PLACES}" in text
-    for hidden in ("lexical", "small-1", "As the messages say.", "8.0", f"/runs/{panel.run_id}"):
+    for hidden in ("lexical", "small-1", "As the messages say.", ">8.0", f"/runs/{panel.run_id}"):
         assert hidden not in text, hidden
 
 

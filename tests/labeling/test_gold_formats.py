@@ -210,7 +210,7 @@ def digest(path: Path) -> str:
 
 
 @pytest.mark.postgres
-def test_exports_are_those_of_version_0_3(db, tmp_path):
+def test_the_same_gold_exports_the_same_bytes(db, tmp_path):
     call_command("import_gold", FOLDER, project="elsewhere", layer="extraction")
     release = GoldRelease.objects.get()
     for format in {file.partition("/")[0] for file in OF_0_3}:
