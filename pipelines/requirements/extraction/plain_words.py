@@ -172,7 +172,6 @@ _IN_CASE = re.compile(
 _THEN = re.compile(r"^then,? ", re.I)
 _RELATIVE = re.compile(r"\b(?:that|which|who) (?:is|are|has|have|can|does)\b", re.I)
 _LIMITS_IT = re.compile(r"\b(?:but|unless|except|only|until)\b", re.I)
-_WANTING = frozenset({"want", "like", "wish", "prefer", "need"})
 _REMARKS = re.compile(r"(?:say|mean|think|guess|imagine|believe|hope|laugh)\b", re.I)
 _OWN_WORK = re.compile(
     r"(?:let|allow|support|generate|provide|notify|offer|automatically|send|display)\b", re.I
@@ -313,10 +312,6 @@ def clean(said: str) -> str:
         if shorter == text or not tokens(shorter):
             return text
         text = shorter
-
-
-def _starts(word: str) -> bool:
-    return word == "be" or any_base(word) == word
 
 
 def _verb(what: str, *, after_modal: bool = False) -> bool:
