@@ -1,3 +1,3 @@
 """The version of Assay: of the package, ``assay --version``, pages and the API's description."""
 
-VERSION = "0.8.0"
+VERSION = "0.9.0"

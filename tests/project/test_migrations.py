@@ -77,6 +77,8 @@ NEWEST_MIGRATIONS = {
     },
 }
 """Of each version before this one whose databases it takes over."""
+UNCHANGED = ("0.8.0",)
+"""Versions without a migration: their tables are those of the version before."""
 
 
 def test_every_earlier_version_that_is_taken_over_is_upgraded_by_a_test() -> None:
@@ -84,7 +86,8 @@ def test_every_earlier_version_that_is_taken_over_is_upgraded_by_a_test() -> Non
     versions = re.findall(r"^## (\S+) – \d{4}-\d\d-\d\d$", changelog, re.M)
 
     assert versions[0] == VERSION
-    assert versions[1 : versions.index(newer_tables.OLDEST) + 1] == [*NEWEST_MIGRATIONS]
+    earlier = versions[1 : versions.index(newer_tables.OLDEST) + 1]
+    assert [version for version in earlier if version not in UNCHANGED] == [*NEWEST_MIGRATIONS]
 
 
 @pytest.mark.parametrize("version", NEWEST_MIGRATIONS)
