@@ -23,8 +23,9 @@ import pipelines  # noqa: F401 - one thread, which must be said before numpy com
 # isort: split
 import numpy as np
 
+from labeling.conversations.formats.foreign import published_format
 from labeling.conversations.published.cases import arc_labels, question_labels, read_arc_cases
-from labeling.conversations.published.chats import format_of, read_chat
+from labeling.conversations.published.chats import read_chat
 from pipelines.encoder import MiniLM
 from pipelines.registry import build
 from pipelines.types import Case, Message, Output
@@ -43,7 +44,7 @@ class Asked(NamedTuple):
 
 def read(path: Path) -> tuple[Any, tuple[Message, ...]]:
     raw = path.read_bytes()
-    chat = read_chat(path.name, raw, format=format_of(json.loads(raw)))
+    chat = read_chat(path.name, raw, format=published_format(json.loads(raw)))
     return chat, tuple(
         Message(at, "speaker", turn.speaker, turn.content, turn.time and turn.time.isoformat())
         for at, turn in enumerate(chat.turns)

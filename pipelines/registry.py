@@ -228,7 +228,9 @@ _ENTRIES = (
         summary="Ranks messages by words, by meaning or by both, and returns the first ones.",
         layers=MEMORY,
         config=RetrievalConfig,
-        make=lambda config, tools: Retrieval(config, tools.encoder or MiniLM(), tools.store),
+        make=lambda config, tools: Retrieval(
+            config, Talks(tools.encoder or MiniLM(), store=tools.store)
+        ),
         trained_on=_weights_of_retrieval,
         prepares=True,
     ),
