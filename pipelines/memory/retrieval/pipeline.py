@@ -11,7 +11,7 @@ import numpy as np
 from labeling.domain.encoding import network
 from pipelines.fingerprint import fingerprint
 from pipelines.memory.retrieval.floors import BudgetConfig, answer_of, by_words
-from pipelines.memory.talks import Talk
+from pipelines.memory.retrieval.index import Index
 from pipelines.trained_on import SOURCES
 from pipelines.types import Case, Config, Output, setting
 
@@ -31,11 +31,10 @@ class RetrievalConfig(BudgetConfig):
 class Retrieval:
     name = "retrieval"
 
-    def __init__(self, config: RetrievalConfig, open_talk: Callable[[Case], Talk]) -> None:
-        """``open_talk`` returns the conversation of a case, as ``memory.talks`` does."""
+    def __init__(self, config: RetrievalConfig, open_index: Callable[[Case], Index]) -> None:
         self.config: Config = config.model_dump(mode="json")
         self._mode, self._budget = config.mode, config.budget
-        self._open_talk = open_talk
+        self._open_index = open_index
 
     @property
     def version(self) -> str:
@@ -43,12 +42,11 @@ class Retrieval:
 
     def prepare(self, case: Case) -> None:
         if self._mode in METHODS:
-            self._open_talk(case)
+            self._open_index(case)
 
     def run(self, case: Case) -> Output:
         if self._mode in METHODS:
-            index = self._open_talk(case).index
-            ranking = index.rank_by(METHODS[self._mode], case.question or "")
+            ranking = self._open_index(case).rank_by(METHODS[self._mode], case.question or "")
             order, scores = list(ranking.indexes), list(ranking.scores)
         else:
             every = by_words(case)
