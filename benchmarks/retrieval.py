@@ -3,9 +3,9 @@
     .venv/bin/python benchmarks/retrieval.py CHAT.json… [--arcs CASES.json…] [--config KEY=VALUE…]
 
 CHAT.json are chats of REALTALK or LoCoMo as published; a case list of arcs is told by the chat's
-name at its end. A chat that the weights have read is answered by weights fitted without it. Floors
-return as many messages as `memory` did for the same question. What a language model costs instead:
-`benchmarks/exchange.py`.
+name at its end. A chat that the weights have read is answered by weights fitted without its people;
+± is 1.96 standard errors over questions. Floors return as many messages as `memory` did for the
+same question. What a language model costs instead: `benchmarks/exchange.py`.
 """
 
 import argparse
@@ -23,8 +23,9 @@ import pipelines  # noqa: F401 - one thread, which must be said before numpy com
 # isort: split
 import numpy as np
 
+from labeling.conversations.formats.foreign import published_format
 from labeling.conversations.published.cases import arc_labels, question_labels, read_arc_cases
-from labeling.conversations.published.chats import format_of, read_chat
+from labeling.conversations.published.chats import read_chat
 from pipelines.encoder import MiniLM
 from pipelines.registry import build
 from pipelines.types import Case, Message, Output
@@ -43,7 +44,7 @@ class Asked(NamedTuple):
 
 def read(path: Path) -> tuple[Any, tuple[Message, ...]]:
     raw = path.read_bytes()
-    chat = read_chat(path.name, raw, format=format_of(json.loads(raw)))
+    chat = read_chat(path.name, raw, format=published_format(json.loads(raw)))
     return chat, tuple(
         Message(at, "speaker", turn.speaker, turn.content, turn.time and turn.time.isoformat())
         for at, turn in enumerate(chat.turns)
@@ -105,11 +106,14 @@ def main() -> None:
             for floor in FLOORS:
                 same = {"budget": max(len(output["evidence"]), 1)}
                 keep(rows, floor, asked, build(floor, same).run(case))
-    print("| layer | pipeline | questions | R@10 | MRR | recall | precision | ids |")
+    print("| layer | pipeline | questions | R@10 | MRR | recall | precision | ids, median |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for (task, name), found in rows.items():
         *shares, ids = np.mean(found, axis=0)
-        cells = [*(f"{100 * share:.1f}" for share in shares), f"{ids:.1f}"]
+        widths = 196 * np.std(found, axis=0) / np.sqrt(len(found))
+        pairs = zip(shares, widths[:-1], strict=True)
+        cells = [f"{100 * share:.1f} ± {half:.1f}" for share, half in pairs]
+        cells.append(f"{ids:.1f}, {np.median([row[-1] for row in found]):.0f}")
         print("|", " | ".join([task, name, str(len(found)), *cells]), "|")
     print(f"index: {np.mean(indexing):.1f} s CPU a chat, at most {max(indexing):.1f}")
     middle, slow = 1000 * np.percentile(asking, [50, 95])

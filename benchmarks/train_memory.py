@@ -1,13 +1,13 @@
-"""Trains the weights of memory, and says how well they answer conversations that did not teach.
+"""Trains the weights of memory, and says how well they answer people who did not teach.
 
-    .venv/bin/python -m benchmarks.train_memory ITEMS.jsonl… [--not ITEMS.jsonl…]
-        [--other 1,…] [--write]
+    .venv/bin/python -m benchmarks.train_memory ITEMS.jsonl… [--order ITEMS.jsonl…]
+        [--not ITEMS.jsonl…] [--write]
 
 ITEMS.jsonl are the items of gold releases of the layer ``qa`` as ``export_gold --format native``
-writes them; those of the split test, and copies of what ``--not`` names, are refused. Each
-conversation is read and ranked by what the others taught. ``--other`` names, by their place in the
-file, conversations of other people: the rest teaches for them, and they for the rest. Without
-``--write`` the figures are printed and nothing is changed. The command repeats to the byte.
+writes them; those of the split test, and copies of what ``--not`` names, are refused. Those after
+``--order`` teach the order alone, and no vectors. Each conversation is read and ranked by what
+conversations of other people taught. Without ``--write`` the figures are printed and nothing is
+changed. The command repeats to the byte.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ import pipelines  # noqa: F401 - one thread, which must be said before numpy com
 import numpy as np
 
 from benchmarks import train_vectors
-from benchmarks.train_vectors import GoldTalk, note_training, read_for_training
+from benchmarks.train_vectors import GoldTalk, by_people, note_training, read_for_training
 from pipelines.memory.config import MemoryConfig
-from pipelines.memory.conversations import key_of
 from pipelines.memory.query.steps import Deps, State, chosen_of, plan, retrieve
 from pipelines.memory.retrieval import ranker
-from pipelines.memory.retrieval.adapter import ADAPTERS, EVERY, Adapted, Adapter
+from pipelines.memory.retrieval.adapter import ADAPTERS, EVERY, Adapted
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.ranker import Floats, Ranker, standing
 from pipelines.memory.talks import Talk
@@ -51,12 +50,13 @@ class Pupil:
     """A conversation that is made ready: of each question all features, and what is evidence."""
 
     gold: GoldTalk
+    people: str
     index: ConversationIndex
     lessons: list[tuple[Floats, Any, Any]]
     """Features, the messages that take part, and which messages are evidence."""
 
 
-def make_ready(gold: GoldTalk, encoder: Encoder) -> Pupil:
+def make_ready(gold: GoldTalk, people: str, encoder: Encoder) -> Pupil:
     index = ConversationIndex(gold.messages, encoder)
     lessons = []
     for question, expected in gold.questions:
@@ -65,7 +65,7 @@ def make_ready(gold: GoldTalk, encoder: Encoder) -> Pupil:
         hard = np.argsort(-evidence.fused, kind="stable")[:HARD]
         part = np.union1d(hard, np.flatnonzero(right))
         lessons.append((index.features(evidence), part, right))
-    return Pupil(gold, index, lessons)
+    return Pupil(gold, people, index, lessons)
 
 
 # --- learning -----------------------------------------------------------------------------------
@@ -150,41 +150,26 @@ def assured(learned: Ranker, unseen: Iterable[Scored]) -> Ranker:
 
 
 def ranking_by(pupils: Sequence[Pupil]) -> dict[str, Ranker]:
-    """By conversation the ranker that the others taught; under ``EVERY`` that of all."""
-    orders = [learn([other for other in pupils if other is not pupil]) for pupil in pupils]
-    unseen = [scored(pupil, order) for pupil, order in zip(pupils, orders, strict=True)]
+    """By people the ranker that the others taught; under ``EVERY`` that of all."""
+    people = dict.fromkeys(pupil.people for pupil in pupils)
+    orders = {one: learn([pupil for pupil in pupils if pupil.people != one]) for one in people}
+    unseen = [(pupil.people, scored(pupil, orders[pupil.people])) for pupil in pupils]
     without = {
-        key_of(pupil.gold.messages): assured(order, unseen[:at] + unseen[at + 1 :])
-        for at, (pupil, order) in enumerate(zip(pupils, orders, strict=True))
+        one: assured(order, [scores for other, scores in unseen if other != one])
+        for one, order in orders.items()
     }
-    return {EVERY: assured(learn(pupils), unseen), **without}
-
-
-@dataclass(frozen=True)
-class Taught:
-    """By conversation what the others taught, and under ``EVERY`` what all did."""
-
-    adapters: dict[str, Adapter]
-    rankers: dict[str, Ranker]
-    pupils: list[Pupil]
-
-
-def taught_by(gold_talks: Sequence[GoldTalk]) -> Taught:
-    if len(gold_talks) < 2:
-        raise ValueError("Two conversations at least are needed: each is taught by the others")
-    adapters = train_vectors.taught_by(gold_talks)
-    pupils = [make_ready(gold, Adapted(adapters[key_of(gold.messages)])) for gold in gold_talks]
-    return Taught(adapters, ranking_by(pupils), pupils)
+    return {EVERY: assured(learn(pupils), [scores for _, scores in unseen]), **without}
 
 
 # --- how well it answers ------------------------------------------------------------------------
 
 
-def report(pupils: Sequence[Pupil], rankers: Sequence[Ranker]) -> dict[str, float]:
-    """Means over all questions, as the pipeline answers them."""
+def report(pupils: Iterable[Pupil], rankers: Mapping[str, Ranker]) -> dict[str, float]:
+    """Means over all questions, as the pipeline answers them by what other people taught."""
     config, rows = MemoryConfig(), []
-    for pupil, learned in zip(pupils, rankers, strict=True):
-        deps = Deps(Talk(pupil.gold.messages, pupil.index.with_ranker(learned)), config, None)
+    for pupil in pupils:
+        index = pupil.index.with_ranker(rankers[pupil.people])
+        deps = Deps(Talk(pupil.gold.messages, index), config, None)
         for question, expected in pupil.gold.questions:
             state: State = {"question": question, "task": "qa"}
             state = {**state, **plan(state, deps)}
@@ -204,18 +189,6 @@ def report(pupils: Sequence[Pupil], rankers: Sequence[Ranker]) -> dict[str, floa
     return {name: round(float(np.mean([row[name] for row in rows])), 4) for name in rows[0]}
 
 
-def by_other_people(talks: Sequence[GoldTalk], others: set[int]) -> dict[str, float]:
-    """Each side answered by what the other side taught: adapters, order and chances."""
-    sides = [[talk for at, talk in enumerate(talks) if (at in others) == side] for side in (0, 1)]
-    tried: list[Pupil] = []
-    rankers: list[Ranker] = []
-    for teachers, asked in (sides, sides[::-1]):
-        taught = taught_by(teachers)
-        tried += [make_ready(gold, Adapted(taught.adapters[EVERY])) for gold in asked]
-        rankers += [taught.rankers[EVERY]] * len(asked)
-    return report(tried, rankers)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train the weights of memory.")
     parser.add_argument("items", type=Path, nargs="+", help="items.jsonl of exported gold releases")
@@ -228,31 +201,45 @@ def main() -> None:
         metavar="ITEMS.jsonl",
         help="items kept for testing: nothing that is the same conversation is trained on",
     )
-    parser.add_argument("--other", default="", help="conversations of other people, by their place")
+    parser.add_argument(
+        "--order",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="ITEMS.jsonl",
+        help="items that teach the order, and no vectors",
+    )
     parser.add_argument("--write", action="store_true", help="store the weights")
     asked = parser.parse_args()
-    gold_talks = read_for_training(asked.items, kept_back=asked.kept_back)
-    taught = taught_by(gold_talks)
-    left_out = [taught.rankers[key_of(gold.messages)] for gold in gold_talks]
-    found = {"left out": report(taught.pupils, left_out)}
-    if asked.other:
-        others = {int(place) - 1 for place in asked.other.split(",")}
-        found["other people"] = by_other_people(gold_talks, others)
-    print(json.dumps(found, indent=1))
+    both = [read_for_training(f, kept_back=asked.kept_back) for f in (asked.items, asked.order)]
+    people = by_people([*both[0], *both[1]])
+    kept = {number: [gold for gold in talks if gold in both[0]] for number, talks in people.items()}
+    readers = {number: talks for number, talks in kept.items() if talks}
+    adapters = train_vectors.taught_by(readers)
+    pupils = [
+        make_ready(gold, number, Adapted(adapters.get(number, adapters[EVERY])))
+        for number, talks in people.items()
+        for gold in talks
+    ]
+    rankers = ranking_by(pupils)
+    for name, part in zip(("items", "order"), both, strict=True):
+        if part:
+            figures = report([pupil for pupil in pupils if pupil.gold in part], rankers)
+            print(json.dumps({name: figures}, indent=1))
     if asked.write:
-        train_vectors.write(taught.adapters, ADAPTERS)
-        write(taught.rankers, ranker.WEIGHTS)
-        for weights in (ADAPTERS, ranker.WEIGHTS):
-            note_training(weights, gold_talks)
+        train_vectors.write(adapters, ADAPTERS)
+        write(rankers, ranker.WEIGHTS)
+        note_training(ADAPTERS, readers)
+        note_training(ranker.WEIGHTS, people)
 
 
 def write(rankers: Mapping[str, Ranker], path: Path) -> None:
-    """``rankers`` by conversation; under ``EVERY`` the one taught by all of them."""
+    """``rankers`` by the people they are without; under ``EVERY`` the one taught by all."""
     from safetensors.numpy import save_file
 
     parts = {
-        f"{talk}/{name}": np.ascontiguousarray(part, dtype=np.float32)
-        for talk, learned in rankers.items()
+        f"{without}/{name}": np.ascontiguousarray(part, dtype=np.float32)
+        for without, learned in rankers.items()
         for name, part in asdict(learned).items()
     }
     save_file(parts, path)

@@ -1,6 +1,6 @@
 """Teaches MiniLM what answers to a question look like: the adapters of ``train_memory.py``.
 
-Each conversation teaches all adapters but its own.
+Each conversation teaches all adapters but that of its own people.
 """
 
 from __future__ import annotations
@@ -81,19 +81,35 @@ def read_for_training(files: Sequence[Path], *, kept_back: Sequence[Path] = ()) 
     return [gold for gold in gold_talks if gold.questions]
 
 
-def note_training(weights: Path, gold_talks: Iterable[GoldTalk]) -> None:
+def by_people(gold_talks: Iterable[GoldTalk]) -> dict[str, list[GoldTalk]]:
+    """Conversations that share a speaker, directly or through others, under a number."""
+    groups: list[tuple[set[str], list[GoldTalk]]] = []
+    for gold in gold_talks:
+        names, talks = {line.speaker for line in gold.messages}, [gold]
+        for group in [group for group in groups if group[0] & names]:
+            names, talks = names | group[0], [*group[1], *talks]
+            groups.remove(group)
+        groups.append((names, talks))
+    return {str(number): talks for number, (_, talks) in enumerate(groups, start=1)}
+
+
+def note_training(weights: Path, people: Mapping[str, Sequence[GoldTalk]]) -> None:
     """Write next to the weights what they have read."""
-    talks = {key_of(gold.messages): gold.texts for gold in gold_talks}
+    talks = {
+        f"{number}/{key_of(gold.messages)}": gold.texts
+        for number, gold_talks in people.items()
+        for gold in gold_talks
+    }
     trained_on.write(weights, talks, leaves_out=True)
 
 
 def write(adapters: Mapping[str, Adapter], path: Path) -> None:
-    """``adapters`` by conversation; under ``EVERY`` the one trained on all of them."""
+    """``adapters`` by the people they are without; under ``EVERY`` the one trained on all."""
     from safetensors.numpy import save_file
 
     parts = {
-        part_name(talk, name, way): np.ascontiguousarray(part, dtype=np.float16)
-        for talk, adapter in adapters.items()
+        part_name(without, name, way): np.ascontiguousarray(part, dtype=np.float16)
+        for without, adapter in adapters.items()
         for name, change in adapter.changes.items()
         for way, part in change._asdict().items()
     }
@@ -322,10 +338,14 @@ def _nearness(asked: Sequence[Any], messages: Sequence[Any]) -> Any:
     return torch.stack([part.mean(dim=0) for part in parts])
 
 
-def taught_by(gold_talks: Sequence[GoldTalk]) -> dict[str, Adapter]:
-    """By conversation the adapter trained on all others; under ``EVERY`` on all of them."""
-    lessons = {key_of(gold.messages): lesson(gold) for gold in gold_talks}
-    without = {talk: [other for key, other in lessons.items() if key != talk] for talk in lessons}
-    sets = {EVERY: list(lessons.values()), **without}
+def taught_by(people: Mapping[str, Sequence[GoldTalk]]) -> dict[str, Adapter]:
+    """By people the adapter trained on all others; under ``EVERY`` on all of them."""
+    if len(people) < 2:
+        raise ValueError("Talks of two groups of people are needed: each is taught by the others")
+    lessons = {number: [lesson(gold) for gold in talks] for number, talks in people.items()}
+    sets = {
+        without: [one for number, own in lessons.items() if number != without for one in own]
+        for without in (EVERY, *lessons)
+    }
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as processes:
         return dict(zip(sets, processes.map(learn, sets.values()), strict=True))

@@ -142,6 +142,11 @@ def _memory(config: MemoryConfig, tools: Tools) -> Pipeline:
     return Memory(config, open_talk=talks, model=tools.model)
 
 
+def _retrieval(config: RetrievalConfig, tools: Tools) -> Pipeline:
+    talks = Talks(tools.encoder or MiniLM(), store=tools.store)
+    return Retrieval(config, lambda case: talks(case).index)
+
+
 def _calls_of_agent(config: Mapping[str, Any], layer: str) -> Calls:
     """One call for each node on the path; requirements in the input are not extracted again."""
     whole = config["whole_way"] or layer not in NODES
@@ -228,7 +233,7 @@ _ENTRIES = (
         summary="Ranks messages by words, by meaning or by both, and returns the first ones.",
         layers=MEMORY,
         config=RetrievalConfig,
-        make=lambda config, tools: Retrieval(config, tools.encoder or MiniLM(), tools.store),
+        make=_retrieval,
         trained_on=_weights_of_retrieval,
         prepares=True,
     ),

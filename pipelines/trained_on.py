@@ -28,7 +28,8 @@ class Exposure(StrEnum):
 
 
 class Stored(TypedDict):
-    """The file. ``leaves_out``: for each conversation there are weights fitted without it."""
+    """The file. ``leaves_out``: for each conversation there are weights fitted without it, in the
+    set that its key names before the slash."""
 
     leaves_out: bool
     conversations: dict[str, str]
@@ -50,12 +51,13 @@ def matches(weights: Path, texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def left_out(weights: Path, texts: Sequence[str]) -> str:
-    """The key of the weights to use for a conversation; empty: those of all conversations.
+    """The set of the weights to use for a conversation; empty: those of all conversations.
 
-    That is so as well for one that is the same as several: each of the other sets has read a part.
+    That is so as well for one that several sets leave out: each of them has read a part.
     """
     keys = matches(weights, texts) if _read(weights).leaves_out else ()
-    return keys[0] if len(keys) == 1 else ""
+    sets = {key.partition("/")[0] for key in keys}
+    return sets.pop() if len(sets) == 1 else ""
 
 
 def exposure(all_weights: Iterable[Path], texts: Sequence[str]) -> Exposure:

@@ -54,10 +54,10 @@ class MemoryConfig(BaseModel):
         0.0, "A message with a lower chance is never returned.", least=0, most=1
     )
     precision_weight: float = setting(
-        0.8, "What full precision is worth, if full recall is worth 1.", least=0, most=2
+        1.1, "What full precision is worth, if full recall is worth 1.", least=0, most=2
     )
     price: float = setting(
-        0.002, "Recall that one more returned message must be expected to bring.", least=0, most=1
+        0.001, "Recall that one more returned message must be expected to bring.", least=0, most=1
     )
     story_price: float = setting(
         0.003, "The same for a question about a development.", least=0, most=1

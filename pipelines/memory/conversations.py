@@ -1,4 +1,4 @@
-"""The key of a conversation, and that of the weights that have not read it."""
+"""The key of a conversation, and the set of weights that has not read it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def key_of(messages: Sequence[Message]) -> str:
 
 
 def left_out(weights: Path, messages: Sequence[Message]) -> str:
-    """The key of the weights that were fitted without this conversation; empty if it was not read.
+    """The set of weights fitted without this conversation and its people; empty if it was not read.
 
     By its words: a copy with a blank more, with other names of speakers, or the first half is it.
     """

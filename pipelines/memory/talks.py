@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Protocol
 
 from labeling.domain.encoding.kept import LastUsed
 from pipelines.memory.config import MemoryConfig
@@ -16,16 +15,12 @@ from pipelines.memory.layers.build import KeptInMemory, Rows, build_layers
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import Layers, TopicNode
 from pipelines.memory.retrieval import adapter, ranker
-from pipelines.memory.retrieval.index import ConversationIndex, Ranking
+from pipelines.memory.retrieval.index import ConversationIndex, Index, NothingSaid
 from pipelines.memory.times import days_of, span_of
 from pipelines.types import Case, Encoder, Message, Store
 
 RowsFor = Callable[[Case], Rows]
 """Where the built layers of a case's conversation are kept."""
-
-
-class Index(Protocol):
-    def rank_by(self, method: str, text: str) -> Ranking: ...
 
 
 @dataclass(frozen=True)
@@ -55,13 +50,6 @@ class Talk:
     @cached_property
     def span(self) -> Days | None:
         return span_of(self.days)
-
-
-class NothingSaid:
-    """The index of a conversation without messages."""
-
-    def rank_by(self, method: str, text: str) -> Ranking:
-        return Ranking((), (), ())
 
 
 class Talks:

@@ -2,7 +2,7 @@
 
 A change of a matrix is the product of two thin ones (Hu et al. 2021, LoRA: Low-Rank Adaptation of
 Large Language Models). ``adapters.safetensors`` holds what was learned from all training talks, and
-for each of them what was learned without it; training makes the file.
+for each group of people what was learned without their talks; training makes the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pipelines.memory.conversations import left_out
 from pipelines.types import Encoder, Message, Vectors
 
 ADAPTERS = Path(__file__).with_name("adapters.safetensors")
-EVERY = "all"  # the key of the adapter that was trained on all conversations
+EVERY = "all"  # the set that was trained on all conversations
 LAYERS = 6
 MATRICES = (
     "attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
@@ -67,7 +67,7 @@ class Adapted(MiniLM):
 
 
 def suited(encoder: Encoder, messages: Sequence[Message]) -> Encoder:
-    """The encoder for a conversation: MiniLM adapted without it; any other encoder unchanged."""
+    """The encoder for a conversation: MiniLM adapted without its people; any other unchanged."""
     if type(encoder) is not MiniLM:
         return encoder
     return Adapted(
@@ -75,34 +75,19 @@ def suited(encoder: Encoder, messages: Sequence[Message]) -> Encoder:
     )
 
 
-def shipped(talk: str = EVERY) -> Adapter:
-    """The shipped adapter; for a conversation in its training data, one trained without it."""
-    return _read(talk if talk in talks() else EVERY)
-
-
 @cache
-def talks() -> frozenset[str]:
-    """The conversations that have a separate adapter."""
+def shipped(without: str = EVERY) -> Adapter:
+    """The adapter of a set, once, so that all conversations of a set share one model."""
     from safetensors import safe_open
 
     with safe_open(ADAPTERS, framework="numpy") as file:
-        names = file.keys()
-    return frozenset(name.split("/")[0] for name in names) - {EVERY}
+        return Adapter({name: _change(file, without, name) for name in NAMES})
 
 
-@cache
-def _read(talk: str) -> Adapter:
-    """Once, so that all conversations with the same adapter share one model."""
-    from safetensors import safe_open
-
-    with safe_open(ADAPTERS, framework="numpy") as file:
-        return Adapter({name: _change(file, talk, name) for name in NAMES})
-
-
-def _change(file: Any, talk: str, matrix: str) -> Change:
-    parts = (file.get_tensor(part_name(talk, matrix, way)) for way in Change._fields)
+def _change(file: Any, without: str, matrix: str) -> Change:
+    parts = (file.get_tensor(part_name(without, matrix, way)) for way in Change._fields)
     return Change(*(part.astype(np.float32) for part in parts))
 
 
-def part_name(talk: str, matrix: str, way: str) -> str:
-    return f"{talk}/{matrix}/{way}"
+def part_name(without: str, matrix: str, way: str) -> str:
+    return f"{without}/{matrix}/{way}"

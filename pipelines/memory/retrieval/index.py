@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,17 @@ class Ranking:
     scores: tuple[float, ...]
     probabilities: tuple[float, ...]
     """Calibrated for ``learned``; for other methods only the order has a meaning."""
+
+
+class Index(Protocol):
+    def rank_by(self, method: str, text: str) -> Ranking: ...
+
+
+class NothingSaid:
+    """The index of a conversation without messages."""
+
+    def rank_by(self, method: str, text: str) -> Ranking:
+        return Ranking((), (), ())
 
 
 class ConversationIndex:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from labeling.domain.encoding import network
-from labeling.domain.encoding.kept import LastUsed
 from pipelines.fingerprint import fingerprint
-from pipelines.memory.conversations import SIZE, key_of
-from pipelines.memory.retrieval import adapter
 from pipelines.memory.retrieval.floors import BudgetConfig, answer_of, by_words
-from pipelines.memory.retrieval.index import ConversationIndex
+from pipelines.memory.retrieval.index import Index
 from pipelines.trained_on import SOURCES
-from pipelines.types import Case, Config, Encoder, Message, Output, Store, setting
+from pipelines.types import Case, Config, Output, setting
 
 METHODS = {"semantic": "dense", "hybrid": "fusion", "late": "late", "learned": "learned"}
 """Mode → what the index calls it; ``lexical`` needs no index."""
@@ -34,36 +31,26 @@ class RetrievalConfig(BudgetConfig):
 class Retrieval:
     name = "retrieval"
 
-    def __init__(self, config: RetrievalConfig, encoder: Encoder, store: Store | None) -> None:
+    def __init__(self, config: RetrievalConfig, open_index: Callable[[Case], Index]) -> None:
         self.config: Config = config.model_dump(mode="json")
         self._mode, self._budget = config.mode, config.budget
-        self._encoder, self._store = encoder, store
-        self._open: LastUsed[str, ConversationIndex] = LastUsed(SIZE)
+        self._open_index = open_index
 
     @property
     def version(self) -> str:
         return f"1+{fingerprint(FOLDER, network.SOURCE, *SOURCES)}"
 
     def prepare(self, case: Case) -> None:
-        if case.messages and self._mode in METHODS:
-            self._index(case.messages)
+        if self._mode in METHODS:
+            self._open_index(case)
 
     def run(self, case: Case) -> Output:
-        if not case.messages:
-            return answer_of([], ranked=[])
-        if self._mode not in METHODS:
+        if self._mode in METHODS:
+            ranking = self._open_index(case).rank_by(METHODS[self._mode], case.question or "")
+            order, scores = list(ranking.indexes), list(ranking.scores)
+        else:
             every = by_words(case)
             order = np.argsort(-every, kind="stable").tolist()
             scores = every[order].tolist()
-        else:
-            ranking = self._index(case.messages).rank_by(METHODS[self._mode], case.question or "")
-            order, scores = list(ranking.indexes), list(ranking.scores)
         most = max(RANKED, self._budget)
         return answer_of(order[: self._budget], ranked=order[:most], scores=scores[:most])
-
-    def _index(self, messages: Sequence[Message]) -> ConversationIndex:
-        def build() -> ConversationIndex:
-            encoder = adapter.suited(self._encoder, messages)
-            return ConversationIndex(messages, encoder, self._store)
-
-        return self._open.get(key_of(messages), build)

@@ -71,11 +71,12 @@ def probabilities(margins: Floats) -> Floats:
 
 
 @cache
-def shipped(talk: str = "") -> Ranker:
-    """The shipped ranker; for a conversation in its training data, the ranker fitted without it."""
+def shipped(without: str = "") -> Ranker:
+    """The shipped ranker; for people in its training data, the one fitted without them."""
     from safetensors.numpy import load_file
 
     parts = load_file(WEIGHTS)
-    key = talk if f"{talk}/mean" in parts else EVERY
     names = (field.name for field in fields(Ranker))
-    return Ranker(**{name: parts[f"{key}/{name}"].astype(np.float64) for name in names})
+    return Ranker(
+        **{name: parts[f"{without or EVERY}/{name}"].astype(np.float64) for name in names}
+    )

@@ -10,10 +10,9 @@ import pytest
 import torch
 
 from benchmarks import train_vectors as adapters
-from benchmarks.train_vectors import GoldTalk, note_training, published
+from benchmarks.train_vectors import GoldTalk, by_people, note_training, published
 from labeling.domain.encoding.network import Network, packaged_folder
 from pipelines.encoder import MiniLM
-from pipelines.memory.conversations import key_of
 from pipelines.memory.retrieval import adapter, late, question
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapted, Adapter, Change
 from pipelines.memory.retrieval.index import ConversationIndex
@@ -67,8 +66,7 @@ def shipped_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
 
 
 def forget() -> None:
-    adapter.talks.cache_clear()
-    adapter._read.cache_clear()
+    adapter.shipped.cache_clear()
 
 
 # --- an adapted MiniLM --------------------------------------------------------------------------
@@ -106,8 +104,8 @@ def test_vectors_are_other_ones_under_another_name_and_the_same_in_both_ways() -
 
 def test_a_talk_that_taught_is_read_by_what_was_taught_without_it(shipped_from: Path) -> None:
     every, without = some_adapter(1), some_adapter(2)
-    adapters.write({EVERY: every, key_of(TALK): without}, shipped_from)
-    note_training(shipped_from, [GOLD])
+    adapters.write({EVERY: every, "1": without}, shipped_from)
+    note_training(shipped_from, {"1": [GOLD]})
     copy = [replace(line, speaker="X", content=f"{line.content} ") for line in TALK]
 
     own, copied, other = (adapter.suited(MiniLM(), talk) for talk in (TALK, copy, TALK[:1]))
@@ -126,6 +124,24 @@ def test_talks_that_taught_nothing_share_one_model() -> None:
 
 
 # --- learning -----------------------------------------------------------------------------------
+
+
+def test_talks_that_share_people_by_way_of_others_are_of_one_group() -> None:
+    pairs = [("Ann", "Bob"), ("Cy", "Di"), ("Eve", "Di"), ("Bob", "Eve"), ("Flo", "Gus")]
+    talks = [
+        GoldTalk(
+            " ".join(pair),
+            tuple(Message(at, "speaker", who, "Hi") for at, who in enumerate(pair)),
+            [],
+        )
+        for pair in pairs
+    ]
+
+    groups = [{gold.name for gold in group} for group in by_people(talks).values()]
+
+    assert groups == [{"Ann Bob", "Cy Di", "Eve Di", "Bob Eve"}, {"Flo Gus"}]
+    with pytest.raises(ValueError, match="two groups of people"):
+        adapters.taught_by(by_people(talks[:1]))
 
 
 @pytest.fixture(scope="module")
