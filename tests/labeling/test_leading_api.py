@@ -95,7 +95,6 @@ def test_nobody_sees_answers_of_a_round_that_is_blind(project, ask):
     talk = blind.conversations.get().pk
 
     assert ask("rita", "get", f"conversations/{talk}/answers/") == {"answers": [], "blind": [1]}
-    assert ask("rita", "get", "rounds/1/disagreements/", status=409)["code"] == "round_open"
 
 
 def test_somebody_who_labels_a_conversation_again_sees_no_answers_of_before(project, people, ask):
@@ -122,8 +121,6 @@ def test_a_version_of_the_guidelines_is_written_once(project, ask):
     assert ask("rita", "post", "guidelines/", text, status=409)["code"] == "stale_version"
     again = {**text, "base_version": 2}
     assert ask("rita", "post", "guidelines/", again, status=400)["code"] == "guideline_unchanged"
-    refused = ask("rita", "post", "guidelines/", {**again, "because": [1]}, status=400)
-    assert list(fields_of(refused)) == ["because"]
     assert ask("ana", "get", "guidelines/2/")["body"] == text["body"] + "\n"
 
 
@@ -137,7 +134,6 @@ def test_lists_ask_no_more_for_more_rows(project, people):
     paths = [
         *("conversations/", "members/", "rounds/", "", "adjudications/"),
         "guidelines/",
-        "rounds/1/disagreements/",
     ]
 
     def more(number: int) -> None:

@@ -205,12 +205,7 @@ EXPECTED = {
     "api-rounds": API_READERS,
     "api-round": API_READERS,
     "api-round-conversations": Row(403, 404, 404, 403, 400, post=True),
-    "api-disagreements": Row(403, 404, 404, 409, 409),  # the round is open
-    "api-disagreement": Row(403, 404, 404, 409, 409),
-    "api-remarks": Row(403, 404, 404, 403, 400, post=True),
-    "api-outcome": Row(403, 405, 405, 405, 405),
     "api-agreement-ratings": Row(403, 404, 404, 409, 409),  # not measured yet
-    "api-labels": API_READERS,
     "api-adjudications": API_READERS,
     "api-round-close": Row(403, 404, 404, 403, 200, post=True),
     "api-agreement": Row(403, 404, 404, 409, 409),  # not measured yet: a worker was asked

@@ -22,7 +22,6 @@ FILES = {
     "/runs/new/",
     "/runs/new/planning/",
     "/api/projects/1/conversations/",
-    "/api/projects/1/labels/",
     "/api/runs/predictions/",
 }
 FORM = "multipart/form-data; boundary=b"

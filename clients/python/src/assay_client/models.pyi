@@ -151,10 +151,6 @@ class CaseScore(Record):
     weight: float | None
     detail: dict[str, Any]
 
-class Choice(Record):
-    annotator: str
-    choice: Any
-
 class Cluster(Record):
     by_field: dict[str, list[str]]
     how: str
@@ -252,11 +248,6 @@ class ConversationsIn(TypedDict, total=False):
     leave_out: str
     dry_run: bool
 
-class Counts(Record):
-    total: int
-    discussed: int
-    decided: int
-
 class DecisionIn(TypedDict, total=False):
     answers: str
     labels: list[dict[str, Any] | None]
@@ -275,38 +266,6 @@ class Decision(Record):
     reason: str
     reason_code: str | None
     payload: Any
-
-class DisagreementDetail(Record):
-    place: str
-    id: int | None
-    conversation: str
-    conversation_id: int
-    layer: str
-    message: int | None
-    name: str
-    sides: list[MarkedSide]
-    outcome: str
-    note: str
-    decided_by: str | None
-    decided_at: datetime | None
-    remarks: int
-    thread: list[Remark]
-    answered_in: list[int]
-
-class Disagreement(Record):
-    place: str
-    id: int | None
-    conversation: str
-    conversation_id: int
-    layer: str
-    message: int | None
-    name: str
-    sides: list[Choice]
-    outcome: str
-    note: str
-    decided_by: str | None
-    decided_at: datetime | None
-    remarks: int
 
 class Error(Record):
     code: str
@@ -403,7 +362,6 @@ class GuidelineIn(TypedDict, total=False):
     body: str
     summary: str
     base_version: int
-    because: list[int]
 
 class Guideline(Record):
     version: int
@@ -442,29 +400,6 @@ class Job(Record):
     done: int | None
     total: int | None
 
-class LabelReport(Record):
-    notes: list[str]
-    read: int
-    new: int
-    unchanged: int
-    empty: int
-    skipped: int
-    decisions: int
-    older: int
-    rounds: list[int]
-    annotators: list[str]
-    created: list[str]
-    needs_reason: bool
-    n_left_out: int
-    left_out: list[str]
-
-class LabelsIn(TypedDict, total=False):
-    file: str
-    format: str
-    create_annotators: bool
-    reason: str
-    dry_run: bool
-
 class LastGate(Record):
     last: Gate | None
 
@@ -485,11 +420,6 @@ class LookIn(TypedDict, total=False):
     gold: str
     purpose: str
     reason: str
-
-class MarkedSide(Record):
-    annotator: str
-    choice: Any
-    labels: list[dict[str, Any]]
 
 class MemberIn(TypedDict, total=False):
     username: str
@@ -548,10 +478,6 @@ class MetricComparison(Record):
 
 class Next(Record):
     assignment: int | None
-
-class OutcomeIn(TypedDict, total=False):
-    outcome: str
-    note: str
 
 class Outlook(Record):
     true: float
@@ -634,14 +560,6 @@ class Project(Record):
     label_f1_threshold: float
     layers: list[str]
     roles: list[str]
-
-class RemarkIn(TypedDict, total=False):
-    body: str
-
-class Remark(Record):
-    author: str
-    body: str
-    created_at: datetime
 
 class RestoreIn(TypedDict, total=False):
     base_version: int
@@ -940,10 +858,6 @@ class GetConversations(TypedDict, total=False):
     search: str | None
     split: str | None
     stage: str | None
-
-class GetDisagreements(TypedDict, total=False):
-    layer: str | None
-    state: str | None
 
 class GetGold(TypedDict, total=False):
     name: str | None
