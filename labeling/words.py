@@ -392,7 +392,6 @@ WORDS: dict[str, Text] = {
     ),
     "place.line": _("a line"),
     "place.message": _("a message"),
-    "place.annotation": _("an annotation"),
     "file.line_not_utf8": _("the line is not UTF-8; save the file as UTF-8"),
     "file.line_too_long": _("the line is longer than {limit} bytes"),
     "file.not_json": _("not valid JSON: {why}"),

@@ -24,7 +24,6 @@ from labeling.gold import looks
 from labeling.gold.looks import Sight
 from labeling.gold.rules.content import GoldContent
 from labeling.models import Conversation, GoldRelease, Look
-from labeling.schema import LAYERS
 from labeling.work import blindness
 
 logger = logging.getLogger(__name__)
@@ -57,9 +56,8 @@ def formats() -> list[str]:
 
 def formats_for(release: GoldRelease) -> list[str]:
     """The formats that have a place for what the release holds."""
-    ours = [name for name in FORMATS if release.layer in LAYERS or name != "labelstudio"]
     layers = {name: exporter.layers for name, exporter in EXPORTERS.items()}
-    return [*ours, *(name for name, only in layers.items() if not only or release.layer in only)]
+    return [*FORMATS, *(name for name, only in layers.items() if not only or release.layer in only)]
 
 
 def export(release: GoldRelease, *, format: str, folder: Path, license: str = "") -> list[Path]:

@@ -6,34 +6,20 @@ from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.conversations import uploads
-from labeling.conversations.forms.uploads import TITLES
 from labeling.core import access
 from labeling.core.views.errors import expects_files
 from labeling.domain.errors import RuleError
 from labeling.exchange import label_exports, label_imports
 from labeling.exchange.forms import LabelUploadForm
 from labeling.models import Project
-from labeling.translation import lazy
 from labeling.work import blindness
-
-LOST = {
-    "native": lazy(
-        "Nothing: answers and decisions about them are complete. Use it to keep labels or to "
-        "move them between projects."
-    ),
-    "labelstudio": lazy(
-        "Decisions, rounds, versions of the guidelines, why something was skipped, and the "
-        "suggestion that a label was taken from. A label without a message is placed on that of "
-        "the label it is about."
-    ),
-}
 
 
 @require_GET
@@ -43,11 +29,8 @@ def label_files(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def labels_export(request: HttpRequest, slug: str, format: str) -> HttpResponseBase:
-    project, viewer = access.readable(request.user, slug), cast(User, request.user)
-    if format not in label_exports.FORMATS:
-        raise Http404(_("There is no format “{format}”.").format(format=format))
-    return label_exports.download(project, format, viewer)
+def labels_export(request: HttpRequest, slug: str) -> HttpResponseBase:
+    return label_exports.download(access.readable(request.user, slug), cast(User, request.user))
 
 
 @expects_files
@@ -94,8 +77,6 @@ def labels_import(request: HttpRequest, slug: str) -> HttpResponse:
             new=report.new, unchanged=report.unchanged
         ),
     )
-    if report.n_left_out:
-        messages.warning(request, _("Left out: {n}.").format(n=report.n_left_out))
     if report.decisions:
         message = ngettext(
             "{n} decision about them is stored.",
@@ -142,7 +123,6 @@ def _page(
         "refused": refused,
         "answers": label_exports.finished(project, cast(User, request.user)).count(),
         "blind_again": blindness.round_again(request.user, project.conversations.all()),
-        "formats": [(name, TITLES[name], note) for name, note in LOST.items()],
         "may_write": access.leads(request.user, project),
     }
     return render(request, "labeling/label_files.html", context, status=status)

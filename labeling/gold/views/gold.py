@@ -46,7 +46,6 @@ from labeling.work import blindness
 
 FORMAT_WORDS = {
     "native": lazy("Native: items, manifest and guidelines; verified without Assay"),
-    "labelstudio": lazy("Label Studio: tasks and labeling interface"),
     "huggingface": lazy("Hugging Face dataset: Parquet"),
     "csv": lazy("CSV: a row for each label"),
 }
