@@ -337,7 +337,6 @@ class GoldDetail(Record):
     overrides: Any
     frozen_by: str | None
     left_out: list[dict[str, Any]]
-    formats: list[str]
 
 class Gold(Record):
     name: str
