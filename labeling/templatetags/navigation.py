@@ -62,9 +62,7 @@ GROUPS = (
                     "screening",
                 ),
             ),
-            Entry(
-                "guidelines", _("Guidelines"), ("guideline", "guideline-new", "guideline-worklist")
-            ),
+            Entry("guidelines", _("Guidelines"), ("guideline", "guideline-new")),
             Entry("adjudication", _("Adjudication")),
             Entry("reviews", _("Review")),
             Entry("checks", _("Hidden checks"), ("check-person",)),
