@@ -48,18 +48,9 @@ WORDS: dict[str, Text] = {
         "Only you have labeled this conversation, so somebody else has to decide about it."
     ),
     "adjudication.wrong_count": _("There are {clusters} labels to decide about, not {labels}."),
-    "admission.calibration_failed": _(
-        "You did not pass the calibration of {project}, and no try is left. Ask {leads} what to do."
-    ),
-    "admission.calibration_first": _(
-        "{project} calibrates newcomers before full labeling: begin on your first page."
-    ),
-    "admission.calibration_not_passed": _(
-        "You did not pass the calibration of {project} yet: try again on your first page."
-    ),
-    "admission.calibration_unfinished": _(
-        "Finish the calibration of {project} first. When all is answered, the result is on your "
-        "first page within a minute."
+    "admission.not_calibrated": _(
+        "Full labeling in {project} is for people who took part in a passed calibration round: "
+        "ask {leads} to open one with you, or to let you in."
     ),
     "admission.paused": _(
         "You get no new work in {project} for now: several of your last answers differ from what "
@@ -132,28 +123,8 @@ WORDS: dict[str, Text] = {
     ),
     "annotation.round_closed": _("This round has ended, so nothing more can be saved in it."),
     "annotation.submitted": _("This is submitted: reopen it before you change it."),
-    "calibration.has_read": _(
-        "labels of others could be read meanwhile, so comparing would show nothing"
-    ),
-    "calibration.incomplete": _(
-        "{answered} of {parts} conversations were answered and are settled: without all of them "
-        "there is no figure"
-    ),
     "calibration.no_reason": _("Write why this person may label without calibration."),
-    "calibration.nothing_to_do": _("You have nothing to calibrate on in {project}."),
     "calibration.nothing_to_let_in": _("{user} may do full labeling already, or is not annotator."),
-    "calibration.over": _(
-        "You did not pass the calibration of {project}, and no try is left. Ask {leads} what to do."
-    ),
-    "calibration.reads_labels": _(
-        "You may read the labels of this project, or once might, so calibrating would show "
-        "nothing: ask {leads} "
-        "to let you in with a reason."
-    ),
-    "calibration.too_few": _(
-        "Calibrating takes {wanted} settled conversations of closed rounds that you have not seen, "
-        "and there are {settled}. Ask {leads}: a lead can settle more, or let you in with a reason."
-    ),
     "canonical.bad_character": _("{path}: the text holds a character that cannot be stored"),
     "canonical.key_not_text": _("{path}: the key {key} is not text"),
     "canonical.not_a_number": _("{path}: {number} is not a JSON number"),
@@ -768,10 +739,6 @@ EVENTS: dict[str, Text] = {
     "annotation.skipped": _("skipped {conversation}: {reason}"),
     "annotation.submitted": _("submitted {conversation}"),
     "annotation.unskipped": _("took back the skip of {conversation}"),
-    "calibration.allowed": _("allowed {user} another try to calibrate"),
-    "calibration.begun": _("began try {tries} to calibrate"),
-    "calibration.failed": _("{user} did not pass calibration in try {tries}"),
-    "calibration.passed": _("{user} passed calibration in try {tries}"),
     "checks.changed": _("changed how people are checked: {fields}"),
     "checks.chosen": _("chose {conversations} conversations with gold to check people by"),
     "checks.dropped": _("took {conversation} away from what people are checked by"),

@@ -30,9 +30,9 @@ from labeling.models import (
     Round,
 )
 from labeling.schema.targets import END_TO_END
-from labeling.work.admission import FIRST
 
 HONEYPOT = Assignment.Purpose.HONEYPOT
+TEST = Assignment.Purpose.QUALIFICATION
 
 
 class CheckImpossible(RuleError, code="check_impossible"):
@@ -212,7 +212,7 @@ def unscored() -> QuerySet[Assignment]:
     scored = GoldCheck.objects.filter(
         assignment=OuterRef("pk"), version=OuterRef("annotation__version")
     )
-    tested = Q(purpose__in=FIRST, annotation__status__in=["submitted", "skipped"])
+    tested = Q(purpose=TEST, annotation__status__in=["submitted", "skipped"])
     hidden = Q(purpose=HONEYPOT, annotation__status="submitted")
     # this purpose, not others: it is what the index of checks holds
     checks = Assignment.checks
