@@ -27,7 +27,7 @@ from labeling.words import worded
 GoldOut = row_of(
     "GoldOut",
     GoldRelease,
-    *("name", "version", "meaning", "layer", "sha256", "signature", "public_key", "frozen_at"),
+    *("name", "version", "layer", "sha256", "signature", "public_key", "frozen_at"),
     project=serializers.CharField(source="project.slug"),
     n_items=serializers.IntegerField(),
 )

@@ -55,7 +55,6 @@ class Agreement(Record):
     measure: str
     by_origin: dict[str, dict[str, Any]]
     chance_above: float | None
-    outlook: list[Outlook]
     intervals: dict[str, list[float]]
     ordinal: bool
     outcome: str
@@ -325,7 +324,6 @@ class Gate(Record):
 class GoldDetail(Record):
     name: str
     version: int
-    meaning: str
     layer: str
     sha256: str
     signature: str
@@ -341,7 +339,6 @@ class GoldDetail(Record):
 class Gold(Record):
     name: str
     version: int
-    meaning: str
     layer: str
     sha256: str
     signature: str
@@ -477,10 +474,6 @@ class MetricComparison(Record):
 
 class Next(Record):
     assignment: int | None
-
-class Outlook(Record):
-    true: float
-    passes: float
 
 class PairAgreement(Record):
     a: str
