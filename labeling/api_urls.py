@@ -30,7 +30,7 @@ from labeling.settling.api.reviews import ReviewView
 from labeling.work.api.annotations import AnnotationViewSet
 from labeling.work.api.guidelines import GuidelinesView, GuidelineView
 from labeling.work.api.queue import NextView, QueueView
-from labeling.work.api.rounds import BatchView, CloseView, RoundsView, RoundView
+from labeling.work.api.rounds import CloseView, RoundsView, RoundView
 from labeling.work.api.suggestions import FirstPassView, SuggestionsView
 from labeling.work.api.workspace import WorkspaceView
 
@@ -74,7 +74,6 @@ of_an_assignment: Addresses = [
 
 of_a_round: Addresses = [
     path("", RoundView.as_view(), name="api-round"),
-    path("conversations/", BatchView.as_view(), name="api-round-conversations"),
     path("close/", CloseView.as_view(), name="api-round-close"),
     path("agreement/", AgreementView.as_view(), name="api-agreement"),
     path("agreement/ratings/", RatingsView.as_view(), name="api-agreement-ratings"),

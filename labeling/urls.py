@@ -83,7 +83,7 @@ from labeling.work.views.comments import (
     work_comments,
 )
 from labeling.work.views.guidelines import guideline_new, guideline_start, guidelines
-from labeling.work.views.rounds import round_batch, round_close, round_new, work_move
+from labeling.work.views.rounds import round_close, round_new, work_move
 from labeling.work.views.workspace import lease_give_back, next_sample, workspace
 
 of_a_project = [
@@ -104,7 +104,6 @@ of_a_project = [
     path("guidelines/start/", guideline_start, name="guideline-start"),
     path("rounds/new/", round_new, name="round-new"),
     path("rounds/<int:number>/close/", round_close, name="round-close"),
-    path("rounds/<int:number>/batch/", round_batch, name="round-batch"),
     path("people/<int:pk>/move/", work_move, name="work-move"),
     path("rounds/<int:number>/agreement/", agreement, name="agreement"),
     path("rounds/<int:number>/agreement.csv", agreement_csv, name="agreement-csv"),

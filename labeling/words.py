@@ -457,10 +457,6 @@ WORDS: dict[str, Text] = {
         "Full labeling is locked until a calibration round passes. Open a calibration round, or "
         "override the gate with a written reason."
     ),
-    "round.gate_closed_again": _(
-        "The newest calibration round did not open full labeling, so nothing is added to this "
-        "round. Hold another calibration round, or open a new round with a written reason."
-    ),
     "round.gate_too_small": _(
         "Round {number} passed, but it is too small to open full labeling: it needs at least "
         "{least_conversations} conversations and {least_units} units of each layer that every pair "
@@ -472,13 +468,7 @@ WORDS: dict[str, Text] = {
         "A round needs conversations: import some, or choose a larger batch."
     ),
     "round.no_guidelines": _("Write the guidelines first: a round is labeled under a version."),
-    "round.nobody_chosen": _("Nobody is chosen: name the annotators of the new conversations."),
     "round.not_closed_by_hand": _("Only an open round of full labeling can be closed by hand."),
-    "round.not_open_for_more": _("Conversations are added only to an open round of full labeling."),
-    "round.nothing_to_add": _(
-        "Nothing to add: these conversations are in the round already, or check people in it. "
-        "Import others, or open another round for these."
-    ),
     "round.one_annotator": _("Agreement needs at least two annotators: add one."),
     "round.unknown_conversations": _(
         "The project has no conversations with these ids: {names}. Check them, or import them."

@@ -194,12 +194,6 @@ def _mixed(
         yield assignment
 
 
-def given_in(round_: Round) -> set[int]:
-    """The conversations that somebody got as a hidden check in the round."""
-    hidden = round_.handed_out.filter(purpose=HONEYPOT).order_by()
-    return set(hidden.values_list("conversation", flat=True))
-
-
 def open_honeypots(round_: Round, person: User) -> list[Assignment]:
     """Hidden checks that go back with a person's open work."""
     checks = Assignment.given_to(person).filter(purpose=HONEYPOT, round=round_)

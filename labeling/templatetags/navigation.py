@@ -57,7 +57,7 @@ GROUPS = (
                 "calibration",
                 _("Calibration"),
                 (
-                    *("round-new", "round-close", "round-batch"),
+                    *("round-new", "round-close"),
                     *("agreement", "disagreements"),
                     "screening",
                 ),

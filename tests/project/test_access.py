@@ -169,7 +169,6 @@ EXPECTED = {
     # changed by leads
     "round-new": Row(302, 404, 404, 403, 200),
     "round-close": Row(302, 404, 404, 403, 200),
-    "round-batch": Row(302, 404, 404, 403, 200),
     "work-move": Row(302, 404, 404, 403, 200),
     "disagreement-decide": Row(302, 404, 404, 403, 302, post=True),
     "disagreement-names": Row(302, 404, 404, 403, 302, post=True),
@@ -202,7 +201,6 @@ EXPECTED = {
     "api-guideline": Row(403, 404, 200, 200, 200),
     "api-rounds": API_READERS,
     "api-round": API_READERS,
-    "api-round-conversations": Row(403, 404, 404, 403, 400, post=True),
     "api-agreement-ratings": Row(403, 404, 404, 409, 409),  # not measured yet
     "api-adjudications": API_READERS,
     "api-round-close": Row(403, 404, 404, 403, 200, post=True),

@@ -10,9 +10,6 @@ class Record(dict[str, Any]):
 
 def is_time(name: str) -> bool: ...
 
-class Added(Record):
-    added: int
-
 class AdjudicationCase(Record):
     conversation: int
     external_id: str
@@ -95,14 +92,6 @@ class Assignment(Record):
     conversation: str
     project: str
     round: int
-
-class BatchIn(TypedDict, total=False):
-    conversations: list[str] | None
-    number: int | None
-    split: str
-    domain: str
-    annotators: list[str] | None
-    seed: int
 
 class CaseCounts(Record):
     disputed: int

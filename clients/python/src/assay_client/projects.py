@@ -141,10 +141,6 @@ class Rounds(Part):
         """Open a round on conversations by id, on ``number`` drawn ones, or on those of a round."""
         return self._post(Round, "rounds", said(**{**options, "kind": kind}))
 
-    def add(self, to: int, /, **options: Unpack[models.BatchIn]) -> int:
-        """Add conversations to open full labeling (leads). Says how many it were."""
-        return self._post(models.Added, ["rounds", to, "conversations"], said(**options)).added
-
     def ratings(
         self,
         number: int,
