@@ -249,11 +249,6 @@ WORDS: dict[str, Text] = {
     ),
     "gold.unknown_layer": _("{slug} has no layer “{layer}”. It labels: {layers}."),
     "gold.unknown_release": _("There is no gold release {address}. Newest releases: {known}."),
-    "handover.calibration": _(
-        "A calibration round is blind and ends with its last answer: nothing is returned in it."
-    ),
-    "handover.has_it_already": _("{to} has this conversation already: choose somebody else."),
-    "handover.not_an_annotator": _("{to} is not an annotator of this project."),
     "handover.same_annotator": _("Choose another annotator of this project."),
     "hint.modal": _("Leave out “{words}”."),
     "hint.noun_phrase": _("Use a noun phrase: “User Sign-in”."),

@@ -81,9 +81,8 @@ class Reviews(Part):
         verdict: Literal["accepted", "fixed", "returned"],
         *,
         comment: str = "",
-        to: str = "",
         payload: models.Labels | None = None,
     ) -> models.Review:
         """About one version of an answer (leads); the newest verdict counts."""
-        body = said(version=version, verdict=verdict, comment=comment, to=to, payload=payload)
+        body = said(version=version, verdict=verdict, comment=comment, payload=payload)
         return self._top._post(models.Review, ["reviews", annotation], body)

@@ -552,7 +552,6 @@ class ReviewIn(TypedDict, total=False):
     version: int
     verdict: str
     comment: str
-    to: str
     payload: dict[str, Any] | None
 
 class Review(Record):
