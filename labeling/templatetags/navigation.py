@@ -67,7 +67,6 @@ GROUPS = (
             Entry("reviews", _("Review")),
             Entry("checks", _("Hidden checks"), ("check-person",)),
             Entry("suggestions", _("Suggestions")),
-            Entry("labels", _("Labels as files"), ("labels-preview", "labels-import")),
         ),
     ),
     Group(
