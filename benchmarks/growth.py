@@ -41,7 +41,6 @@ PAGES = (
     "…/rounds/1/agreement/",
     "…/review/",
     "…/adjudication/",
-    "…/guidelines/worklist/",
     "…/gold/",
     "…/gold/large/1/",
     "/runs/",

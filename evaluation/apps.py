@@ -26,15 +26,17 @@ def _missing_guards(
 
 def _refused_plugins(**kwargs: Any) -> list[checks.CheckMessage]:
     """Entry points of installed packages that were not taken."""
-    from labeling.exchange import plugins
+    from evaluation.metrics.registry import METRICS
     from labeling.words import in_english
+    from pipelines.registry import PIPELINES
 
     return [
         checks.Warning(
             f"{fault.source}: {fault.name} ({fault.group}) is left out. {in_english(fault.reason)}",
             id="evaluation.W001",
         )
-        for fault in plugins.faults()
+        for registry in (PIPELINES, METRICS)
+        for fault in registry.faults
     ]
 
 

@@ -6,19 +6,12 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, URLResolver, include, path
 
 from labeling.agreement.api.agreement import AgreementView, RatingsView
-from labeling.agreement.api.disagreements import (
-    DisagreementsView,
-    DisagreementView,
-    OutcomeView,
-    RemarksView,
-)
 from labeling.conversations.api.conversations import (
     AnswersView,
     ConversationsView,
     ConversationView,
 )
 from labeling.core.api.members import MembersView, MemberView
-from labeling.exchange.api import LabelFilesView
 from labeling.gold.api.freezes import (
     FreezesView,
     FreezeView,
@@ -37,7 +30,7 @@ from labeling.settling.api.reviews import ReviewView
 from labeling.work.api.annotations import AnnotationViewSet
 from labeling.work.api.guidelines import GuidelinesView, GuidelineView
 from labeling.work.api.queue import NextView, QueueView
-from labeling.work.api.rounds import BatchView, CloseView, RoundsView, RoundView
+from labeling.work.api.rounds import CloseView, RoundsView, RoundView
 from labeling.work.api.suggestions import FirstPassView, SuggestionsView
 from labeling.work.api.workspace import WorkspaceView
 
@@ -81,14 +74,9 @@ of_an_assignment: Addresses = [
 
 of_a_round: Addresses = [
     path("", RoundView.as_view(), name="api-round"),
-    path("conversations/", BatchView.as_view(), name="api-round-conversations"),
     path("close/", CloseView.as_view(), name="api-round-close"),
     path("agreement/", AgreementView.as_view(), name="api-agreement"),
     path("agreement/ratings/", RatingsView.as_view(), name="api-agreement-ratings"),
-    path("disagreements/", DisagreementsView.as_view(), name="api-disagreements"),
-    path("disagreements/<slug:place>/", DisagreementView.as_view(), name="api-disagreement"),
-    path("disagreements/<slug:place>/remarks/", RemarksView.as_view(), name="api-remarks"),
-    path("disagreements/<slug:place>/outcome/", OutcomeView.as_view(), name="api-outcome"),
 ]
 
 of_a_project: Addresses = [
@@ -102,7 +90,6 @@ of_a_project: Addresses = [
     path("guidelines/<int:version>/", GuidelineView.as_view(), name="api-guideline"),
     path("rounds/", RoundsView.as_view(), name="api-rounds"),
     path("rounds/<int:number>/", include(of_a_round)),
-    path("labels/", LabelFilesView.as_view(), name="api-labels"),
     path("adjudications/", CasesView.as_view(), name="api-adjudications"),
 ]
 

@@ -3,7 +3,6 @@ from labeling.agreement.models import (
     Comment,
     ConversationAgreement,
     Disagreement,
-    GuidelineCheck,
     GuidelineReason,
     Measurement,
     PendingUpdate,

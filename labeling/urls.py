@@ -33,7 +33,7 @@ from labeling.conversations.views.conversation_files import (
     conversations_store,
 )
 from labeling.core.views.members import member_remove, members
-from labeling.exchange.views import label_files, labels_export, labels_import, labels_preview
+from labeling.exchange.views import labels_export
 from labeling.gold.views.gold import (
     gold,
     gold_export,
@@ -82,9 +82,8 @@ from labeling.work.views.comments import (
     comment_resolve,
     work_comments,
 )
-from labeling.work.views.guideline_worklist import guideline_check, guideline_worklist
 from labeling.work.views.guidelines import guideline_new, guideline_start, guidelines
-from labeling.work.views.rounds import round_batch, round_close, round_new, work_move
+from labeling.work.views.rounds import round_close, round_new, work_move
 from labeling.work.views.workspace import lease_give_back, next_sample, workspace
 
 of_a_project = [
@@ -105,7 +104,6 @@ of_a_project = [
     path("guidelines/start/", guideline_start, name="guideline-start"),
     path("rounds/new/", round_new, name="round-new"),
     path("rounds/<int:number>/close/", round_close, name="round-close"),
-    path("rounds/<int:number>/batch/", round_batch, name="round-batch"),
     path("people/<int:pk>/move/", work_move, name="work-move"),
     path("rounds/<int:number>/agreement/", agreement, name="agreement"),
     path("rounds/<int:number>/agreement.csv", agreement_csv, name="agreement-csv"),
@@ -121,8 +119,6 @@ of_a_project = [
     ),
     path("rounds/<int:number>/disagreements/names/", disagreement_names, name="disagreement-names"),
     path("guidelines/", guidelines, name="guidelines"),
-    path("guidelines/worklist/", guideline_worklist, name="guideline-worklist"),
-    path("guidelines/worklist/check/", guideline_check, name="guideline-check"),
     path("guidelines/new/", guideline_new, name="guideline-new"),
     path("guidelines/<int:version>/", guidelines, name="guideline"),
     path("checks/", checks, name="checks"),
@@ -134,10 +130,7 @@ of_a_project = [
     path("conversations/import/store/", conversations_store, name="conversations-store"),
     path("conversations/<int:pk>/", conversation, name="conversation"),
     path("conversations/<int:pk>/comments/", comment_add, name="comment-add"),
-    path("labels/", label_files, name="labels"),
-    path("labels/preview/", labels_preview, name="labels-preview"),
-    path("labels/import/", labels_import, name="labels-import"),
-    path("labels/export/<slug:format>/", labels_export, name="labels-export"),
+    path("labels/export/", labels_export, name="labels-export"),
     path("adjudication/", adjudication, name="adjudication"),
     path("adjudication/next/", adjudication_next, name="adjudication-next"),
     path("review/", reviews, name="reviews"),

@@ -48,18 +48,9 @@ WORDS: dict[str, Text] = {
         "Only you have labeled this conversation, so somebody else has to decide about it."
     ),
     "adjudication.wrong_count": _("There are {clusters} labels to decide about, not {labels}."),
-    "admission.calibration_failed": _(
-        "You did not pass the calibration of {project}, and no try is left. Ask {leads} what to do."
-    ),
-    "admission.calibration_first": _(
-        "{project} calibrates newcomers before full labeling: begin on your first page."
-    ),
-    "admission.calibration_not_passed": _(
-        "You did not pass the calibration of {project} yet: try again on your first page."
-    ),
-    "admission.calibration_unfinished": _(
-        "Finish the calibration of {project} first. When all is answered, the result is on your "
-        "first page within a minute."
+    "admission.not_calibrated": _(
+        "Full labeling in {project} is for people who took part in a passed calibration round: "
+        "ask {leads} to open one with you, or to let you in."
     ),
     "admission.paused": _(
         "You get no new work in {project} for now: several of your last answers differ from what "
@@ -132,28 +123,8 @@ WORDS: dict[str, Text] = {
     ),
     "annotation.round_closed": _("This round has ended, so nothing more can be saved in it."),
     "annotation.submitted": _("This is submitted: reopen it before you change it."),
-    "calibration.has_read": _(
-        "labels of others could be read meanwhile, so comparing would show nothing"
-    ),
-    "calibration.incomplete": _(
-        "{answered} of {parts} conversations were answered and are settled: without all of them "
-        "there is no figure"
-    ),
     "calibration.no_reason": _("Write why this person may label without calibration."),
-    "calibration.nothing_to_do": _("You have nothing to calibrate on in {project}."),
     "calibration.nothing_to_let_in": _("{user} may do full labeling already, or is not annotator."),
-    "calibration.over": _(
-        "You did not pass the calibration of {project}, and no try is left. Ask {leads} what to do."
-    ),
-    "calibration.reads_labels": _(
-        "You may read the labels of this project, or once might, so calibrating would show "
-        "nothing: ask {leads} "
-        "to let you in with a reason."
-    ),
-    "calibration.too_few": _(
-        "Calibrating takes {wanted} settled conversations of closed rounds that you have not seen, "
-        "and there are {settled}. Ask {leads}: a lead can settle more, or let you in with a reason."
-    ),
     "canonical.bad_character": _("{path}: the text holds a character that cannot be stored"),
     "canonical.key_not_text": _("{path}: the key {key} is not text"),
     "canonical.not_a_number": _("{path}: {number} is not a JSON number"),
@@ -278,11 +249,6 @@ WORDS: dict[str, Text] = {
     ),
     "gold.unknown_layer": _("{slug} has no layer “{layer}”. It labels: {layers}."),
     "gold.unknown_release": _("There is no gold release {address}. Newest releases: {known}."),
-    "handover.calibration": _(
-        "A calibration round is blind and ends with its last answer: nothing is returned in it."
-    ),
-    "handover.has_it_already": _("{to} has this conversation already: choose somebody else."),
-    "handover.not_an_annotator": _("{to} is not an annotator of this project."),
     "handover.same_annotator": _("Choose another annotator of this project."),
     "hint.modal": _("Leave out “{words}”."),
     "hint.noun_phrase": _("Use a noun phrase: “User Sign-in”."),
@@ -392,7 +358,6 @@ WORDS: dict[str, Text] = {
     ),
     "place.line": _("a line"),
     "place.message": _("a message"),
-    "place.annotation": _("an annotation"),
     "file.line_not_utf8": _("the line is not UTF-8; save the file as UTF-8"),
     "file.line_too_long": _("the line is longer than {limit} bytes"),
     "file.not_json": _("not valid JSON: {why}"),
@@ -487,10 +452,6 @@ WORDS: dict[str, Text] = {
         "Full labeling is locked until a calibration round passes. Open a calibration round, or "
         "override the gate with a written reason."
     ),
-    "round.gate_closed_again": _(
-        "The newest calibration round did not open full labeling, so nothing is added to this "
-        "round. Hold another calibration round, or open a new round with a written reason."
-    ),
     "round.gate_too_small": _(
         "Round {number} passed, but it is too small to open full labeling: it needs at least "
         "{least_conversations} conversations and {least_units} units of each layer that every pair "
@@ -502,13 +463,7 @@ WORDS: dict[str, Text] = {
         "A round needs conversations: import some, or choose a larger batch."
     ),
     "round.no_guidelines": _("Write the guidelines first: a round is labeled under a version."),
-    "round.nobody_chosen": _("Nobody is chosen: name the annotators of the new conversations."),
     "round.not_closed_by_hand": _("Only an open round of full labeling can be closed by hand."),
-    "round.not_open_for_more": _("Conversations are added only to an open round of full labeling."),
-    "round.nothing_to_add": _(
-        "Nothing to add: these conversations are in the round already, or check people in it. "
-        "Import others, or open another round for these."
-    ),
     "round.one_annotator": _("Agreement needs at least two annotators: add one."),
     "round.unknown_conversations": _(
         "The project has no conversations with these ids: {names}. Check them, or import them."
@@ -769,10 +724,6 @@ EVENTS: dict[str, Text] = {
     "annotation.skipped": _("skipped {conversation}: {reason}"),
     "annotation.submitted": _("submitted {conversation}"),
     "annotation.unskipped": _("took back the skip of {conversation}"),
-    "calibration.allowed": _("allowed {user} another try to calibrate"),
-    "calibration.begun": _("began try {tries} to calibrate"),
-    "calibration.failed": _("{user} did not pass calibration in try {tries}"),
-    "calibration.passed": _("{user} passed calibration in try {tries}"),
     "checks.changed": _("changed how people are checked: {fields}"),
     "checks.chosen": _("chose {conversations} conversations with gold to check people by"),
     "checks.dropped": _("took {conversation} away from what people are checked by"),
@@ -804,9 +755,6 @@ EVENTS: dict[str, Text] = {
     "gold.imported": _("imported {release} with {items} items from {files}"),
     "gold.frozen": _("froze {release} with {items} items"),
     "guideline.added": _("wrote version {version} of the guidelines: {summary}"),
-    "guideline.checked": _(
-        "checked {conversation} by {annotator} against version {version}: {found}"
-    ),
     "invitation.accepted": _("joined as {role} by an invitation"),
     "invitation.created": _("created an invitation as {role}"),
     "invitation.revoked": _("revoked an invitation as {role}"),

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from django.conf import settings
 from django.db.models import Count, QuerySet
 
-from evaluation.metrics.registry import METRICS
 from evaluation.models import CaseRun, Run
 from evaluation.services.language_models import replies
-from labeling.domain.plugins import Registry
-from labeling.exchange import plugins
 from labeling.gold import lint
 from labeling.gold.rules.lint import PersonalPiece
 from labeling.operation import metrics
@@ -22,7 +19,6 @@ from labeling.operation.preflight import NOTE, Found, check
 from labeling.schema.hints import Hint
 from labeling.work import hints
 from pipelines.chat.receiving import MEGABYTE
-from pipelines.registry import PIPELINES
 
 NEARLY_FULL = 0.9
 LARGE_MB = 10 * 1024
@@ -33,7 +29,6 @@ def register() -> None:
     hints.register(notes_on)
     lint.register(personal_data)
     metrics.register(samples)
-    plugins.register(registries)
 
 
 def caches() -> Found:
@@ -63,10 +58,6 @@ def personal_data(text: str) -> list[PersonalPiece]:
     from pipelines.requirements.validation.pii import validated_pieces
 
     return [PersonalPiece(*piece) for piece in validated_pieces(text)]
-
-
-def registries() -> Iterable[Registry[Any]]:
-    return PIPELINES, METRICS
 
 
 def samples() -> Iterator[Sample]:

@@ -69,14 +69,6 @@ def measure(measured: Round, layer: str) -> Measurement:
     )
 
 
-def compare(
-    layer: str, added: Sequence[Added], rules: Bar, *, label_f1_threshold: float
-) -> Agreement:
-    """What the gate would say of these answers, of a round or not."""
-    figures = _compared(layer, added, rules, {})
-    return _judged(layer, added, figures, label_f1_threshold)[0]
-
-
 def _judged(
     layer: str, added: Sequence[Added], figures: Agreement, label_f1_threshold: float
 ) -> tuple[Agreement, list[RecordAgreement] | None]:

@@ -218,15 +218,6 @@ def _row(
     )
 
 
-def added_by(
-    layer: str, name: str, payloads: Mapping[str, Payload], *, size: int, rules: Rules
-) -> Added:
-    """What a conversation with these answers adds; ``size`` is the number of its messages."""
-    found = _compared(layer, payloads, size, rules)
-    names, labels = found.units or ([], {})
-    return Added(name, list(payloads), labels, names, found.pairs, _is_used(layer, payloads))
-
-
 def _is_used(layer: str, payloads: Mapping[str, Payload]) -> bool:
     return any(payload.get(LAYERS[layer].key) for payload in payloads.values())
 

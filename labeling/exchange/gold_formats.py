@@ -6,32 +6,19 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.db.models import Count
 
 from labeling.conversations.formats import typed_rows
-from labeling.conversations.formats.answers import FileAnswer, FileConversation
-from labeling.conversations.rules.importing import Turn
 from labeling.domain.csv_cells import csv_line
-from labeling.domain.errors import RuleError
-from labeling.domain.msgids import msgid
 from labeling.exchange import parquet
-from labeling.exchange.formats import gold_files, labelstudio
-from labeling.exchange.formats.labelstudio_config import config
+from labeling.exchange.formats import gold_files
 from labeling.exchange.native_files import write_proof
-from labeling.gold.rules.content import GoldContent, GoldMessage
+from labeling.gold.rules.content import GoldContent
 from labeling.models import GoldRelease
-from labeling.schema import LAYERS
 from labeling.words import worded_in_english
-
-GOLD = "gold"  # in place of the annotator
-
-
-class CannotCarry(RuleError, code="cannot_carry"):
-    """The format has no place for labels of this layer."""
 
 
 class ReleaseItem(NamedTuple):
@@ -43,51 +30,6 @@ def items_of(release: GoldRelease) -> Iterator[ReleaseItem]:
     rows = release.items.values_list("canonical", "sha256")
     for canonical, sha256 in rows.iterator(chunk_size=200):
         yield ReleaseItem(json.loads(canonical), sha256)
-
-
-def write_labelstudio(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:
-    _check_layer(release)
-    tasks, interface = folder / "tasks.json", folder / "labeling-config.xml"
-    with tasks.open("w", encoding="utf-8", newline="\n") as file:
-        labeled = (_labeled(item.content) for item in items_of(release))
-        file.writelines(labelstudio.tasks(labeled))
-    schema = release.project.event_schema
-    layers = [*LAYERS[release.layer].needs, release.layer]
-    interface.write_text(config(layers, event_schema=schema), encoding="utf-8")
-    return [tasks, interface]
-
-
-def _check_layer(release: GoldRelease) -> None:
-    if release.layer not in LAYERS:
-        raise CannotCarry(
-            msgid(
-                "{release} holds {layer} documents, which this format has no place for. "
-                "Use native, huggingface or csv."
-            ),
-            release=str(release),
-            layer=release.layer,
-        )
-
-
-def _labeled(content: GoldContent) -> FileConversation:
-    key = LAYERS[content["layer"]].key
-    payload = {key: content["gold"].get(key, [])}
-    answer = FileAnswer(GOLD, payload, empty=not payload[key], is_gold=True)
-    return FileConversation(
-        id=content["item_id"],
-        turns=tuple(_turn(message) for message in content["conversation"]),
-        answers=(answer,),
-        domain=content["domain"],
-        difficulty=content["difficulty"],
-        split=content["split"],
-        origin=content.get("origin", ""),
-        generator=content.get("generator", ""),
-    )
-
-
-def _turn(message: GoldMessage) -> Turn:
-    at = datetime.fromisoformat(message["time"]) if message["time"] else None
-    return Turn(message["role"], message["content"], message["speaker"], at)
 
 
 def write_csv(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:
@@ -150,7 +92,6 @@ def _summary(release: GoldRelease) -> gold_files.ReleaseSummary:
 
 
 WRITERS: dict[str, Callable[..., list[Path]]] = {
-    "labelstudio": write_labelstudio,
     "huggingface": write_huggingface,
     "csv": write_csv,
 }

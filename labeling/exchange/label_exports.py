@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +17,7 @@ from labeling.conversations.rules.importing import Turn
 from labeling.domain.batches import batches
 from labeling.domain.facts import Fact
 from labeling.exchange.building import build
-from labeling.exchange.formats import labelstudio, native
-from labeling.exchange.formats.labelstudio_config import config
+from labeling.exchange.formats import native
 from labeling.gold import looks, releases
 from labeling.gold.looks import Sight
 from labeling.models import (
@@ -36,16 +35,16 @@ from labeling.work import blindness
 
 FINISHED = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
 CHUNK = 500  # conversations in memory at a time
+FILE = "labels.jsonl"
 
 
-def download(project: Project, format: str, viewer: User) -> StreamingHttpResponse:
-    """In one of the formats. Who would see answers about test items says why first."""
+def download(project: Project, viewer: User) -> StreamingHttpResponse:
+    """Who would see answers about test items says why first."""
     looks.require(viewer, looks.test_sets(project), Sight(Look.Purpose.EXPORT))
-    kind, name, lines = FORMATS[format]
     return StreamingHttpResponse(
-        lines(project, viewer),
-        content_type=f"{kind}; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{project.slug}-{name}"'},
+        native_lines(project, viewer),
+        content_type="application/x-ndjson; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{project.slug}-{FILE}"'},
     )
 
 
@@ -143,29 +142,12 @@ def native_lines(project: Project, viewer: User | None = None) -> Iterator[str]:
     return (native.write(conversation) + "\n" for conversation in labeled(project, viewer))
 
 
-def labelstudio_text(project: Project, viewer: User | None = None) -> Iterator[str]:
-    return labelstudio.tasks(labeled(project, viewer))
-
-
-FORMATS: dict[str, tuple[str, str, Callable[[Project, User | None], Iterator[str]]]] = {
-    "native": ("application/x-ndjson", "labels.jsonl", native_lines),
-    "labelstudio": ("application/json", "labelstudio.json", labelstudio_text),
-}
-"""The type, the name and the text of each."""
-
-
-def export_labels(project: Project, *, format: str, folder: Path) -> list[Path]:
+def export_labels(project: Project, *, folder: Path) -> list[Path]:
     """Write all labels into an empty folder and return the files."""
-    _type, name, lines = FORMATS[format]
-    texts: dict[str, Iterable[str]] = {name: lines(project, None)}
-    if format == "labelstudio":
-        interface = config(project.layers, event_schema=project.event_schema)
-        texts = {"tasks.json": texts[name], "labeling-config.xml": [interface]}
 
     def write(draft: Path) -> list[Path]:
-        for each, text in texts.items():
-            with (draft / each).open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(text)
-        return [draft / each for each in texts]
+        with (draft / FILE).open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(native_lines(project))
+        return [draft / FILE]
 
     return build(folder, write)

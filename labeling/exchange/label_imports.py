@@ -35,7 +35,7 @@ from labeling.domain.canonical import with_line_feeds
 from labeling.domain.errors import FileFault, NotCanonical, RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
-from labeling.exchange.formats import doccano, labelstudio, native, sample_labels
+from labeling.exchange.formats import native, sample_labels
 from labeling.exchange.label_rounds import ImportedAnswer, ImportedRounds
 from labeling.gold.rules.normal import moved, same_text
 from labeling.gold.rules.release import item_sha256
@@ -60,8 +60,6 @@ Reader = Callable[[BinaryIO, str, Unnamed], Iterator[ReadLine]]
 
 READERS: dict[str, Reader] = {
     "native": lambda stream, _name, _unnamed: native.read(stream),
-    "labelstudio": lambda stream, _name, _unnamed: labelstudio.read(stream),
-    "doccano": lambda stream, _name, _unnamed: doccano.read(stream),
     "sample": lambda stream, name, unnamed: sample_labels.read(stream, name=name, unnamed=unnamed),
 }
 BATCH = 200  # conversations in memory at a time
@@ -90,9 +88,6 @@ class LabelReport:
     needs_reason: bool = False
     losses: list[Fact] = field(default_factory=list)
     """What was converted or left out, with file and line."""
-    n_left_out: int = 0
-    left_out: list[Fact] = field(default_factory=list)
-    """The first of the answers, tasks and lines that could not be taken, each with the reason."""
 
     @property
     def has_read(self) -> bool:
@@ -124,8 +119,6 @@ def import_labels(
 ) -> LabelReport:
     """Store the answers of files that the project does not have yet, in separate closed rounds.
 
-    Of the files of other tools, an answer or task that cannot be taken is left out and listed, if
-    others can be taken. Of our own, and where a person is unknown, nothing is.
     An answer that the same annotator already has with the same labels is left alone. ``reason`` is
     needed while the gate is locked: imported labels pass it like an override, and it is recorded.
     ``unnamed`` says of samples whose labels they are, where their files do not.
@@ -171,8 +164,8 @@ def _spooled(
                 entries.append((name, entry))
             except RecursionError:  # no label is so deep, but a line may be
                 line = None if isinstance(entry, LineFault) else entry[0]
-                entries.append((name, LineFault(line, Fact("file.too_deep"), True)))
-            faults += isinstance(entry, LineFault) and not entry.is_alone
+                entries.append((name, LineFault(line, Fact("file.too_deep"))))
+            faults += isinstance(entry, LineFault)
             if faults == MAX_PROBLEMS:
                 return entries, names
     return entries, names
@@ -189,7 +182,6 @@ class _LabelImport:
     reason: str
     report: LabelReport = field(default_factory=LabelReport)
     problems: list[tuple[_FilePlace, Fact]] = field(default_factory=list)
-    left_out: list[tuple[_FilePlace, Fact]] = field(default_factory=list)
     _rounds: ImportedRounds = field(init=False)
     _guidelines: dict[int, Guideline] = field(init=False)
     _decisions: list[tuple[_FilePlace, Conversation, FileConversation, int | None]] = field(
@@ -209,7 +201,7 @@ class _LabelImport:
             labeled = []
             for name, entry in part:
                 if isinstance(entry, LineFault):
-                    self._leave_out(_FilePlace(name, entry.line), entry.reason, may=entry.is_alone)
+                    self.problems.append((_FilePlace(name, entry.line), entry.reason))
                 else:
                     labeled.append((_FilePlace(name, entry[0]), entry[1]))
             known = known_of(self.project, {each.id for _, each in labeled})
@@ -227,7 +219,7 @@ class _LabelImport:
             labeled = self._conversation(place, labeled, known)
         except EntryRefused as refused:
             whole = msgid("conversation '{conversation}': {why}")
-            self._leave_out(place, Fact(whole, conversation=labeled.id, why=refused.fact))
+            self.problems.append((place, Fact(whole, conversation=labeled.id, why=refused.fact)))
             return
         if labeled.decisions:
             conversation = known.conversations[labeled.id]
@@ -235,18 +227,13 @@ class _LabelImport:
             self._decisions.append((place, conversation, replace(labeled, answers=()), is_open))
 
     def refuse(self) -> None:
-        """Where a file cannot be read to its end, or nothing of it can be taken or is there."""
-        report = self.report
-        if self.problems or (self.left_out and not report.has_read):
-            problems = [*self.problems, *self.left_out][:MAX_PROBLEMS]
+        """Where something cannot be read or taken, or nothing is there."""
+        if problems := self.problems[:MAX_PROBLEMS]:
             raise LabelsRefused([place.says("import.problem", why) for place, why in problems])
-        if not report.has_read:
+        if not self.report.has_read:
             raise LabelsRefused(
                 [Fact(msgid("the files hold no answer that anybody has submitted or skipped"))]
             )
-        report.n_left_out = len(self.left_out)
-        shown = self.left_out[:MAX_LOSSES]
-        report.left_out = [place.says("import.note", why) for place, why in shown]
 
     def _decide(
         self,
@@ -315,12 +302,8 @@ class _LabelImport:
                     annotator=answer.annotator,
                     why=refused.fact,
                 )
-                self._leave_out(place, why, may=not isinstance(refused, PersonRefused))
+                self.problems.append((place, why))
         return labeled
-
-    def _leave_out(self, place: _FilePlace, why: Fact, *, may: bool = True) -> None:
-        left_out = self.left_out if may and self.format != "native" else self.problems
-        left_out.append((place, why))
 
     def _answer(self, conversation: Conversation, answer: FileAnswer, known: Known) -> None:
         annotator = self.people.named(answer.annotator)
@@ -603,10 +586,6 @@ def store_decision(decision: Adjudication) -> None:
 # --- people ---------------------------------------------------------------------------------------
 
 
-class PersonRefused(EntryRefused):
-    """Whose answers these are is not clear, and so of perhaps many."""
-
-
 class People:
     """A project's members and everybody who has labeled in it, by user name or e-mail address.
 
@@ -635,7 +614,7 @@ class People:
     def named(self, name: str) -> User:
         user = self._by_name.get(name) or self._by_email.get(name.lower())
         if user is None and (alike := self._by_looks.get(folded(name))):
-            raise PersonRefused(
+            raise EntryRefused(
                 msgid(
                     "“{name}” is not a member, but looks like one: did you mean "
                     "“{member}”? Write the name as it is in the project; if it is "
@@ -645,7 +624,7 @@ class People:
                 member=alike,
             )
         if user is None and not self._may_create:
-            raise PersonRefused(
+            raise EntryRefused(
                 msgid("nobody called “{name}” is in the project; add them as a member"), name=name
             )
         user = user or self._create(name)
@@ -654,7 +633,7 @@ class People:
 
     def _create(self, name: str) -> User:
         if User.objects.filter(username=name).exists():
-            raise PersonRefused(
+            raise EntryRefused(
                 msgid("“{name}” has an account outside of the project; add them as a member"),
                 name=name,
             )
@@ -663,7 +642,7 @@ class People:
         try:
             user.clean_fields(exclude=["password"])
         except ValidationError:
-            raise PersonRefused(msgid("“{name}” cannot be a user name"), name=name) from None
+            raise EntryRefused(msgid("“{name}” cannot be a user name"), name=name) from None
         user.save()
         self._by_name[name] = user
         self._by_looks[folded(name)] = name

@@ -19,7 +19,6 @@ from labeling.domain.numbers import whole_number
 from labeling.domain.stored import Stored
 from labeling.gold import lint, pseudonyms, releases
 from labeling.gold.releases import FrozenItem, Items
-from labeling.gold.rules.meaning import Meaning
 from labeling.gold.rules.names import in_figures, with_pseudonyms
 from labeling.gold.rules.release import RELEASE_NAME
 from labeling.gold.rules.statement import (
@@ -72,13 +71,11 @@ class SyntheticItems(RuleError, code="synthetic_items"):
 
 
 def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRelease:
-    """The release at ``name`` (its newest version), ``name@3`` or ``name@1.2.0``."""
+    """The release at ``name`` (its newest version) or ``name@3``."""
     releases = GoldRelease.objects.all() if among is None else among
     name, at, version = address.partition("@")
     wanted = releases.filter(name=name)
-    if at and Meaning.parse(version):
-        wanted = wanted.filter(meaning=version)
-    elif at:
+    if at:
         wanted = wanted.filter(version=whole_number(version) or 0)
     release = wanted.order_by("-version").first()
     if release is None:
@@ -108,7 +105,6 @@ def freeze(
     What is not settled is left out and listed with its reason. A release that would equal the
     newest one is refused, and so are synthetic conversations unless ``with_synthetic`` allows
     them. So is what lint finds, unless ``waive`` accepts it: by kind, with the reason.
-    The version by meaning follows from what has changed.
     One freeze of a project at a time: another is refused as long as it takes; ``is_held``: the
     caller sees to that.
     ``request`` is the event that asked for it; ``is_wanted`` is called once nobody else can

@@ -19,7 +19,6 @@ from labeling.domain.errors import RuleError
 from labeling.gold import signing
 from labeling.gold.rules import statement
 from labeling.gold.rules.content import GoldContent, GoldMessage, Provenance
-from labeling.gold.rules.meaning import FIRST, Level, Meaning, of_release, same_words
 from labeling.gold.rules.normal import in_normal_form, is_normal
 from labeling.gold.rules.release import text_sha256
 from labeling.gold.rules.signatures import fingerprint
@@ -65,25 +64,7 @@ class Draft(NamedTuple):
             return False
         return dict(items.hashes()) == dict(self.parent.items.values_list("item_id", "sha256"))
 
-    def meaning(self, new: Contents) -> Meaning:
-        """The version by meaning that follows from what differs from the newest version.
-
-        An item in another split is another one.
-        """
-        parent = self.parent
-        if parent is None:
-            return FIRST
-        stated = statement.parsed(parent.header).get("schema_version", SCHEMA_VERSION)
-        before = parent.guideline.body if parent.guideline else None
-        now = new.guideline.body if new.guideline else None
-        level: Level = "patch"
-        if {*new.items.splits()} != {*parent.items.values_list("item_id", "split")}:
-            level = "minor"
-        if stated != SCHEMA_VERSION or not same_words(before, now):
-            level = "major"
-        return of_release(parent.meaning, parent.version).raised(level)
-
-    def store(self, new: Contents, meaning: Meaning) -> GoldRelease:
+    def store(self, new: Contents) -> GoldRelease:
         """Freeze these items, in the transaction of the caller, who holds the project."""
         if _newest(self.name) != self.parent:
             raise AnswersChanged("gold.answers_changed")
@@ -94,7 +75,6 @@ class Draft(NamedTuple):
             layer=self.layer,
             name=self.name,
             version=self.parent.version + 1 if self.parent else 1,
-            meaning=str(meaning),
             parent=self.parent,
             frozen_by=self.by,
             frozen_at=timezone.now(),
@@ -145,10 +125,9 @@ def publish(
     """Insert everything at once, with the event that says so; ``check`` is called under the lock
     of the project, where one version comes after the other.
     """
-    meaning = draft.meaning(contents)
     project = projects.lock(draft.project)
     check()
-    release = draft.store(contents, meaning)
+    release = draft.store(contents)
     names = {"release": str(release), "sha256": release.sha256}
     events.record(verb, release, project=project, actor=draft.by, **names, **said)
     return release

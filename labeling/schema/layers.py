@@ -105,31 +105,6 @@ class NoUnits:
 Units = Messages | Judged | NoUnits
 
 
-# --- how it is drawn on a text, for tools that only know marked text ----------------------
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnMessages:
-    """Entities over whole messages, named ``kind`` and the choice of one field."""
-
-    kind: str
-    choice: str
-    cites: str
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnPhases:
-    """Entities over whole messages, one chain of them for each label."""
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnSpans:
-    """Entities over words, with related ones for what takes part."""
-
-
-Drawing = DrawnMessages | DrawnPhases | DrawnSpans
-
-
 # --- the entries --------------------------------------------------------------------------------
 
 
@@ -178,7 +153,6 @@ class Layer:
     needs: tuple[str, ...] = ()
     type_field: str = ""
     may_be_open: tuple[str, ...] = ()
-    drawing: Drawing | None = None
     is_stage: bool = False
     project_types: bool = False
     published: frozenset[Literal["question cases", "arc cases", "chat", "duee"]] = frozenset()
@@ -225,7 +199,6 @@ _ENTRIES = (
         may_be_open=("acceptance_criteria", "priority", "rationale", "confidence"),
         matching=SameRecord(cites=True),
         units=Messages(),
-        drawing=DrawnMessages("Requirement", choice="type", cites="source_messages"),
         is_stage=True,
         words=Words(
             units="The unit is the message: it counts as marked when a requirement of the "
@@ -295,7 +268,6 @@ _ENTRIES = (
         type_field="category",
         matching=SameText("question", cites="evidence"),
         units=Messages(),
-        drawing=DrawnMessages("Question", choice="category", cites="evidence"),
         published=frozenset({"question cases", "chat"}),
         words=Words(
             units="The unit is the message: it counts as marked when it is evidence for a question."
@@ -310,7 +282,6 @@ _ENTRIES = (
         heading="question",
         matching=SameText("question", cites="evidence"),
         units=Messages(),
-        drawing=DrawnPhases(),
         published=frozenset({"arc cases"}),
         words=Words(
             units="The unit is the message: it counts as marked when it is evidence for a phase."
@@ -327,7 +298,6 @@ _ENTRIES = (
         type_field="type",
         matching=SameSpan("trigger"),
         units=NoUnits(),
-        drawing=DrawnSpans(),
         project_types=True,
         published=frozenset({"duee"}),
         words=Words(

@@ -1,4 +1,4 @@
-"""Answers to checks: scored by a worker against gold or an outcome, reported by person."""
+"""Answers to checks: scored by a worker against gold, reported by person."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from labeling.models import (
 )
 from labeling.schema import LAYERS
 from labeling.schema.targets import END_TO_END
-from labeling.screening import newcomers, tries
+from labeling.screening import tries
 
 Purpose = Assignment.Purpose
 ENOUGH = 5
@@ -60,9 +60,8 @@ def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
         )
         if purpose == Purpose.HONEYPOT:
             pause_if_due(project, person)
-    for name, kind in tries.KINDS.items():  # that may take longer, and may be repeated
-        if purpose == kind.purpose:
-            tries.decide(project, person, name, ruler=ruler)
+    if purpose == Purpose.QUALIFICATION:
+        tries.decide(project, person)
     return check
 
 
@@ -71,22 +70,14 @@ def _compared(assignment: Assignment, answer: Annotation, ruler: Ruler) -> Store
     if answer.status == Annotation.Status.SKIPPED:
         return {"value": 0.0, "reason": Fact("check.skipped")}
     project = assignment.round.project
-    releases: dict[str, str] = {}
-    if assignment.purpose == Purpose.CALIBRATION:
-        right = newcomers.held_to(assignment)
-    else:
-        items = gold_of(project, assignment.conversation_id)
-        right = {
-            layer: {**item.content.get("given", {}), **item.content["gold"]}
-            for layer, item in items.items()
-        }
-        releases = {layer: str(item.release) for layer, item in items.items()}
+    items = gold_of(project, assignment.conversation_id)
     rules = Rules(ruler, synonyms_of(project), project.match_threshold)
-    layers = {
-        layer: compare(layer, gold, answer.payload, rules=rules) for layer, gold in right.items()
-    }
+    layers = {}
+    for layer, item in items.items():
+        right = {**item.content.get("given", {}), **item.content["gold"]}
+        layers[layer] = compare(layer, right, answer.payload, rules=rules)
     return {
-        "releases": releases,
+        "releases": {layer: str(item.release) for layer, item in items.items()},
         "layers": layers,
         "value": mean(layer_figures["f1"] for layer_figures in layers.values()),
         "reason": None if layers else Fact("check.no_gold"),

@@ -30,9 +30,9 @@ from labeling.models import (
     Round,
 )
 from labeling.schema.targets import END_TO_END
-from labeling.work.admission import FIRST
 
 HONEYPOT = Assignment.Purpose.HONEYPOT
+TEST = Assignment.Purpose.QUALIFICATION
 
 
 class CheckImpossible(RuleError, code="check_impossible"):
@@ -194,12 +194,6 @@ def _mixed(
         yield assignment
 
 
-def given_in(round_: Round) -> set[int]:
-    """The conversations that somebody got as a hidden check in the round."""
-    hidden = round_.handed_out.filter(purpose=HONEYPOT).order_by()
-    return set(hidden.values_list("conversation", flat=True))
-
-
 def open_honeypots(round_: Round, person: User) -> list[Assignment]:
     """Hidden checks that go back with a person's open work."""
     checks = Assignment.given_to(person).filter(purpose=HONEYPOT, round=round_)
@@ -212,7 +206,7 @@ def unscored() -> QuerySet[Assignment]:
     scored = GoldCheck.objects.filter(
         assignment=OuterRef("pk"), version=OuterRef("annotation__version")
     )
-    tested = Q(purpose__in=FIRST, annotation__status__in=["submitted", "skipped"])
+    tested = Q(purpose=TEST, annotation__status__in=["submitted", "skipped"])
     hidden = Q(purpose=HONEYPOT, annotation__status="submitted")
     # this purpose, not others: it is what the index of checks holds
     checks = Assignment.checks

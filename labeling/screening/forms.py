@@ -23,7 +23,6 @@ class PlanForm(forms.ModelForm):
             "test_on": _("Conversations of the test"),
             "pass_at": _("Minimum F1 to pass"),
             "tries": _("Tries"),
-            "calibrate_on": _("Conversations that newcomers calibrate on"),
         }
         fields = tuple(labels)
         help_texts = {
@@ -33,9 +32,6 @@ class PlanForm(forms.ModelForm):
             "test": "",
             "test_on": _("Drawn from gold; the same for everybody who does not know them."),
             "pass_at": _("It counts for tests that end from now on."),
-            "calibrate_on": _(
-                "Settled conversations of closed rounds; they get as many tries as the test."
-            ),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -33,11 +33,6 @@ class CheckPlan(models.Model):
     )
     pass_at = models.FloatField(default=0.7, validators=SHARE)
     tries = models.PositiveSmallIntegerField(default=2, validators=[MinValueValidator(1)])
-    calibrate_on = models.PositiveSmallIntegerField(
-        default=5,
-        validators=[MinValueValidator(1)],
-        help_text="How many conversations newcomers calibrate on",
-    )
 
     class Meta:
         constraints = [
@@ -82,15 +77,7 @@ class GoldCheck(models.Model):
 
 
 class Qualification(models.Model):
-    """How far one person is in the test of a project, or in calibrating as a newcomer.
-
-    ``layers`` has what the gate says of each layer of the last calibration, and ``outcomes`` what
-    its conversations had come to when it began: by conversation and layer.
-    """
-
-    class Kind(models.TextChoices):
-        TEST = "test", _("qualification test")
-        CALIBRATION = "calibration", _("Calibration")
+    """How far one person is in the test of a project."""
 
     class State(models.TextChoices):
         TRYING = "trying", _("under way")
@@ -101,12 +88,9 @@ class Qualification(models.Model):
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="qualifications")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
-    kind = models.CharField(max_length=11, choices=Kind, default=Kind.TEST)
     state = models.CharField(max_length=7, choices=State, default=State.TRYING)
     tries = models.PositiveSmallIntegerField(default=1, help_text="How many were begun")
     value = models.FloatField(null=True, help_text="Mean of the last finished try")
-    layers = models.JSONField(default=dict, help_text="Figures of the last calibration, by layer")
-    outcomes = models.JSONField(default=dict, help_text="What the last calibration is held to")
     reason = models.TextField(blank=True, help_text="Why it was waived")
     waived_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
@@ -117,9 +101,7 @@ class Qualification(models.Model):
     class Meta:
         ordering = ["project", "user__username"]
         constraints = [
-            models.UniqueConstraint(
-                name="qualification_once_per_kind", fields=["project", "user", "kind"]
-            )
+            models.UniqueConstraint(name="qualification_once", fields=["project", "user"])
         ]
 
     def __str__(self) -> str:

@@ -17,8 +17,8 @@ from labeling.domain.errors import RuleError, StaleVersion
 from labeling.gold import looks
 from labeling.jobs import pending
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
-from labeling.work import assignments, blindness, handovers, suggestions
-from labeling.work.annotations import InvalidPayload, ReasonMissing
+from labeling.work import assignments, blindness, suggestions
+from labeling.work.annotations import InvalidPayload, ReasonMissing, send_back
 from labeling.work.checking import problems_of
 
 Verdict = Review.Verdict
@@ -33,17 +33,12 @@ class NotSubmitted(RuleError, code="not_submitted"):
 
 
 class Opinion(NamedTuple):
-    """What a reviewer says about the version they have seen.
-
-    ``payload`` are the corrected labels, for a fix. ``to`` is who gets the conversation when it is
-    returned; None is the annotator who answered.
-    """
+    """What a reviewer says about the version they have seen; ``payload`` corrects the labels."""
 
     version: int
     verdict: str
     comment: str = ""
     payload: Mapping[str, Any] | None = None
-    to: User | None = None
 
 
 def listed(project: Project, *, viewer: User, annotator: str = "") -> QuerySet[Any]:
@@ -100,8 +95,7 @@ def review(annotation: Annotation, opinion: Opinion, *, by: User) -> Review:
     )
     _record(stored)
     if opinion.verdict == Verdict.RETURNED:
-        to = None if opinion.to == current.assignment.annotator else opinion.to
-        handovers.return_to(current.assignment, reason=opinion.comment, by=by, to=to)
+        send_back(current.assignment, by=by, reason=opinion.comment)
     pending.request(
         current.assignment.round.project, conversation=current.assignment.conversation_id
     )

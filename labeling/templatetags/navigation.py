@@ -57,19 +57,16 @@ GROUPS = (
                 "calibration",
                 _("Calibration"),
                 (
-                    *("round-new", "round-close", "round-batch"),
+                    *("round-new", "round-close"),
                     *("agreement", "disagreements"),
                     "screening",
                 ),
             ),
-            Entry(
-                "guidelines", _("Guidelines"), ("guideline", "guideline-new", "guideline-worklist")
-            ),
+            Entry("guidelines", _("Guidelines"), ("guideline", "guideline-new")),
             Entry("adjudication", _("Adjudication")),
             Entry("reviews", _("Review")),
             Entry("checks", _("Hidden checks"), ("check-person",)),
             Entry("suggestions", _("Suggestions")),
-            Entry("labels", _("Labels as files"), ("labels-preview", "labels-import")),
         ),
     ),
     Group(

@@ -23,10 +23,9 @@ from labeling.models import (
 )
 
 State = Qualification.State
-Kind = Qualification.Kind
 ADMITTED = (State.PASSED, State.WAIVED)
 CALIBRATED = (Admission.How.ROUND, Admission.How.CALIBRATED)
-FIRST = (Assignment.Purpose.QUALIFICATION, Assignment.Purpose.CALIBRATION)
+TEST = Assignment.Purpose.QUALIFICATION
 """What people may label before they may do anything else."""
 
 
@@ -68,7 +67,7 @@ def with_pause(projects: QuerySet[Project], user: User) -> QuerySet[Any]:
 
 
 def shut_to(user: User) -> Shut:
-    """The projects that give the user nothing but their test or calibration."""
+    """The projects that give the user nothing but their test, or no full labeling."""
     return shut(user, annotated_by(user).order_by().values_list("pk", "layers", "check_plan__test"))
 
 
@@ -98,7 +97,7 @@ def _paused(user: User, projects: Collection[int]) -> set[int]:
 
 
 def _passed_test(user: User) -> set[int]:
-    tests = Qualification.objects.filter(user=user, kind=Kind.TEST, state__in=ADMITTED)
+    tests = Qualification.objects.filter(user=user, state__in=ADMITTED)
     return set(tests.order_by().values_list("project", flat=True))
 
 
@@ -169,12 +168,12 @@ def not_begun_in(shut: Shut) -> Q:
     """Work of these projects that must wait. Work already begun may be finished."""
     waits = Q(round__project__in=shut.whole)
     waits |= Q(round__project__in=shut.full, round__kind=Round.Kind.FULL)
-    return waits & Q(annotation__isnull=True) & ~Q(purpose__in=FIRST)
+    return waits & Q(annotation__isnull=True) & ~Q(purpose=TEST)
 
 
 def refuse_unless_admitted(assignment: Assignment) -> None:
     """Called before an answer is begun; tests are open to everybody who has one."""
-    if assignment.purpose in FIRST:
+    if assignment.purpose == TEST:
         return
     if is_shut(assignment.annotator, assignment.round):
         raise why_shut(assignment.annotator, [assignment.round.project_id])
@@ -185,23 +184,27 @@ def why_shut(user: User, shut: Sequence[int]) -> RuleError:
     project = Project.objects.filter(pk__in=shut).order_by("pk")[0]
     if Pause.objects.filter(project=project, user=user, lifted_at__isnull=True).exists():
         return Paused("admission.paused", project=project.name, leads=leads_of(project))
-    tries = {row.kind: row for row in Qualification.objects.filter(project=project, user=user)}
-    test, calibration = tries.get(Kind.TEST), tries.get(Kind.CALIBRATION)
+    test = Qualification.objects.filter(project=project, user=user).first()
     if CheckPlan.objects.filter(project=project, test=True).exists() and (
         test is None or test.state not in ADMITTED
     ):
-        return NotQualified(_what_to_do("test", project, test))
-    return NotCalibrated(_what_to_do("calibration", project, calibration))
+        return NotQualified(_about_test(project, test))
+    return NotCalibrated(not_calibrated_in(project))
 
 
-def _what_to_do(what: str, project: Project, tried: Qualification | None) -> Fact:
-    if tried is None or tried.state == State.PASSED:  # passed before there was another layer
-        return Fact(f"admission.{what}_first", project=project.name)
+def not_calibrated_in(project: Project) -> Fact:
+    """What somebody does who may not do full labeling there yet."""
+    return Fact("admission.not_calibrated", project=project.name, leads=leads_of(project))
+
+
+def _about_test(project: Project, tried: Qualification | None) -> Fact:
+    if tried is None:
+        return Fact("admission.test_first", project=project.name)
     if tried.state == State.BETWEEN:
-        return Fact(f"admission.{what}_not_passed", project=project.name)
+        return Fact("admission.test_not_passed", project=project.name)
     if tried.state == State.FAILED:
-        return Fact(f"admission.{what}_failed", project=project.name, leads=leads_of(project))
-    return Fact(f"admission.{what}_unfinished", project=project.name)
+        return Fact("admission.test_failed", project=project.name, leads=leads_of(project))
+    return Fact("admission.test_unfinished", project=project.name)
 
 
 def leads_of(project: Project) -> str:

@@ -1,4 +1,4 @@
-"""Work that changes hands: returned answers, and the open work of one person given to another."""
+"""Work that changes hands: the open work of one person given to others."""
 
 from __future__ import annotations
 
@@ -14,49 +14,10 @@ from labeling.jobs import pending
 from labeling.models import Assignment, Project, Round
 from labeling.screening import check_turns
 from labeling.work import admission, assignments
-from labeling.work.annotations import send_back
 
 
 class HandoverImpossible(RuleError, code="handover_impossible"):
     """The work cannot go to this person."""
-
-
-@transactions.atomic
-def return_to(
-    assignment: Assignment, *, reason: str, by: User, to: User | None = None
-) -> Assignment:
-    """Return a submitted answer of full labeling to its annotator, or hand it to another one.
-
-    It becomes a draft with the reason next to it. With ``to`` the place goes to that person, who
-    starts from nothing and does not see the first answer, which no longer counts.
-    """
-    round_ = assignment.round
-    if round_.kind == Round.Kind.CALIBRATION:
-        raise HandoverImpossible("handover.calibration")
-    assignments.lock(round_)
-    if to is not None:
-        _check_taker(assignment, to)
-    send_back(assignment, by=by, reason=reason)
-    if to is None:
-        return Assignment.objects.get(pk=assignment.pk)
-    assignments.hand_over([Assignment.objects.get(pk=assignment.pk)], to=to)
-    events.record(
-        "assignment.handed_over",
-        assignment,
-        project=round_.project,
-        actor=by,
-        conversation=assignment.conversation.external_id,
-        user=assignment.annotator.get_username(),
-        to=to.get_username(),
-    )
-    return round_.assignments.get(conversation=assignment.conversation, annotator=to)
-
-
-def _check_taker(assignment: Assignment, to: User) -> None:
-    if not assignments.annotators(assignment.round.project).filter(pk=to.pk).exists():
-        raise HandoverImpossible("handover.not_an_annotator", to=to.get_username())
-    if assignment.conversation_id in _had(assignment.round, to):
-        raise HandoverImpossible("handover.has_it_already", to=to.get_username())
 
 
 def _had(round_: Round, person: User) -> set[int]:

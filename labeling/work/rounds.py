@@ -1,4 +1,4 @@
-"""Rounds of labeling: opening them behind the gate, adding to them, closing them."""
+"""Rounds of labeling: opening them behind the gate, closing them."""
 
 from __future__ import annotations
 
@@ -101,50 +101,8 @@ def open_round(
     return opened
 
 
-@transactions.atomic
-def add_batch(
-    to: Round,
-    *,
-    conversations: Iterable[Conversation],
-    by: User | None,
-    annotators: Sequence[User] | None = None,
-) -> int:
-    """Add conversations to an open round, after those already in it; returns how many were new.
-
-    Planned work is spread evenly over ``annotators``, by default those who have work in the round.
-    Conversations that somebody has in the round as a hidden check are left out, so that nobody
-    gets the same text twice.
-    """
-    assignments.lock(to)
-    current = Round.objects.get(pk=to.pk)
-    if current.kind != Round.Kind.FULL or current.state != Round.State.OPEN:
-        raise RoundImpossible("round.not_open_for_more")
-    if not current.override_reason and not gate_is_open(current.project):
-        raise GateLocked("round.gate_closed_again")
-    known = set(current.places.order_by().values_list("conversation", flat=True))
-    if not current.pool:
-        known |= check_turns.given_in(current)
-    ids = [conversation.pk for conversation in conversations if conversation.pk not in known]
-    people = list(annotators) if annotators is not None else working_in(current)
-    if not ids:
-        raise RoundImpossible("round.nothing_to_add")
-    if not people and not current.pool:
-        raise RoundImpossible("round.nobody_chosen")
-    _place(current, ids, people)
-    events.record(
-        "round.extended", current, project=current.project, actor=by, conversations=len(ids)
-    )
-    return len(ids)
-
-
 def annotators_of(project: Project) -> list[User]:
     return list(assignments.annotators(project))
-
-
-def working_in(round_: Round) -> list[User]:
-    """The annotators of the project who have assignments in the round."""
-    assigned = round_.assignments.order_by().values("annotator")
-    return list(assignments.annotators(round_.project).filter(pk__in=assigned))
 
 
 def _newest_guideline(project: Project) -> Guideline:
@@ -177,17 +135,16 @@ def _override(project: Project, reason: str) -> str:
 
 
 def _place(round_: Round, ids: Sequence[int], people: Sequence[User]) -> None:
-    """Put conversations into a round, behind those that are there, and hand out planned work.
+    """Put conversations into a new round and hand out planned work.
 
     The highest priority comes first; equal ones are shuffled by the seed.
     """
     priorities = round_.project.conversations.order_by().exclude(priority=0)
     rank = {pk: -priority for pk, priority in priorities.values_list("pk", "priority")}
-    start = _after(round_.places.aggregate(last=Max("position"))["last"])
     RoundConversation.objects.bulk_create(
         (
             RoundConversation(round=round_, conversation_id=pk, position=position)
-            for position, pk in enumerate(shuffled(ids, seed=round_.seed, rank=rank), start=start)
+            for position, pk in enumerate(shuffled(ids, seed=round_.seed, rank=rank))
         ),
         batch_size=1000,
     )
@@ -203,23 +160,17 @@ def _place(round_: Round, ids: Sequence[int], people: Sequence[User]) -> None:
 
 
 def _hand_out(round_: Round, planned: Sequence[Planned]) -> None:
-    queued = round_.assignments.order_by()
-    ends = dict(queued.values_list("annotator").annotate(last=Max("position")))
     rows = [
         Assignment(
             round=round_,
             conversation_id=place.conversation,
             annotator_id=place.annotator,
             slot=place.slot,
-            position=_after(ends.get(place.annotator)) + place.position,
+            position=place.position,
         )
         for place in planned
     ]
     Assignment.objects.bulk_create(check_turns.mix_in(round_, rows), batch_size=1000)
-
-
-def _after(last: int | None) -> int:
-    return 0 if last is None else last + 1
 
 
 def is_complete(calibration: Round) -> bool:

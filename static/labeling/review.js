@@ -83,7 +83,7 @@ class ReviewPage {
 
   giveBack() {
     if (this.page.locked) return say(this.page.locked);
-    if (byId("note").value.trim()) return this.send({ verdict: "returned", to: byId("to")?.value ?? "" });
+    if (byId("note").value.trim()) return this.send({ verdict: "returned" });
     this.refuse(t("Say what has to change, then return it."));
     return byId("note").focus();
   }

@@ -230,8 +230,6 @@ def lead_changes_the_guidelines(rita: Page) -> None:
     rita.get_by_label("What changed, in one line").fill("A recap by the analyst is no source")
     rita.get_by_role("button", name="Save as a new version").click()
     expect(rita.get_by_role("heading", name="Guidelines version 2")).to_be_visible()
-    rita.get_by_role("link", name="Check whether they still hold").click()
-    expect(rita.locator("main")).to_contain_text(f"{SAMPLES * 3} of {SAMPLES * 3} answers")
 
 
 def second_round_passes(pages: dict[str, Page]) -> None:

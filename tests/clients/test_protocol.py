@@ -108,23 +108,12 @@ def test_the_whole_protocol(client_of: ClientOf, tmp_path: Path) -> None:
         project.rounds.open("full", number=5)
     assert locked.value.code == "gate_locked"
 
-    # people discuss; the lead decides, and answers by a version of the guidelines
-    talked_over = project.rounds.disagreements(first.number)
-    places = [row.place for row in talked_over.list(state="open")]
-    assert len(places) == DIFFERENCES
-    ana = annotators["ana"].project("orders").rounds.disagreements(first.number)
-    ana.say(places[0], "The recap says it once more, in better words.")
-    for place in places:
-        talked_over.decide(place, "guideline", "A recap is no new wish")
-    assert list(talked_over.list(state="open")) == []
-    decided = [row.id for row in talked_over.list(state="decided")]
-    second_version = project.guidelines.write(
+    # people discuss on pages; the lead writes what came of it
+    project.guidelines.write(
         "# Guide\n\nMark what they want. Mark no recap of the analyst.",
         "Recaps are left out",
         base_version=1,
-        because=[id for id in decided if id is not None],
     )
-    assert talked_over.get(places[0]).answered_in == [second_version.version]
 
     # the second round passes
     second = project.rounds.open("calibration", same_as=first.number)

@@ -1,22 +1,21 @@
-"""Installed packages add pipelines, metrics and exporters; a wrong one breaks nothing."""
+"""Installed packages add pipelines and metrics; a wrong one breaks nothing."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from importlib import invalidate_caches
-from io import BytesIO, StringIO
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.core import checks
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.urls import reverse
 
 from config.env import ROOT
@@ -27,8 +26,7 @@ from evaluation.models import Run
 from evaluation.services.launch import thresholds
 from evaluation.services.run import comparisons, execution, gates
 from evaluation.services.work import steering
-from labeling.exchange import plugins
-from labeling.exchange.export import EXPORTERS
+from labeling.domain.plugins import Fault
 from labeling.models import GoldRelease, Project
 from pipelines.registry import PIPELINES
 from tests.evaluation import launching
@@ -36,6 +34,12 @@ from tests.evaluation.chat_gold import content
 from tests.evaluation.releases import freeze
 
 EXAMPLE = ROOT / "fixtures" / "plugin"
+
+
+def faults() -> list[Fault]:
+    return [fault for registry in (PIPELINES, METRICS) for fault in registry.faults]
+
+
 Look = Callable[[], None]
 
 
@@ -45,7 +49,7 @@ def look_again(monkeypatch: pytest.MonkeyPatch) -> Iterator[Look]:
 
     def look() -> None:
         invalidate_caches()
-        for registry in (PIPELINES, METRICS, EXPORTERS):
+        for registry in (PIPELINES, METRICS):
             monkeypatch.setattr(registry, "_loaded", None)
 
     known = set(sys.modules)
@@ -91,7 +95,6 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look_again: Look) -
     (described / "entry_points.txt").write_text(
         "[assay.pipelines]\nshared-words = assay_example:PIPELINE\n"
         "[assay.metrics]\nevidence_jaccard = assay_example:METRIC\n"
-        "[assay.exporters]\ntranscripts = assay_example:EXPORTER\n"
     )
     look_again()
     return tmp_path
@@ -119,7 +122,6 @@ def done(release: GoldRelease, **fields: Any) -> Run:
 HEAD = """
 from pydantic import BaseModel
 from evaluation.metrics.metric import Metric
-from labeling.domain.exporters import Exporter
 from pipelines.registry import Entry
 
 class Settings(BaseModel):
@@ -154,13 +156,10 @@ class Broken(BaseModel):
     [
         ("import no_such_module", "pipelines odd", "plugin.cannot_load"),
         ("raise SystemExit(3)", "metrics odd", "plugin.cannot_load"),
-        ("Y = 1", "exporters odd", "plugin.cannot_load"),
         ("X = 1", "pipelines odd", "plugin.wrong_type"),
         ("X = 1", "metrics odd", "plugin.wrong_type"),
-        ("X = 1", "exporters odd", "plugin.wrong_type"),
         ("X = pipeline()", "pipelines memory", "plugin.name_is_ours"),
         ("X = metric()", "metrics mrr", "plugin.name_is_ours"),
-        ("X = Exporter('csv', 'Mine', print)", "exporters csv", "plugin.name_is_ours"),
         ("X = pipeline(name='else')", "pipelines odd", "plugin.wrong_name"),
         ("X = pipeline(layers=('poems',))", "pipelines odd", "plugin.layers"),
         ("X = pipeline(config=dict)", "pipelines odd", "plugin.config"),
@@ -172,16 +171,15 @@ class Broken(BaseModel):
         ("X = metric(scope='run')", "metrics odd", "plugin.metric_definition"),
         ("X = metric(lower=float('-inf'))", "metrics odd", "plugin.metric_definition"),
         ("X = metric(compute=None)", "metrics odd", "plugin.not_callable"),
-        ("X = Exporter('odd', '', print)", "exporters odd", "plugin.no_title"),
     ],
 )
 def test_what_cannot_be_used_is_left_out_and_named_with_the_reason(package, code, point, reason):
     package(f"{HEAD}\n{code}\n", f"{point} = assay_odd:X")
 
-    (fault,) = plugins.faults()
+    (fault,) = faults()
 
     assert (fault.reason.code, str(fault.source)) == (reason, "assay-odd 1.0")
-    assert [len(registry.added) for registry in plugins.registries()] == [0, 0, 0]
+    assert [len(registry.added) for registry in (PIPELINES, METRICS)] == [0, 0]
 
 
 def test_of_two_packages_with_one_name_the_first_by_name_has_it(package: Any) -> None:
@@ -344,32 +342,6 @@ def test_a_run_is_not_continued_by_another_version_of_its_package(example, chats
     assert (run.failure.values["started"], run.failure.values["version"]) == ("0.1.0", "0.2.0")
 
 
-def test_its_exporter_is_offered_and_gets_gold_through_the_same_checks(
-    example, chats, signed_in, tmp_path
-):
-    call_command("export_gold", "chats", format="transcripts", output=tmp_path / "gold")
-    written = sorted((tmp_path / "gold").iterdir())
-    assert [path.name for path in written] == ["00001.md", "00002.md", "00003.md"]
-    assert "Emi: Where the trains go" in written[0].read_text("utf-8")
-
-    page = chats.get_absolute_url()
-    export = reverse("gold-export", args=["demo", "chats", 1]) + "?format=transcripts"
-    assert "Transcripts: one Markdown file each" in signed_in("rita").get(page).content.decode()
-    packed = b"".join(signed_in("rita").get(export).streaming_content)
-    assert zipfile.ZipFile(BytesIO(packed)).namelist() == [path.name for path in written]
-    assert signed_in("olga").get(export).status_code == 404
-
-
-@pytest.mark.parametrize("write", ["lambda gold, folder: 1 / 0", "lambda gold, folder: None"])
-def test_an_exporter_that_fails_is_refused_in_words(package, chats, signed_in, tmp_path, write):
-    package(f"{HEAD}\nX = Exporter('odd', 'Odd', {write})\n", "exporters odd = assay_odd:X")
-
-    with pytest.raises(CommandError, match="exporter odd"):
-        call_command("export_gold", "chats", format="odd", output=tmp_path / "gold")
-    export = reverse("gold-export", args=["demo", "chats", 1]) + "?format=odd"
-    assert "exporter odd" in signed_in("rita").get(export, follow=True).content.decode()
-
-
 @pytest.mark.slow
 def test_the_example_is_installed_run_measured_and_compared(
     chats, tmp_path, monkeypatch, look_again
@@ -381,7 +353,7 @@ def test_the_example_is_installed_run_measured_and_compared(
     subprocess.run(pip, check=True, capture_output=True)
     monkeypatch.syspath_prepend(target)
     look_again()
-    assert plugins.faults() == []
+    assert faults() == []
 
     def evaluate(pipeline: str) -> Run:
         call_command("evaluate", gold="chats", pipeline=pipeline, stdout=StringIO())
@@ -394,5 +366,3 @@ def test_the_example_is_installed_run_measured_and_compared(
     (row,) = [line for line in out.getvalue().splitlines() if "evidence_jaccard" in line]
     assert "0.000" in row
     assert "0.250" in row
-    call_command("export_gold", "chats", format="transcripts", output=tmp_path / "gold")
-    assert len(list((tmp_path / "gold").iterdir())) == 3

@@ -32,18 +32,13 @@ def take_hidden(user: User) -> Assignment:
     return hidden
 
 
-def do_try(
-    user: User, project: Project, kind: str, sources: Sequence[int] = (0,), *, skip: int = 0
-) -> Qualification:
+def do_try(user: User, project: Project, sources: Sequence[int] = (0,)) -> Qualification:
     """A whole try; right is what cites message 0."""
-    tries.begin(project, user, kind)
-    for number, part in enumerate(tries.parts_of(user, project, kind)):
+    tries.begin(project, user)
+    for part in tries.parts_of(user, project):
         known = Annotation.of(part).first()
         version = known.version if known else 0
-        if number < skip:
-            annotations.skip(part, factories.save_of({}, base_version=version), reason="Too hard")
-        else:
-            labels = factories.labels(sources)
-            annotations.submit(part, factories.save_of(labels, base_version=version))
+        labels = factories.labels(sources)
+        annotations.submit(part, factories.save_of(labels, base_version=version))
         check_scores.score(part.pk, ruler=factories.ruler())
-    return tries.row_of(project, user, kind)
+    return tries.row_of(project, user)

@@ -55,8 +55,8 @@ def labeled_project(slug: str = "source", payload: dict[str, Any] = PAYLOAD) -> 
     return project
 
 
-def export(project: Project, folder: Path, format: str = "native") -> list[Path]:
-    return label_exports.export_labels(project, format=format, folder=folder / format)
+def export(project: Project, folder: Path) -> list[Path]:
+    return label_exports.export_labels(project, folder=folder / "labels")
 
 
 run, refused = (

@@ -21,7 +21,7 @@ from labeling.models import (
 from labeling.overview import progress
 from labeling.screening import check_scores, check_turns
 from labeling.settling import merges, reviews
-from labeling.work import admission, annotations, assignments, handovers, rounds
+from labeling.work import admission, annotations, assignments, handovers
 from tests import factories
 from tests.labeling.checked import HONEYPOT, check_by, hidden_of, take_hidden
 
@@ -90,17 +90,6 @@ def test_who_may_read_gold_gets_no_checks(project, rita, newcomer, role):
 
     taken(newcomer, 12)
     assert hidden_of(newcomer) == []
-
-
-def test_a_batch_leaves_out_what_checks_people_in_the_round(project, rita, newcomer):
-    check_by(project, rita)
-    round_ = factories.open_full(project, 6, annotators=[newcomer], overlap=1)
-    hidden = [one.conversation for one in hidden_of(newcomer)]
-    more = factories.make_conversations(project, 1)
-
-    assert rounds.add_batch(round_, conversations=[*hidden, *more], by=rita) == 1
-    with pytest.raises(rounds.RoundImpossible, match="nothing_to_add"):
-        rounds.add_batch(round_, conversations=hidden, by=rita)
 
 
 def test_a_check_counts_for_nothing(project, rita, newcomer, ruler):

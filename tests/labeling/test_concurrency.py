@@ -223,13 +223,13 @@ def test_a_finished_test_is_not_begun_again_by_a_page_that_saw_it_open(project, 
     check_turns.set_plan(project, by=rita, test=True, pass_at=0.9)
     dan = User.objects.create_user("dan")
     Membership.objects.create(project=project, user=dan, role="annotator")
-    tries.begin(project, dan, tries.TEST)
-    part = tries.parts_of(dan, project, tries.TEST).get()
+    tries.begin(project, dan)
+    part = tries.parts_of(dan, project).get()
     annotations.submit(part, factories.save_of(factories.labels([0])))
     pause = Pause(monkeypatch, check_turns, "plan_of")
 
     begun, scored = both(
-        lambda: tries.begin(project, dan, tries.TEST),
+        lambda: tries.begin(project, dan),
         pause,
         lambda: check_scores.score(part.pk, ruler=factories.ruler()),
     )

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from labeling.core import members
-from labeling.models import Assignment, Event, Membership
-from labeling.work import annotations, assignments, rounds
+from labeling.models import Assignment, Membership
+from labeling.work import annotations, assignments
 from tests import factories
 from tests.labeling.places import of, places
 
@@ -32,38 +32,6 @@ def test_the_highest_priority_comes_first(project, ana, pool):
         factories.answer(mine)
 
     assert seen == ["c-003", "c-005"]
-
-
-@pytest.mark.parametrize("pool", [True, False])
-def test_a_batch_comes_behind_what_is_there(project, ana, pool):
-    round_ = factories.open_full(project, 3, pool=pool, overlap=3)
-    before = [place.conversation_id for place in round_.places.all()]
-    new = factories.make_conversations(project, 2)
-
-    added = rounds.add_batch(round_, conversations=[*round_.conversations.all(), *new], by=None)
-
-    assert added == 2
-    positions = list(round_.places.values_list("position", flat=True))
-    assert positions == [0, 1, 2, 3, 4]
-    assert [place.conversation_id for place in round_.places.all()][:3] == before
-    if not pool:
-        assert {one.conversation for one in of(ana, round_)[3:]} == set(new)
-        assert set(places(round_).values()) == {3}
-    assert Event.objects.get(verb="round.extended").data == {"conversations": 2}
-
-
-def test_a_batch_needs_an_open_round_of_full_labeling_and_something_new(project, rita):
-    round_ = factories.open_full(project, 2)
-    with pytest.raises(rounds.RoundImpossible, match="nothing_to_add"):
-        rounds.add_batch(round_, conversations=round_.conversations.all(), by=rita)
-    new = factories.make_conversations(project, 2)
-    with pytest.raises(rounds.RoundImpossible, match="nobody_chosen"):
-        rounds.add_batch(round_, conversations=new, by=rita, annotators=[])
-    rounds.close(round_, by=rita)
-    calibration = factories.open_calibration(project, 2)
-    for shut in (round_, calibration):
-        with pytest.raises(rounds.RoundImpossible, match="not_open_for_more"):
-            rounds.add_batch(shut, conversations=factories.make_conversations(project, 1), by=rita)
 
 
 # --- leases -------------------------------------------------------------------------------------

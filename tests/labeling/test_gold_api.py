@@ -9,12 +9,11 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from labeling.gold import gold_requests, looks
 from labeling.gold.looks import Sight
-from labeling.models import Annotation, GoldRelease, Guideline
+from labeling.models import GoldRelease, Guideline
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -98,27 +97,6 @@ def test_what_lint_found_is_said_and_accepted_as_one_freezes(project, lead):
 
 
 HERE = "/api/projects/orders/"
-
-
-def test_everybodys_labels_leave_as_a_file_and_come_into_another_project(project, researcher, lead):
-    factories.answer_all(factories.open_full(project, 2))
-    other = factories.make_project("other")
-    factories.make_conversations(other, 2)
-    file = text_of(researcher.get(f"{HERE}labels/"))
-
-    def store(client: Client, **fields: Any) -> Any:
-        data = {"file": SimpleUploadedFile("labels.jsonl", file), "reason": "Pilot", **fields}
-        return client.post("/api/projects/other/labels/", data)
-
-    assert store(researcher).status_code == 403
-    tried = store(lead, dry_run="true")
-    assert (tried.status_code, tried.json()["new"]) == (200, 6)
-    assert not Annotation.objects.filter(assignment__round__project=other).exists()
-    stored = store(lead)
-    assert (stored.status_code, stored.json()["new"]) == (201, 6)
-    assert store(lead).json() == {**stored.json(), "new": 0, "unchanged": 6, "rounds": []}
-    refused = lead.post("/api/projects/other/labels/", {"file": SimpleUploadedFile("x", b"{")})
-    assert (refused.status_code, refused.json()["code"]) == (400, "labels_refused")
 
 
 def test_ratings_are_a_table_once_agreement_is_measured(project, researcher, ana, annotator):

@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 from labeling.conversations.formats import typed_rows
 from labeling.exchange import export
-from labeling.exchange.formats import gold_files, labelstudio
+from labeling.exchange.formats import gold_files
 from labeling.exchange.parquet import Rows
 from labeling.models import GoldRelease
 from labeling.schema import LAYERS
@@ -150,17 +150,6 @@ def item_with(layer: str, labels: list[Any]) -> Any:
     }
 
 
-def test_label_studio_gets_one_annotation_marked_as_truth(release, tmp_path):
-    files = written(release, tmp_path, "labelstudio")
-    with files["tasks.json"].open("rb") as file:
-        result = [one for _, one in labelstudio.read(file)]  # type: ignore[misc]
-
-    for one, item in zip(result, release.items.all(), strict=True):
-        (answer,) = one.answers
-        assert answer.is_gold
-        assert answer.payload == item.content["gold"]
-
-
 @pytest.mark.parametrize("layer", LAYERS)
 def test_a_table_holds_every_field_of_every_layer(layer):
     key = LAYERS[layer].key
@@ -195,8 +184,6 @@ FOLDER = Path(__file__).parent / "gold_format_2"
 OF_0_3 = {
     "native/items.jsonl": "7f8e0a858940d6f9",
     "csv/labels.csv": "f2bdd3226ae10bb9",
-    "labelstudio/tasks.json": "baf3be1815afe1ec",
-    "labelstudio/labeling-config.xml": "fdb89ef7d37b40a8",
     "huggingface/data/dev.parquet": "6745269ec0bf96a1",
 }
 

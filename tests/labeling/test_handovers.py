@@ -4,55 +4,12 @@ import pytest
 from django.contrib.auth.models import User
 
 from labeling.core import members
-from labeling.models import Annotation, Assignment, Event
+from labeling.models import Annotation
 from labeling.work import annotations, assignments, handovers, rounds
-from labeling.work.annotations import ReasonMissing
-from labeling.work.locking import Locked
 from tests import factories
 from tests.labeling.places import of, places
 
 pytestmark = pytest.mark.postgres
-
-
-@pytest.mark.parametrize("pool", [True, False])
-def test_a_returned_conversation_goes_to_somebody_else_who_sees_nothing_of_it(
-    project, ana, ben, cleo, rita, pool
-):
-    round_ = factories.open_full(project, 1, overlap=1, pool=pool)
-    mine = assignments.next_for(ana) or round_.assignments.get()
-    first = mine.annotator
-    other = ben if first != ben else cleo
-    factories.answer(mine)
-
-    theirs = handovers.return_to(mine, reason="Not by the guidelines.", by=rita, to=other)
-
-    assert (theirs.annotator, theirs.returned_reason) == (other, "")
-    assert not Annotation.objects.filter(assignment=theirs).exists()
-    assert set(places(round_).values()) == {1}
-    with pytest.raises(assignments.PlaceTaken):
-        factories.answer(Assignment.objects.get(pk=mine.pk))
-    factories.answer(theirs)
-    assert Event.objects.get(verb="assignment.handed_over").data["to"] == other.username
-
-
-def test_what_cannot_be_returned_is_refused_in_words(project, ana, ben, olga, rita):
-    round_ = factories.open_full(project, 2)
-    mine = of(ana, round_)[0]
-    factories.answer(mine)
-
-    with pytest.raises(ReasonMissing):
-        handovers.return_to(mine, reason=" ", by=rita)
-    with pytest.raises(handovers.HandoverImpossible, match="not_an_annotator to=olga"):
-        handovers.return_to(mine, reason="No", by=rita, to=olga)
-    with pytest.raises(handovers.HandoverImpossible, match="has_it_already to=ben"):
-        handovers.return_to(mine, reason="No", by=rita, to=ben)
-    rounds.close(round_, by=rita)
-    with pytest.raises(Locked):
-        handovers.return_to(of(ana, round_)[0], reason="No", by=rita)
-    calibration = factories.open_calibration(project, 2)
-    with pytest.raises(handovers.HandoverImpossible, match="calibration"):
-        handovers.return_to(of(ana, calibration)[0], reason="No", by=rita)
-    assert Annotation.objects.get().status == "submitted"
 
 
 def test_open_work_moves_and_a_calibration_round_no_longer_waits(project, ana, rita):

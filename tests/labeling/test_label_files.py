@@ -11,7 +11,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from labeling.exchange import label_exports
 from labeling.models import (
     Annotation,
     AnnotationRevision,
@@ -36,9 +35,7 @@ from tests.labeling.label_files import (
 )
 
 pytestmark = pytest.mark.django_db
-FORMATS = label_exports.FORMATS
 DEEP = json.loads("[" * 700 + "]" * 700)
-OF_DOCCANO = Path(rich.__file__).parent / "doccano_0_4.jsonl"
 
 
 @pytest.fixture
@@ -61,31 +58,6 @@ def test_labels_of_all_annotators_move_to_another_project(source, target, tmp_pa
     )
 
 
-def test_label_studio_brings_back_all_but_what_it_cannot_carry(source, target, tmp_path):
-    run(export(source, tmp_path, "labelstudio")[0], format="labelstudio")
-
-    for name, (status, empty, payload, *_rest) in answers_of(source).items():
-        assert answers_of(target)[name][:3] == (status, empty, payload)
-    assert "Label Studio" in answers_of(target)["cleo"][-1]
-
-
-def test_a_label_that_was_moved_in_doccano_is_left_out_for_what_it_lacks(target, tmp_path):
-    ana, ben, cleo, _ = OF_DOCCANO.read_text(encoding="utf-8").splitlines(keepends=True)
-    line = json.loads(ana)
-    moved = next(entity for entity in line["entities"] if entity["label"] == "Requirement/security")
-    moved["label"] = "Requirement/data"
-    changed, others = tmp_path / "ana.jsonl", tmp_path / "others.jsonl"
-    changed.write_text(json.dumps(line) + "\n", encoding="utf-8")
-    others.write_text(ben + cleo, encoding="utf-8")
-
-    said = run(changed, others, format="doccano")
-
-    assert "Left out: 1\n  ana.jsonl:1: conversation 'shop/017 😀', ana: requirements" in said
-    assert set(answers_of(target)) == {"ben", "cleo"}
-    (alone,) = refused(changed, format="doccano")
-    assert alone.endswith("nothing was stored")
-
-
 def test_imported_answers_are_closed_locked_and_say_who_brought_them(source, target, tmp_path):
     run(*export(source, tmp_path))
 
@@ -106,13 +78,12 @@ def test_imported_answers_are_closed_locked_and_say_who_brought_them(source, tar
     assert (event.data["new"], event.data["rounds"]) == (3, [1])
 
 
-@pytest.mark.parametrize("format", ["native", "labelstudio"])
-def test_a_second_import_changes_nothing(source, target, tmp_path, format):
-    path = export(source, tmp_path, format)[0]
-    run(path, format=format)
+def test_a_second_import_changes_nothing(source, target, tmp_path):
+    path = export(source, tmp_path)[0]
+    run(path)
     before = stored()
 
-    assert "3 answers read, 0 new (0 empty, 0 skipped), 3 unchanged" in run(path, format=format)
+    assert "3 answers read, 0 new (0 empty, 0 skipped), 3 unchanged" in run(path)
     assert stored() == before
 
 
@@ -289,12 +260,10 @@ def test_a_conversation_with_fewer_answers_is_complete_too(people, tmp_path):
     assert adjudications.workload(second, "extraction").numbers().total() == 2
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_conversations_come_in_from_the_same_files(source, tmp_path, format):
-    path = export(source, tmp_path, format)[0]
+def test_conversations_come_in_from_the_same_file(source, tmp_path):
+    path = export(source, tmp_path)[0]
 
-    call_command("import_conversations", path, project="fresh", format=format, stdout=StringIO())
-
+    call_command("import_conversations", path, project="fresh", stdout=StringIO())
     kept = Conversation.objects.get(project__slug="fresh")
     assert [said[1:] for said in kept.messages] == [
         (turn.role, turn.speaker, turn.content, turn.time) for turn in rich.TURNS

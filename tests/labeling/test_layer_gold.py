@@ -9,7 +9,6 @@ import pytest
 from django.contrib.auth.models import User
 
 from labeling.exchange.export import FORMATS, export
-from labeling.exchange.gold_formats import CannotCarry
 from labeling.gold import gold
 from labeling.gold.verification import verify
 from labeling.models import Adjudication, GoldRelease, Project
@@ -117,12 +116,8 @@ def test_gold_of_every_layer_is_whole_is_shown_exported_and_comes_back_with_its_
     assert page(researcher, release.get_absolute_url())
     for format in set(FORMATS) - {"native"}:
         folder = tmp_path / format
-        if (layer, format) == ("end_to_end", "labelstudio"):
-            with pytest.raises(CannotCarry):  # they have no place for three layers at once
-                export(release, format=format, folder=folder)
-        else:
-            written = export(release, format=format, folder=folder)
-            assert all(path.stat().st_size for path in written)
+        written = export(release, format=format, folder=folder)
+        assert all(path.stat().st_size for path in written)
     export(release, format="native", folder=tmp_path / "native")
     imports.run("import_gold", tmp_path / "native", project="elsewhere", layer=layer)
     back = GoldRelease.objects.get(project__slug="elsewhere")

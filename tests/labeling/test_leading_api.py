@@ -83,10 +83,8 @@ def test_a_round_is_opened_past_a_locked_gate_with_a_reason(project, ask):
     wanted = {"kind": "full", "number": 4, "overlap": 1}
 
     opened = ask("rita", "post", "rounds/", {**wanted, "override_reason": "A pilot."}, status=201)
-    more = ask("rita", "post", "rounds/1/conversations/", {"number": 1}, status=400)
 
     assert (opened["override_reason"], opened["work"]["pending"]) == ("A pilot.", 4)
-    assert more["code"] == "round_impossible"
 
 
 def test_nobody_sees_answers_of_a_round_that_is_blind(project, ask):
@@ -95,7 +93,6 @@ def test_nobody_sees_answers_of_a_round_that_is_blind(project, ask):
     talk = blind.conversations.get().pk
 
     assert ask("rita", "get", f"conversations/{talk}/answers/") == {"answers": [], "blind": [1]}
-    assert ask("rita", "get", "rounds/1/disagreements/", status=409)["code"] == "round_open"
 
 
 def test_somebody_who_labels_a_conversation_again_sees_no_answers_of_before(project, people, ask):
@@ -122,8 +119,6 @@ def test_a_version_of_the_guidelines_is_written_once(project, ask):
     assert ask("rita", "post", "guidelines/", text, status=409)["code"] == "stale_version"
     again = {**text, "base_version": 2}
     assert ask("rita", "post", "guidelines/", again, status=400)["code"] == "guideline_unchanged"
-    refused = ask("rita", "post", "guidelines/", {**again, "because": [1]}, status=400)
-    assert list(fields_of(refused)) == ["because"]
     assert ask("ana", "get", "guidelines/2/")["body"] == text["body"] + "\n"
 
 
@@ -137,7 +132,6 @@ def test_lists_ask_no_more_for_more_rows(project, people):
     paths = [
         *("conversations/", "members/", "rounds/", "", "adjudications/"),
         "guidelines/",
-        "rounds/1/disagreements/",
     ]
 
     def more(number: int) -> None:

@@ -18,7 +18,6 @@ from labeling.gold import gold_requests, lint, releases, reopenings
 from labeling.gold.rules.lint import KINDS
 from labeling.gold.verification import verify
 from labeling.models import (
-    Annotation,
     Conversation,
     GoldRelease,
     Guideline,
@@ -26,7 +25,6 @@ from labeling.models import (
     Project,
 )
 from labeling.words import in_english
-from labeling.work import guidelines
 from tests import factories
 from tests.pages import page
 from tests.talks import talk, texts
@@ -107,12 +105,8 @@ class Planted:
         """Faults that rows about the conversation tell: answers and doubts."""
         rita = self.people["rita"]
         old, disputed = self.project.conversations.filter(external_id__startswith="c-")
-        newest = self.project.guidelines.all()[0]
-        for answer in Annotation.objects.select_related("assignment"):
-            if self.clean or answer.assignment.conversation_id == disputed.pk:
-                guidelines.check(answer, newest, stands=True, note="", by=rita)
         self.item(old, factories.requirement(), round=1)
-        self.item(disputed, factories.requirement(), round=1)
+        self.item(disputed, factories.requirement())
         item = GoldRelease.objects.get(project=self.project).items.get(conversation=disputed)
         uid = item.content["gold"]["requirements"][0]["uid"]
         doubt = reopenings.ask(item=item, layer="extraction", uid=uid, reason="No need.", by=rita)
@@ -123,8 +117,11 @@ class Planted:
 @pytest.fixture
 def plant(project: Project, people: dict[str, User]) -> Any:
     def planted(*, clean: bool) -> dict[str, int]:
+        if clean:
+            Guideline.objects.create(project=project, version=2, body="# Two")
         factories.make_release(project, items=2)
-        Guideline.objects.create(project=project, version=2, body="# Two")
+        if not clean:
+            Guideline.objects.create(project=project, version=2, body="# Two")
         made = Planted(project, people, clean=clean)
         made.plant()
         found = lint.look(project, "extraction", made.items)

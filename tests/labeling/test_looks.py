@@ -177,7 +177,7 @@ def test_an_export_by_command_takes_a_reason(release, tmp_path):
 def test_labels_of_a_project_with_a_test_set_leave_for_a_reason(
     noor, release, tmp_path, researcher
 ):
-    url = "/projects/orders/labels/export/native/"
+    url = "/projects/orders/labels/export/"
     with pytest.raises(CommandError, match="Say --reason"):
         call_command("export_labels", project="orders", output=tmp_path)
     assert researcher.get(url).status_code == 302

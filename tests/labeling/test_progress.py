@@ -6,7 +6,7 @@ from django.core.management import call_command
 
 from labeling.models import Adjudication, Assignment, Conversation, Merge, Round
 from labeling.overview import progress
-from labeling.work import annotations, handovers
+from labeling.work import annotations
 from labeling.work.stages import is_complete, with_stage
 from tests import factories
 from tests.pages import page
@@ -48,7 +48,7 @@ def test_every_return_is_counted(project, rita, ana):
     mine = factories.open_full(project, 1).assignments.get(annotator=ana)
     for _ in range(2):
         factories.answer(mine)
-        handovers.return_to(mine, reason="Look again.", by=rita)
+        annotations.send_back(mine, by=rita, reason="Look again.")
 
     assert person(project, "ana").returned == 2
     assert person(project, "ana").draft == 1

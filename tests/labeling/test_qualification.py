@@ -43,10 +43,10 @@ def test_a_calibration_round_waits_for_the_test_too(project, dan, ana):
 
 
 def test_a_test_without_anything_to_compare_has_no_value(project, dan, rita):
-    tries.begin(project, dan, tries.TEST)
+    tries.begin(project, dan)
     project.layers = ["events"]
     project.save()
-    for part in tries.parts_of(dan, project, tries.TEST):
+    for part in tries.parts_of(dan, project):
         annotations.submit(part, factories.save_of({"events": []}))
         check_scores.score(part.pk, ruler=factories.ruler())
 
@@ -55,18 +55,18 @@ def test_a_test_without_anything_to_compare_has_no_value(project, dan, rita):
 
 
 def test_an_answer_of_the_test_stands_and_who_made_the_gold_cannot_be_tested(project, dan, ana):
-    do_try(dan, project, tries.TEST)
+    do_try(dan, project)
 
     with pytest.raises(Locked):
-        annotations.reopen(tries.parts_of(dan, project, tries.TEST)[0])
+        annotations.reopen(tries.parts_of(dan, project)[0])
     with pytest.raises(tries.TryImpossible, match="nothing_left"):
-        tries.begin(project, ana, tries.TEST)
+        tries.begin(project, ana)
     assert not Qualification.objects.filter(user=ana).exists()
 
 
 def test_the_test_is_no_round_of_the_project(project, dan, lead):
     before = progress.by_state(project), assignments.progress(project)
-    do_try(dan, project, tries.TEST, ())
+    do_try(dan, project, ())
 
     assert Round.with_checks.filter(kind=Round.Kind.QUALIFYING).count() == 1
     told = lead.get(f"/api/projects/{project.slug}/").json()
@@ -100,12 +100,12 @@ def test_a_newcomer_finds_the_test_on_the_first_page(project, dan, rita, signed_
     assert "A test comes before the work." in first
     assert "All done" not in first
 
-    begun = client.post("/projects/orders/screening/", {"what": "test"})
+    begun = client.post("/projects/orders/screening/")
 
-    assert begun.url == tries.parts_of(dan, project, tries.TEST)[0].get_absolute_url()
+    assert begun.url == tries.parts_of(dan, project)[0].get_absolute_url()
     assert "round 0" not in page(client, begun.url)
     assert "0 of 2 conversations are answered" in page(client, "/")
-    do_try(dan, project, tries.TEST, ())
+    do_try(dan, project, ())
     assert "Try again (1 try left)" in page(client, "/")
     told = page(client, "/projects/orders/screening/")
     assert "0 of 1 found" in told
@@ -113,12 +113,12 @@ def test_a_newcomer_finds_the_test_on_the_first_page(project, dan, rita, signed_
 
 
 def test_a_lead_sets_checks_and_sees_who_passed(project, dan, rita, signed_in):
-    do_try(dan, project, tries.TEST)
+    do_try(dan, project)
     lead = signed_in(rita)
 
     shown = page(lead, "/projects/orders/checks/")
     assert "dan Passed 1.00" in shown
-    plan = {"every": "1", "pause_after": "3", "pass_at": "0.5", "tries": "1", "calibrate_on": "5"}
+    plan = {"every": "1", "pause_after": "3", "pass_at": "0.5", "tries": "1"}
     plan["test_on"] = "3"
     assert lead.post("/projects/orders/checks/", plan).status_code == 400
     assert lead.post("/projects/orders/checks/", {**plan, "every": "4"}).status_code == 302

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling.models import Annotation, Membership, Project, Review
@@ -29,20 +28,16 @@ def say(client: Client, annotation: Annotation, verdict: str, **fields: Any) -> 
 
 
 def test_the_page_says_beforehand_that_what_gold_holds_cannot_be_returned(answers, project, lead):
-    dora = User.objects.create_user("dora")
-    Membership.objects.create(project=project, user=dora, role="annotator")
     url = f"/review/{answers[0].pk}/"
     returns = 'data-action="return" disabled'
     free = lead.get(url)
     assert returns not in free.content.decode()
-    assert free.context["takers"] == ["dora"]
 
     factories.freeze(project)
 
     held = lead.get(url)
     assert returns in held.content.decode()
     assert "A gold release holds this answer" in held.content.decode()
-    assert held.context["takers"] == []
 
 
 def test_gold_takes_what_was_fixed_and_the_answer_stays_what_it_was(project, answers, lead):

@@ -137,19 +137,6 @@ def test_a_calibration_round_cannot_be_closed_by_hand(project, lead):
     assert opened.state == "open"
 
 
-def test_a_lead_adds_a_batch_to_full_labeling(people, project, conversations, lead):
-    opened = factories.open_full(project, 2)
-    url = "/projects/orders/rounds/1/batch/"
-
-    assert "28 unassigned conversations" in page(lead, url)
-    lead.post(
-        url, {"batch": "5", "annotators": [people[name].pk for name in ("ana", "ben", "cleo")]}
-    )
-
-    assert opened.conversations.count() == 7
-    assert opened.assignments.count() == 21
-
-
 def test_a_lead_moves_the_work_of_one_person(people, project, conversations, lead):
     factories.open_full(project, 3, overlap=1)
     url = f"/projects/orders/people/{people['ana'].pk}/move/"

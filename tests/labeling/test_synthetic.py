@@ -121,7 +121,5 @@ def test_exports_say_it(mixed, tmp_path):
     assert (tmp_path / "csv" / "labels.csv").read_text().count(',"synthetic",') == 1
     labels = [json.loads(line) for line in label_exports.native_lines(mixed)]
     assert [label.get("generator") for label in labels] == [None, WRITER, None]
-    export(release, format="labelstudio", folder=tmp_path / "tasks")
-    assert (tmp_path / "tasks" / "tasks.json").read_text().count(WRITER) == 1
     again = list(native.read(BytesIO("".join(label_exports.native_lines(mixed)).encode())))
     assert again[1][1].origin == "synthetic"

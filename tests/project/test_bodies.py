@@ -16,13 +16,11 @@ pytestmark = pytest.mark.django_db
 PATHS = sorted({re.sub(r"\{\w+\}", "1", path) for _, path in routes()} | {"/admin/login/", "/x/"})
 FILES = {
     "/projects/1/conversations/import/preview/",
-    "/projects/1/labels/preview/",
     "/runs/new/predictions/",
     "/runs/new/conversations/",
     "/runs/new/",
     "/runs/new/planning/",
     "/api/projects/1/conversations/",
-    "/api/projects/1/labels/",
     "/api/runs/predictions/",
 }
 FORM = "multipart/form-data; boundary=b"

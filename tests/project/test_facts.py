@@ -292,11 +292,11 @@ def test_no_two_tables_word_one_code(texts: dict[str, Any]) -> None:
 
 def test_a_name_read_from_the_right_turns_no_sentence_on_pages_and_is_plain_in_files() -> None:
     name = "ليلى"
-    fact = Fact("handover.not_an_annotator", to=name)
+    fact = Fact("calibration.nothing_to_let_in", user=name)
 
-    assert words(fact) == f"\u2068{name}\u2069 is not an annotator of this project."
-    assert in_english(fact) == f"{name} is not an annotator of this project."
-    assert words(Fact("handover.not_an_annotator", to="ana")).startswith("ana is")
+    assert words(fact) == f"\u2068{name}\u2069 may do full labeling already, or is not annotator."
+    assert in_english(fact) == f"{name} may do full labeling already, or is not annotator."
+    assert words(Fact("calibration.nothing_to_let_in", user="ana")).startswith("ana may")
 
 
 @pytest.mark.parametrize("said", ["a; " * 600, "{braces} %(and) {others", "Round 3 is open."])

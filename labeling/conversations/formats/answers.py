@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple, TypeAlias, TypedDict
+from typing import Any, NamedTuple, TypeAlias
 
 from labeling.conversations.rules.importing import Turn
 from labeling.domain.canonical import UNSTORABLE, with_line_feeds
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
-from labeling.schema import LAYERS, SCHEMA_VERSION
+from labeling.schema import SCHEMA_VERSION
 from labeling.schema.labels import Payload as Labels
 
 SUBMITTED, SKIPPED = "submitted", "skipped"
@@ -25,19 +25,6 @@ Written = dict[str, Any]
 """An object of a file of ours; the names of its fields are said once, where it is written."""
 
 
-class QuotedSpan(TypedDict):
-    """A piece of a message, as labels hold it: offsets count code points."""
-
-    message: int
-    start: int
-    end: int
-    text: str
-
-
-def quoted(message: int, start: int, text: str) -> QuotedSpan:
-    return {"message": message, "start": start, "end": start + len(text), "text": text}
-
-
 Where: TypeAlias = str | Fact
 """A value in a file: its path as it is written there, or a fact with the words for what it is."""
 
@@ -47,14 +34,10 @@ class Unreadable(FileFault):
 
 
 class LineFault(NamedTuple):
-    """Why a line cannot be taken; ``line`` None means the whole file.
-
-    ``is_alone``: what comes after it can be read, so that it alone may be left out.
-    """
+    """Why a line cannot be taken; ``line`` None means the whole file."""
 
     line: int | None
     reason: Fact
-    is_alone: bool = False
 
 
 class FileNote(NamedTuple):
@@ -75,8 +58,8 @@ class Unnamed(NamedTuple):
 class FileAnswer:
     """One annotator's answer to one conversation, as files hold it.
 
-    ``round`` and ``guideline_version`` may be unknown in a file of another tool. ``unanswered``
-    names the layers that it says nothing of, not even that there is nothing.
+    ``round`` and ``guideline_version`` may be unknown. ``unanswered`` names the layers that it
+    says nothing of, not even that there is nothing.
     """
 
     annotator: str
@@ -89,7 +72,6 @@ class FileAnswer:
     created_at: datetime | None = None
     submitted_at: datetime | None = None
     active_seconds: int = 0
-    is_gold: bool = False
     unanswered: tuple[str, ...] = ()
 
 
@@ -127,7 +109,6 @@ class FileConversation:
     origin: str = ""
     """``synthetic``, or nothing for a conversation between people."""
     generator: str = ""
-    position: int = field(default=0, compare=False)
     decisions: tuple[FileDecision, ...] = ()
     notes: tuple[FileNote, ...] = ()
 
@@ -146,10 +127,6 @@ class FileConversation:
 ReadLine = tuple[int, FileConversation] | LineFault
 
 
-def author_of(turn: Turn) -> str:
-    return turn.speaker or turn.role
-
-
 def without_empty_layers(payload: Payload) -> Labels:
     """Files leave out a layer without labels."""
     return {key: labels for key, labels in payload.items() if labels}
@@ -164,11 +141,6 @@ def with_line_feeds_in(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: with_line_feeds_in(item) for key, item in value.items()}
     return value
-
-
-def layer_keys() -> dict[str, str]:
-    """The names of the layers by their key in a payload."""
-    return {layer.key: name for name, layer in LAYERS.items()}
 
 
 def moment(value: Any, where: Where) -> datetime | None:
@@ -217,14 +189,10 @@ def check_version(document: Mapping[str, Any]) -> None:
         )
 
 
-def in_task(task: Any, why: Fact, *, place: str = "") -> Fact:
+def in_task(task: Any, why: Fact) -> Fact:
     """``why`` of a document that people know by its number or name."""
     named = Fact(msgid("task {task}"), task=str(task)[:60])
-    return Fact("file.in_place", place=named, why=_placed(place, why))
-
-
-def _placed(place: str, why: Fact) -> Fact:
-    return Fact("file.in_place", place=place, why=why) if place else why
+    return Fact("file.in_place", place=named, why=why)
 
 
 def written(at: datetime | None) -> str | None:

@@ -122,7 +122,8 @@ def read(stream: BinaryIO, *, name: str, how: HowToRead) -> Iterator[Talk | Prob
         if isinstance(entry, LineFault):
             yield Problem(entry.line, entry.reason)
         elif is_message(entry[1]):
-            named = (entry[1].get(key) for key in OF_CONVERSATION)
+            message: Any = entry[1]
+            named = (message.get(key) for key in OF_CONVERSATION)
             alone.setdefault(next((str(id) for id in named if _names_it(id)), ""), []).append(entry)
             n_alone += 1
             if n_alone > MAX_MESSAGES:

@@ -7,15 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
-from labeling.conversations.formats import chatlogs, messengers, samples, speech, tables
+from labeling.conversations.formats import chatlogs, messengers, samples, speech, tables, tasks
 from labeling.conversations.formats import foreign as foreign_files
-from labeling.conversations.formats.answers import (
-    FileConversation,
-    LineFault,
-    ReadLine,
-    Written,
-    written,
-)
 from labeling.conversations.formats.speakers import STAMP
 from labeling.conversations.formats.speech import lines_of
 from labeling.conversations.formats.talks import (
@@ -35,33 +28,13 @@ from labeling.conversations.rules.importing import (
     Problem,
     Record,
     read_native,
-    record_of,
 )
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
-from labeling.exchange.formats import doccano, labelstudio
 
 Read = Iterator[tuple[int, Record] | Problem]
 Reader = Callable[[BinaryIO, str, HowToRead], Read]
-
-
-def _labeled(reader: Callable[..., Iterator[ReadLine]]) -> Callable[[BinaryIO, str], Read]:
-    """The conversations of a tool's tasks, without their answers."""
-
-    def read(stream: BinaryIO, _name: str) -> Read:
-        for item in reader(stream, with_answers=False):
-            if isinstance(item, LineFault):
-                yield Problem(item.line, item.reason)
-            else:
-                yield record_of(item[0], _document(item[1]))
-
-    return read
-
-
-def _document(labeled: FileConversation) -> Written:
-    turns = [{**turn._asdict(), "time": written(turn.time)} for turn in labeled.turns]
-    return {"id": labeled.id, **labeled.head, "messages": turns}
 
 
 def _as_they_say(reader: Callable[[BinaryIO, str], Read]) -> Reader:
@@ -106,8 +79,8 @@ READERS: dict[str, Reader] = {
     "vtt": _talk(speech.read_subtitles, is_vtt=True),
     "srt": _talk(speech.read_subtitles, is_vtt=False),
     "ass": _talk(speech.read_ass),
-    "labelstudio": _as_they_say(_labeled(labelstudio.read)),
-    "doccano": _as_they_say(_labeled(doccano.read)),
+    "labelstudio": _as_they_say(tasks.read_labelstudio),
+    "doccano": _as_they_say(tasks.read_doccano),
 }
 TABLES = ("csv", "tsv", "parquet")
 FORMATS = (AUTO, *READERS)

@@ -39,9 +39,9 @@ def read_each(
         except Unreadable as error:
             fields = document if isinstance(document, dict) else {}
             names = [fields[name] for name in named if name in fields]
-            yield LineFault(line, in_task(names[0], error.fact) if names else error.fact, True)
+            yield LineFault(line, in_task(names[0], error.fact) if names else error.fact)
         except RecursionError:
-            yield LineFault(line, Fact("file.too_deep"), True)
+            yield LineFault(line, Fact("file.too_deep"))
 
 
 def json_lines(
@@ -66,9 +66,9 @@ def _parsed(number: int, raw: bytes) -> tuple[int, Any] | LineFault:
     try:
         return number, json.loads(raw.decode(), **STRICT)
     except UnicodeDecodeError:
-        return LineFault(number, Fact("file.line_not_utf8"), True)
+        return LineFault(number, Fact("file.line_not_utf8"))
     except (FileFault, ValueError, RecursionError) as error:
-        return LineFault(number, Fact("file.not_json", why=why_no_json(error)), True)
+        return LineFault(number, Fact("file.not_json", why=why_no_json(error)))
 
 
 def _no_constant(name: str) -> Any:

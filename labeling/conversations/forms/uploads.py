@@ -7,7 +7,6 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 MAX_BYTES = 100 * 1024 * 1024
-TITLES = {"native": _("Native"), "labelstudio": "Label Studio JSON", "doccano": "doccano JSONL"}
 
 
 class SeveralFilesInput(forms.ClearableFileInput):
@@ -28,17 +27,3 @@ def check_size(size: int, command: str) -> None:
     if size > MAX_BYTES:
         too_large = _("The file is larger than 100 MB: import it with assay {command}.")
         raise forms.ValidationError(too_large.format(command=command))
-
-
-class UploadForm(forms.Form):
-    """A file in one of the formats, to be looked at before anything is stored."""
-
-    command = ""  # that takes larger files
-
-    format = forms.ChoiceField(choices=list(TITLES.items()))
-    file = forms.FileField(label=_("File"), allow_empty_file=True)
-
-    def clean_file(self) -> UploadedFile:
-        file: UploadedFile = self.cleaned_data["file"]
-        check_size(file.size or 0, self.command)
-        return file

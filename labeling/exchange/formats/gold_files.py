@@ -12,7 +12,6 @@ from labeling.conversations.formats.typed_rows import columns_of as columns_of_r
 from labeling.domain.canonical import canonical_json
 from labeling.domain.csv_cells import safe_cell
 from labeling.gold.rules.content import GoldContent
-from labeling.gold.rules.meaning import of_release
 from labeling.schema import LAYERS
 from labeling.schema.labels import StoredLabel
 
@@ -115,7 +114,6 @@ def _contents(summary: ReleaseSummary, splits: Mapping[str, int]) -> list[str]:
     header = summary["header"]
     return [
         f"- Layer: {_plain(header.get('layer', ''))}, schema version {header['schema_version']}",
-        f"- Version by meaning: {of_release(header.get('meaning', ''), header['version'])}",
         f"- Items: {sum(splits.values())} ({_counts(splits)})",
         f"- How their labels came about: {_counts(summary['hows'])}",
         f"- Synthetic conversations, which nobody has held: {header.get('synthetic', 0)}",

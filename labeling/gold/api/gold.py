@@ -18,7 +18,7 @@ from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.records import computed, row_of, username
 from labeling.core.api.requests import sent
 from labeling.core.rules.scopes import Scope
-from labeling.exchange.export import download, formats_for
+from labeling.exchange.export import FORMATS, download
 from labeling.gold import gold, looks, verification
 from labeling.gold.looks import LONGEST_REASON, Sight
 from labeling.models import GoldRelease, Look
@@ -27,7 +27,7 @@ from labeling.words import worded
 GoldOut = row_of(
     "GoldOut",
     GoldRelease,
-    *("name", "version", "meaning", "layer", "sha256", "signature", "public_key", "frozen_at"),
+    *("name", "version", "layer", "sha256", "signature", "public_key", "frozen_at"),
     project=serializers.CharField(source="project.slug"),
     n_items=serializers.IntegerField(),
 )
@@ -42,12 +42,6 @@ GoldDetailOut = row_of(
         lambda release: worded(release.left_out, with_codes=True),
         child=serializers.DictField(),
         help_text="Conversations not released, with reason",
-    ),
-    formats=computed(
-        serializers.ListField,
-        formats_for,
-        child=serializers.CharField(),
-        help_text="In which it can be downloaded, next to its lines alone",
     ),
 )
 
@@ -82,7 +76,7 @@ class GoldExportView(ApiView, scopes=READING):
     @extend_schema(
         parameters=[
             OpenApiParameter(
-                "form", str, description="One of the release's formats, as a zip; empty: lines"
+                "form", str, enum=FORMATS, description="As a zip; empty: its lines alone"
             )
         ],
         responses={

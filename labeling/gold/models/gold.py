@@ -105,11 +105,6 @@ class GoldRelease(models.Model):
         # quotes in what a person wrote there are escaped, so this can only be a key
         return '"imported_from":' in self.header
 
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """``name@3``, and ``name@1.2.0`` where it has a version by meaning."""
-        return (str(self), *([f"{self.name}@{self.meaning}"] if self.meaning else []))
-
     def comparable(self) -> GoldReleaseQuerySet:
         """The project's other releases that hold labels of the same kind."""
         same = GoldRelease.objects.filter(project=self.project_id, layer=self.layer)

@@ -17,7 +17,7 @@ from labeling.core.views.access import refused
 from labeling.core.views.paging import page_of, part_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.exchange.export import EXPORTERS, ExporterFailed, UnknownFormat, download, formats_for
+from labeling.exchange.export import UnknownFormat, download
 from labeling.gold import corrections, gold_requests, lint, looks, pseudonyms, signing, verification
 from labeling.gold.forms.gold import FreezeForm
 from labeling.gold.gold_requests import OUTCOMES
@@ -46,14 +46,9 @@ from labeling.work import blindness
 
 FORMAT_WORDS = {
     "native": lazy("Native: items, manifest and guidelines; verified without Assay"),
-    "labelstudio": lazy("Label Studio: tasks and labeling interface"),
     "huggingface": lazy("Hugging Face dataset: Parquet"),
     "csv": lazy("CSV: a row for each label"),
 }
-
-
-def _format_words(format: str) -> str:
-    return FORMAT_WORDS[format] if format in FORMAT_WORDS else EXPORTERS[format].title
 
 
 @require_GET
@@ -106,8 +101,6 @@ def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> Htt
         return download(release, request.GET.get("format", ""), request.user)
     except UnknownFormat as error:
         raise Http404 from error
-    except ExporterFailed as error:
-        return refused(request, error, release.get_absolute_url())
 
 
 @require_GET
@@ -230,7 +223,7 @@ def _release_page(
         "faults": faults,
         "key": signing.key_of(release.public_key),
         "stated": statement.parsed(release.header),
-        "formats": [(format, _format_words(format)) for format in formats_for(release)],
+        "formats": FORMAT_WORDS.items(),
         "run_url": _run_url(release),
         "comparable": release.comparable().exists(),
         "corrections": 0 if release.children.exists() else len(corrections.waiting_for(release)),

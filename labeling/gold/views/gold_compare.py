@@ -49,7 +49,7 @@ def _chosen(
     if asked is None:
         parents = (candidate for candidate in others if candidate.pk == release.parent_id)
         return next(parents, others[0] if others else None)
-    named = next((candidate for candidate in others if asked in candidate.addresses), None)
+    named = next((candidate for candidate in others if asked == str(candidate)), None)
     if named is None:
         raise Http404
     return named

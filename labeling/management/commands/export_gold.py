@@ -21,13 +21,7 @@ class Command(AssayCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("release", metavar="RELEASE", help="name or name@version")
-        ours = ", ".join(export.FORMATS)
-        parser.add_argument(
-            "--format",
-            default="native",
-            metavar="FORMAT",
-            help=f"{ours}, or one of an installed package (default: native)",
-        )
+        parser.add_argument("--format", default="native", choices=export.FORMATS)
         parser.add_argument("--output", required=True, type=Path, metavar="DIR")
         parser.add_argument(
             "--license",

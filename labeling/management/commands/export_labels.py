@@ -23,13 +23,12 @@ SCHEMAS = {"json": _json_schema, "yaml": yaml_schema}
 
 class Command(AssayCommand):
     help = (
-        "Write everybody's submitted and skipped answers, and natively what was decided about "
-        "them, into an empty folder. What is in an open calibration round is left out."
+        "Write everybody's submitted and skipped answers, and what was decided about them, into "
+        "an empty folder. What is in an open calibration round is left out."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--project", metavar="SLUG")
-        parser.add_argument("--format", default="native", choices=label_exports.FORMATS)
         parser.add_argument("--output", type=Path, metavar="DIR")
         parser.add_argument(
             "--schema",
@@ -50,9 +49,7 @@ class Command(AssayCommand):
         tested = test_sets(project)
         looks.state(tested, Sight(Look.Purpose.EXPORT), options["reason"], self.stderr)
         try:
-            written = label_exports.export_labels(
-                project, format=options["format"], folder=options["output"]
-            )
+            written = label_exports.export_labels(project, folder=options["output"])
         except OSError as error:
             raise CommandError(str(error)) from error
         for path in written:

@@ -41,7 +41,7 @@ class Command(AssayCommand):
             waive=waivers_in(options["waive"]),
         )
         n_items = release.items.count()
-        self.stdout.write(f"{release}, {release.meaning}: {n_items} items, sha256 {release.sha256}")
+        self.stdout.write(f"{release}: {n_items} items, sha256 {release.sha256}")
         synthetic = release.items.filter(conversation__origin="synthetic").count()
         if synthetic:
             self.stdout.write(f"{synthetic} of its conversations are synthetic.")

@@ -16,8 +16,8 @@ from labeling.words import in_english
 class Command(AssayCommand):
     help = (
         "Store answers of several annotators from files, and what was decided about them. What is "
-        "stored already is left alone. What cannot be taken is left out and named with its line "
-        "and the reason; of a file that breaks off, or has no answer at all, nothing is stored."
+        "stored already is left alone. If anything cannot be taken, nothing is stored, and each "
+        "fault is named with its line."
     )
 
     nothing_stored = "; nothing was stored"
@@ -79,9 +79,7 @@ class Command(AssayCommand):
             self.stdout.write(f"By {', '.join(report.annotators)}.")
         if report.created:
             self.stdout.write(f"New inactive accounts: {', '.join(report.created)}.")
-        if report.n_left_out:
-            self.stdout.write(f"Left out: {report.n_left_out}")
-        for loss in [*report.left_out, *report.losses]:
+        for loss in report.losses:
             self.stdout.write(f"  {in_english(loss)}")
         if dry_run and report.needs_reason:
             self.stdout.write("No calibration round has passed: --reason will be needed.")

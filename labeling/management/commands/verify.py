@@ -29,9 +29,7 @@ class Command(AssayCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         what = parser.add_mutually_exclusive_group()
         what.add_argument("project", metavar="PROJECT", nargs="?", default="", help="its slug")
-        what.add_argument(
-            "--release", default="", metavar="RELEASE", help="only name, name@3 or name@1.2.0"
-        )
+        what.add_argument("--release", default="", metavar="RELEASE", help="only name or name@3")
         what.add_argument("--folder", type=Path, metavar="DIR", help="a native export of gold")
         parser.add_argument(
             "--key",

@@ -22,7 +22,7 @@ from labeling.models import Assignment, Guideline, Membership, Project, Round
 from labeling.overview.views import needs
 from labeling.overview.views.needs import Need
 from labeling.screening import tries
-from labeling.work import assignments
+from labeling.work import admission, assignments
 from labeling.work.views.comments import mentions_of
 
 OPEN = Q(round__state=Round.State.OPEN)
@@ -52,7 +52,7 @@ def home(request: HttpRequest) -> HttpResponse:
     annotates = Membership.Role.ANNOTATOR in roles or any(counts.values())
     begun = any(counts[name] for name in TABS if name != "pending")
     standings = tries.tests_of(request.user)  # type: ignore[arg-type]
-    to_calibrate = tries.calibrations_of(request.user)  # type: ignore[arg-type]
+    shut = Project.objects.filter(pk__in=admission.shut_to(request.user).full)  # type: ignore[arg-type]
     mentions = mentions_of(request.user)
     context = {
         "needs": _needs(request.user, roles, counts, len(mentions)),
@@ -68,9 +68,8 @@ def home(request: HttpRequest) -> HttpResponse:
             Membership.Role.ANNOTATOR in roles and assignments.pools_for(request.user).exists()  # type: ignore[arg-type]
         ),
         "standings": standings,
-        "calibrations": to_calibrate,
-        "before_test": bool(to_calibrate)
-        or any(standing.state in tries.COMES_FIRST for standing in standings),
+        "not_calibrated": [admission.not_calibrated_in(row) for row in shut.order_by("name")],
+        "before_test": any(standing.state in tries.COMES_FIRST for standing in standings),
         "has_drafts": bool(counts["draft"] or counts["returned"]),
         "mentions": mentions,
         "annotates": annotates,

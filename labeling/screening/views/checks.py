@@ -25,7 +25,6 @@ from labeling.models import (
 )
 from labeling.screening import check_scores, check_turns, tries
 from labeling.screening.forms import DecisionForm, PlanForm
-from labeling.screening.tries import Standing
 from labeling.words import words
 from labeling.work import assignments, blindness
 
@@ -39,7 +38,7 @@ class CheckedPerson(NamedTuple):
     test: Qualification | None
     agreement: check_scores.GoldAgreement
     pause: Pause | None
-    standing: Standing | None
+    admitted: tries.Admitted | None
 
 
 @require_http_methods(["GET", "POST"])
@@ -76,40 +75,34 @@ def _page(request: HttpRequest, project: Project, form: PlanForm) -> HttpRespons
 
 
 def _people(project: Project) -> list[CheckedPerson]:
-    tests = {row.user_id: row for row in _tests(project)}
+    tests = {row.user_id: row for row in project.qualifications.select_related("waived_by")}
     pauses = {row.user_id: row for row in project.pauses.filter(lifted_at__isnull=True)}
     figures = check_scores.by_person(project)
     nothing = check_scores.GoldAgreement(None, 0)
-    standings = {standing.user.pk: standing for standing in tries.calibrations_in(project)}
+    annotators = assignments.annotators(project)
+    admitted = tries.admitted_in(project, annotators)
     return [
         CheckedPerson(
             user,
             tests.get(user.pk),
             figures.get(user.pk, nothing),
             pauses.get(user.pk),
-            standings.get(user.pk),
+            admitted.get(user.pk),
         )
-        for user in assignments.annotators(project)
+        for user in annotators
     ]
-
-
-def _tests(project: Project) -> QuerySet[Qualification]:
-    kind = Qualification.Kind.TEST
-    return project.qualifications.filter(kind=kind).select_related("waived_by")
 
 
 def _decided(what: str, project: Project, person: User, by: User, reason: str) -> str:
     """Carry out what a lead decides; returns what is said of it."""
     if what == "waive":
-        tries.let_in(project, person, tries.TEST, by=by, reason=reason)
+        tries.waive(project, person, by=by, reason=reason)
         return _("{user} may work without the test.")
     if what == "let-in":
-        tries.let_in(project, person, tries.CALIBRATION, by=by, reason=reason)
+        tries.let_in(project, person, by=by, reason=reason)
         return _("{user} may do full labeling.")
     if what == "resume" and check_scores.resume(project, person, by=by):
         return _("{user} gets work again.")
-    if what == "another-try" and tries.allow_another_try(project, person, by=by):
-        return _("{user} may try again.")
     return ""
 
 
@@ -147,7 +140,6 @@ def _person_page(
     tests = _newest_first(
         request, check_scores.newest_checks(project, Purpose.QUALIFICATION), person
     )
-    standing = next(iter(tries.calibrations_in(project, person)), None)
     context = {
         "project": project,
         "may_write": access.leads(request.user, project),
@@ -157,8 +149,8 @@ def _person_page(
             (_("Qualification test"), "tests", part_of(tests, start=request.GET.get("tests"))),
         ],
         "pause": project.pauses.filter(user=person, lifted_at__isnull=True).first(),
-        "test": _tests(project).filter(user=person).first(),
-        "standing": standing,
+        "test": project.qualifications.filter(user=person).select_related("waived_by").first(),
+        "admitted": tries.admitted_in(project, [person]).get(person.pk),
         "plan": check_turns.plan_of(project),
         "waive_form": forms["waive"],
         "let_in_form": forms["let-in"],

@@ -1,4 +1,4 @@
-"""One's own qualification test and calibration in a project: how far, and what came of it."""
+"""One's own qualification test in a project: how far, and what came of it."""
 
 from __future__ import annotations
 
@@ -23,39 +23,30 @@ State = Qualification.State
 
 @require_http_methods(["GET", "POST"])
 def screening(request: HttpRequest, slug: str) -> HttpResponse:
-    """A POST begins what it names, or the next try, or goes on with it."""
+    """A POST begins the test, or the next try, or goes on with it."""
     project = access.any_role(request.user, slug)
     user = cast(User, request.user)
     if request.method == "POST":
         return _begin(request, project, user)
     plan = check_turns.plan_of(project)
-    test = Qualification.objects.filter(project=project, user=user, kind="test").first()
-    standing = next(iter(tries.calibrations_in(project, user)), None)
+    test = Qualification.objects.filter(project=project, user=user).first()
     context = {
         "project": project,
         "plan": plan,
         "test": test,
         "own": [row for row in tries.tests_of(user) if row.project == project],
-        "tested": _checks(user, tries.parts_of(user, project, tries.TEST))
-        if _is_over(test)
-        else [],
-        "standing": standing,
-        "calibrated": _checks(user, tries.parts_of(user, project, tries.CALIBRATION))
-        if standing and standing.state not in ("", State.TRYING)
-        else [],
-        "tries_left": max(plan.tries - standing.row.tries, 0) if standing else 0,
+        "tested": _checks(user, tries.parts_of(user, project)) if _is_over(test) else [],
     }
     return render(request, "labeling/screening.html", context)
 
 
 def _begin(request: HttpRequest, project: Project, user: User) -> HttpResponse:
-    what = "calibration" if request.POST.get("what") == "calibration" else "test"
     try:
-        tries.begin(project, user, what)
+        tries.begin(project, user)
     except RuleError as error:
         messages.error(request, words(error.fact))
         return redirect("home")
-    parts = tries.parts_of(user, project, what)
+    parts = tries.parts_of(user, project)
     first = parts.exclude(tries.DONE).first()
     return redirect("workspace", first.pk) if first else redirect("screening", project.slug)
 

@@ -8,10 +8,9 @@ from labeling.core import access
 from labeling.core.api.base import LEADING, ApiView
 from labeling.core.api.described import extend_schema
 from labeling.core.api.records import row_of
-from labeling.core.api.requests import person, sent, user_of
+from labeling.core.api.requests import sent, user_of
 from labeling.models import Review
 from labeling.settling import reviews
-from labeling.work import assignments
 
 
 class ReviewIn(serializers.Serializer[Any]):
@@ -19,12 +18,6 @@ class ReviewIn(serializers.Serializer[Any]):
     verdict = serializers.ChoiceField(choices=Review.Verdict.choices)
     comment = serializers.CharField(
         max_length=4000, default="", allow_blank=True, help_text="Required when it is returned"
-    )
-    to = serializers.CharField(
-        max_length=150,
-        default="",
-        allow_blank=True,
-        help_text="The annotator who gets it when it is returned; empty: who answered",
     )
     payload = serializers.DictField(
         default=None, allow_null=True, help_text="The corrected labels, for `fixed`"
@@ -46,10 +39,7 @@ class ReviewView(ApiView, scopes=LEADING):
     def post(self, request: Request, pk: int) -> Response:
         """Accept, fix or return. The newest verdict about a version counts."""
         annotation = reviews.readable(request.user, pk)
-        project = annotation.assignment.round.project
-        access.require_lead(request.user, project)
-        fields = sent(request, ReviewIn)
-        name = fields.pop("to")
-        to = person("to", name, assignments.annotators(project)) if name else None
-        stored = reviews.review(annotation, reviews.Opinion(**fields, to=to), by=user_of(request))
+        access.require_lead(request.user, annotation.assignment.round.project)
+        opinion = reviews.Opinion(**sent(request, ReviewIn))
+        stored = reviews.review(annotation, opinion, by=user_of(request))
         return Response(ReviewOut(stored).data, status=201)

@@ -103,7 +103,6 @@ def _context(request: HttpRequest, annotation: Annotation) -> dict[str, Any]:
         "guideline": shown_guideline(annotation.guideline),
         "verdicts": verdicts,
         "own": own,
-        "takers": _takers(annotation) if may_write and not locked else [],
         "locked": locked,
         "submitted": submitted,
         "may_write": may_write,
@@ -123,15 +122,6 @@ def _context(request: HttpRequest, annotation: Annotation) -> dict[str, Any]:
             "urls": {"review": reverse("api-review", args=[annotation.pk]), "next": next_url},
         },
     }
-
-
-def _takers(annotation: Annotation) -> list[str]:
-    """Annotators who have not had this conversation in this round."""
-    assignment = annotation.assignment
-    had = assignment.round.handed_out.filter(conversation=assignment.conversation_id)
-    people = assignments.annotators(assignment.round.project)
-    free = people.exclude(pk__in=had.values("annotator")).order_by("username")
-    return [user.get_username() for user in free]
 
 
 def _next_url(project: Project, annotation: Annotation, query: str) -> str:

@@ -31,11 +31,6 @@ class GuidelineIn(serializers.Serializer[Any]):
     base_version = serializers.IntegerField(
         min_value=0, max_value=2**31 - 1, help_text="The newest version that you know; 0: none"
     )
-    because = serializers.ListField(
-        child=serializers.IntegerField(),
-        default=list,
-        help_text="Disagreements that it answers: their `id`, decided as `guideline`",
-    )
 
 
 GuidelineOut = row_of(
@@ -68,15 +63,7 @@ class GuidelinesView(ApiView, scopes=READ_BY_MEMBERS):
         """Write the next version; new rounds follow it (leads)."""
         project = access.led(request.user, slug)
         fields = sent(request, GuidelineIn)
-        user = user_of(request)
-        wanted = fields.pop("because")
-        open_ones = {row.pk: row for row in guidelines.to_answer(project, user)} if wanted else {}
-        if unknown := sorted(set(wanted) - open_ones.keys()):
-            raise serializers.ValidationError(
-                {"because": [f"No version could answer these: {', '.join(map(str, unknown))}."]}
-            )
-        because = [open_ones[pk] for pk in dict.fromkeys(wanted)]
-        added = guidelines.add_version(project=project, by=user, because=because, **fields)
+        added = guidelines.add_version(project=project, by=user_of(request), **fields)
         return Response(GuidelineOut(added).data, status=201)
 
 

@@ -33,8 +33,8 @@ RoundOut = row_of(
 )
 
 
-class BatchIn(serializers.Serializer[Any]):
-    """Which conversations: those named, or as many as are asked for of those in no round yet."""
+class RoundIn(serializers.Serializer[Any]):
+    """Conversations are named, are those of a round, or are drawn of those in no round yet."""
 
     conversations = serializers.ListField(
         child=serializers.CharField(max_length=200),
@@ -60,19 +60,9 @@ class BatchIn(serializers.Serializer[Any]):
         child=serializers.CharField(max_length=150),
         default=None,
         allow_null=True,
-        help_text="User names; null: every annotator (of a batch: those with work in the round)",
+        help_text="User names; null: every annotator",
     )
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
-
-    def validate(self, wanted: dict[str, Any]) -> dict[str, Any]:
-        sources = [name for name in SOURCES if wanted.get(name) is not None]
-        if len(sources) != 1:
-            known = ", ".join(name for name in SOURCES if name in self.fields)
-            raise serializers.ValidationError({"conversations": [f"Send one of these: {known}."]})
-        return wanted
-
-
-class RoundIn(BatchIn):
     kind = serializers.ChoiceField(KINDS)
     same_as = serializers.IntegerField(
         min_value=1,
@@ -98,6 +88,9 @@ class RoundIn(BatchIn):
         help_text="Opens full labeling past a locked gate; printed on gold",
     )
 
-
-class AddedOut(serializers.Serializer[Any]):
-    added = serializers.IntegerField(help_text="Conversations that were not in the round before")
+    def validate(self, wanted: dict[str, Any]) -> dict[str, Any]:
+        sources = [name for name in SOURCES if wanted.get(name) is not None]
+        if len(sources) != 1:
+            known = ", ".join(SOURCES)
+            raise serializers.ValidationError({"conversations": [f"Send one of these: {known}."]})
+        return wanted

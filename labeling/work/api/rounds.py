@@ -1,4 +1,4 @@
-"""Rounds of labeling: planned, opened, extended and closed by leads."""
+"""Rounds of labeling: planned, opened and closed by leads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from labeling.core.api.paging import PAGING, page, page_of
 from labeling.core.api.requests import people, sent, user_of
 from labeling.models import Project, Round
 from labeling.work import assignments, batches, rounds
-from labeling.work.api.round_shapes import AddedOut, BatchIn, RoundIn, RoundOut
+from labeling.work.api.round_shapes import RoundIn, RoundOut
 from labeling.work.round_counts import counted
 
 
@@ -42,21 +42,6 @@ class RoundView(ApiView, scopes=LEADING):
         """One round and how far it is (leads and researchers)."""
         project = access.readable(request.user, slug)
         return Response(round_out(get_object_or_404(rounds_of(project), number=number)))
-
-
-class BatchView(ApiView, scopes=LEADING):
-    @extend_schema(request=BatchIn, responses=AddedOut)
-    def post(self, request: Request, slug: str, number: int) -> Response:
-        """Add conversations to open full labeling (leads)."""
-        project = access.led(request.user, slug)
-        to = get_object_or_404(rounds_of(project), number=number)
-        wanted = sent(request, BatchIn)
-        annotators = _annotators(project, wanted.pop("annotators"))
-        chosen = batches.chosen(project, **wanted)
-        added = rounds.add_batch(
-            to, conversations=chosen, by=user_of(request), annotators=annotators
-        )
-        return Response({"added": added})
 
 
 class CloseView(ApiView, scopes=LEADING):

@@ -13,7 +13,6 @@ from labeling.core.forms.choices import ANY, offer
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation, Project, Round
 from labeling.work import assignments, batches
-from labeling.work.rounds import working_in
 
 NEW = ""  # conversations that are in no round yet
 CALIBRATORS = 3  # how many annotators are proposed for a first calibration round
@@ -166,31 +165,3 @@ class RoundForm(forms.Form):
             "each": f"{fewest}–{fewest + 1}" if extra else str(fewest),
             "is_pool": is_full and asked["pool"],
         }
-
-
-class BatchForm(forms.Form):
-    """More conversations for an open round of full labeling."""
-
-    batch = forms.IntegerField(
-        label=_("How many"),
-        min_value=1,
-        max_value=100_000,
-        initial=20,
-        help_text=_("Drawn by the round's seed from the unassigned conversations."),
-    )
-    annotators = forms.ModelMultipleChoiceField(
-        queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple
-    )
-
-    def __init__(self, round_: Round, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.round = round_
-        if round_.pool:
-            del self.fields["annotators"]
-            return
-        offer(self, "annotators", assignments.annotators(round_.project))
-        self.initial["annotators"] = [person.pk for person in working_in(round_)]
-
-    def chosen(self) -> list[Conversation]:
-        number = self.cleaned_data["batch"]
-        return batches.chosen(self.round.project, number=number, seed=self.round.seed)

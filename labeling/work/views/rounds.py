@@ -20,7 +20,7 @@ from labeling.domain.numbers import whole_number
 from labeling.models import Assignment, Project, Round
 from labeling.work import handovers
 from labeling.work import rounds as service
-from labeling.work.forms.rounds import BatchForm, RoundForm
+from labeling.work.forms.rounds import RoundForm
 
 
 @require_http_methods(["GET", "POST"])
@@ -74,26 +74,6 @@ def _propose(project: Project, form: RoundForm, request: HttpRequest) -> None:
             return
     if not project.rounds.exists():
         form.propose_few()
-
-
-@require_http_methods(["GET", "POST"])
-def round_batch(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """Add conversations to open full labeling."""
-    project = access.led(request.user, slug)
-    round_ = get_object_or_404(project.rounds.select_related("project"), number=number)
-    form = BatchForm(round_, request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        people = form.cleaned_data.get("annotators")
-        with refusals_in(form):
-            added = service.add_batch(
-                round_, conversations=form.chosen(), by=person(request), annotators=people
-            )
-            text = _("Round {number} has {added} more conversations.")
-            messages.success(request, text.format(number=number, added=added))
-            return redirect(project)
-    left = service.unplanned(project).count()
-    context: dict[str, Any] = {"project": project, "round": round_, "unplanned": left}
-    return form_page(request, "round_batch", form, **context)
 
 
 @require_http_methods(["GET", "POST"])

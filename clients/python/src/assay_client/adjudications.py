@@ -1,4 +1,4 @@
-"""What people do about differences: discuss them, decide them, review answers."""
+"""What people do about differences: decide them, review answers."""
 
 from __future__ import annotations
 
@@ -13,28 +13,6 @@ from assay_client.waiting import wait_until
 Tab = Literal["disputed", "agreed", "decided"]
 Choice = Callable[[models.Cluster], Mapping[str, Any] | None]
 """From a cluster the label that is right, or None to leave it out."""
-
-
-class Disagreements(Part):
-    """Of one closed round; each is named by its ``place``."""
-
-    def list(
-        self, *, layer: str | None = None, state: Literal["open", "decided"] | None = None
-    ) -> Rows[models.Disagreement]:
-        return self._rows(models.Disagreement, "disagreements", layer=layer, state=state)
-
-    def get(self, place: str) -> models.DisagreementDetail:
-        """With everybody's labels and what was said."""
-        return self._get(models.DisagreementDetail, ["disagreements", place])
-
-    def say(self, place: str, body: str) -> models.DisagreementDetail:
-        at = ["disagreements", place, "remarks"]
-        return self._post(models.DisagreementDetail, at, {"body": body})
-
-    def decide(self, place: str, outcome: str, note: str = "") -> models.DisagreementDetail:
-        """What came of it (leads). ``guideline`` is answered by a version of the guidelines."""
-        at = ["disagreements", place, "outcome"]
-        return self._put(models.DisagreementDetail, at, {"outcome": outcome, "note": note})
 
 
 class Adjudications(Part):
@@ -103,9 +81,8 @@ class Reviews(Part):
         verdict: Literal["accepted", "fixed", "returned"],
         *,
         comment: str = "",
-        to: str = "",
         payload: models.Labels | None = None,
     ) -> models.Review:
         """About one version of an answer (leads); the newest verdict counts."""
-        body = said(version=version, verdict=verdict, comment=comment, to=to, payload=payload)
+        body = said(version=version, verdict=verdict, comment=comment, payload=payload)
         return self._top._post(models.Review, ["reviews", annotation], body)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from assay_client import models
-from assay_client.adjudications import Adjudications, Disagreements, Reviews
+from assay_client.adjudications import Adjudications, Reviews
 from assay_client.errors import Conflict
 from assay_client.gold import Freeze, Freezes
 from assay_client.paging import Rows, to_pandas
@@ -51,7 +51,6 @@ class ProjectPart(Part):
         self.adjudications = Adjudications(transport, root)
         self.reviews = Reviews(transport, root)
         self.freezes = Freezes(transport, root)
-        self.labels = LabelFiles(transport, root)
 
     def get(self) -> models.ProjectDetail:
         """With its rounds and progress (leads and researchers)."""
@@ -106,43 +105,10 @@ class Guidelines(Part):
     def get(self, version: int) -> models.GuidelineDetail:
         return self._get(models.GuidelineDetail, ["guidelines", version])
 
-    def write(
-        self, body: str, summary: str, *, base_version: int, because: Sequence[int] = ()
-    ) -> models.Guideline:
-        """The next version after ``base_version``, the newest that you know (0: none).
-
-        ``because``: the disagreements that it answers.
-        """
+    def write(self, body: str, summary: str, *, base_version: int) -> models.Guideline:
+        """The next version after ``base_version``, the newest that you know (0: none)."""
         sent = {"body": body, "summary": summary, "base_version": base_version}
-        return self._post(models.Guideline, "guidelines", {**sent, "because": list(because)})
-
-
-class LabelFiles(Part):
-    """Everybody's labels as files."""
-
-    def download(
-        self,
-        to: str | os.PathLike[str],
-        form: Literal["native", "labelstudio"] = "native",
-    ) -> Path:
-        """All submitted and skipped answers: JSON Lines or JSON."""
-        return self._transport.download(self._path("labels"), to, {"form": form})
-
-    def store(
-        self,
-        file: File,
-        *,
-        create_annotators: bool = False,
-        dry_run: bool = False,
-        **options: str,
-    ) -> models.LabelReport:
-        """Store the answers of a file, all or none (leads); with ``dry_run`` only say what.
-
-        ``options`` are ``format`` and ``reason``.
-        """
-        wished = {"create_annotators": create_annotators, "dry_run": dry_run}
-        fields = {**options, **{name: "true" for name, is_set in wished.items() if is_set}}
-        return self._upload(models.LabelReport, "labels", uploads([file]), fields)
+        return self._post(models.Guideline, "guidelines", sent)
 
 
 class Round(models.Round):
@@ -174,10 +140,6 @@ class Rounds(Part):
     ) -> Round:
         """Open a round on conversations by id, on ``number`` drawn ones, or on those of a round."""
         return self._post(Round, "rounds", said(**{**options, "kind": kind}))
-
-    def add(self, to: int, /, **options: Unpack[models.BatchIn]) -> int:
-        """Add conversations to open full labeling (leads). Says how many it were."""
-        return self._post(models.Added, ["rounds", to, "conversations"], said(**options)).added
 
     def ratings(
         self,
@@ -233,7 +195,3 @@ class Rounds(Part):
         )
         assert measured is not None
         return measured
-
-    def disagreements(self, number: int) -> Disagreements:
-        """What annotators of a closed round marked differently, to be discussed."""
-        return Disagreements(self._transport, self._path("rounds", number))
