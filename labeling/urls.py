@@ -33,7 +33,7 @@ from labeling.conversations.views.conversation_files import (
     conversations_store,
 )
 from labeling.core.views.members import member_remove, members
-from labeling.exchange.views import labels_export
+from labeling.exchange.views import label_files, labels_export, labels_import, labels_preview
 from labeling.gold.views.gold import (
     gold,
     gold_export,
@@ -130,6 +130,9 @@ of_a_project = [
     path("conversations/import/store/", conversations_store, name="conversations-store"),
     path("conversations/<int:pk>/", conversation, name="conversation"),
     path("conversations/<int:pk>/comments/", comment_add, name="comment-add"),
+    path("labels/", label_files, name="labels"),
+    path("labels/preview/", labels_preview, name="labels-preview"),
+    path("labels/import/", labels_import, name="labels-import"),
     path("labels/export/", labels_export, name="labels-export"),
     path("adjudication/", adjudication, name="adjudication"),
     path("adjudication/next/", adjudication_next, name="adjudication-next"),

@@ -106,7 +106,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("disagreement-names", [*of_project, 2]),
         ("agreement agreement-csv round-close api-agreement", [*of_project, 2]),
         ("looks", of_project),
-        ("labels-export", of_project),
+        ("labels labels-preview labels-import labels-export", of_project),
         ("conversations-import conversations-preview conversations-store", of_project),
         ("work-move", [*of_project, people["ben"].pk]),
         ("lease-give-back", [mine.pk]),

@@ -45,8 +45,8 @@ class Upload(NamedTuple):
             raise UploadGone("upload.gone") from None
 
 
-def keep(file: UploadedFile, *, project: Project, by: User) -> Upload:
-    """Store a file that was sent; its key opens it for the same person and project."""
+def keep(file: UploadedFile, *, project: Project, by: User, purpose: str) -> Upload:
+    """Store a file that was sent; its key opens it for the same person, project and purpose."""
     sweep()
     kept = file.size or 0
     for folder in sorted(_folder().glob(f"{by.pk}_*"), key=_age):
@@ -60,15 +60,15 @@ def keep(file: UploadedFile, *, project: Project, by: User) -> Upload:
         with (draft / CONTENT).open("wb") as content:
             for chunk in file.chunks():
                 content.write(chunk)
-        return _opened(draft.rename(_place(uuid4(), project, by)))
+        return _opened(draft.rename(_place(uuid4(), project, by, purpose)))
     except BaseException:
         _remove(draft)
         raise
 
 
-def find(key: str, *, project: Project, by: User) -> Upload:
+def find(key: str, *, project: Project, by: User, purpose: str) -> Upload:
     try:
-        folder = _place(UUID(key), project, by)
+        folder = _place(UUID(key), project, by, purpose)
         if _age(folder) < KEPT:
             return _opened(folder)
     except (ValueError, FileNotFoundError):
@@ -93,8 +93,8 @@ def _folder() -> Path:
     return folder
 
 
-def _place(key: UUID, project: Project, by: User) -> Path:
-    return _folder() / f"{by.pk}_{project.pk}_{key}"
+def _place(key: UUID, project: Project, by: User, purpose: str) -> Path:
+    return _folder() / f"{by.pk}_{project.pk}_{purpose}_{key}"
 
 
 def _opened(folder: Path) -> Upload:

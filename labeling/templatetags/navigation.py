@@ -67,6 +67,7 @@ GROUPS = (
             Entry("reviews", _("Review")),
             Entry("checks", _("Hidden checks"), ("check-person",)),
             Entry("suggestions", _("Suggestions")),
+            Entry("labels", _("Labels as files"), ("labels-preview", "labels-import")),
         ),
     ),
     Group(

@@ -12,7 +12,7 @@ from django.test import Client
 
 from labeling.conversations import uploads
 from labeling.conversations.forms import uploads as upload_forms
-from labeling.models import Conversation, Event, Project
+from labeling.models import Annotation, Conversation, Event, Project
 from tests import factories
 from tests.pages import text_of
 
@@ -268,10 +268,21 @@ def test_the_command_asks_too_and_takes_the_answer(tmp_path, capsys):
 # --- labels ------------------------------------------------------------------------------------
 
 
+LABELS = "/projects/orders/labels/"
+
+
 @pytest.fixture
 def labeled(project: Project) -> Project:
     factories.answer_all(factories.open_full(project, 2))
     return project
+
+
+@pytest.fixture
+def same_talks_elsewhere(project: Project) -> Project:
+    """Another project with the same conversations, where nobody has labeled."""
+    other = factories.make_project("other")
+    factories.make_conversations(other, 2)
+    return other
 
 
 def download(client: Client) -> bytes:
@@ -280,9 +291,48 @@ def download(client: Client) -> bytes:
     return b"".join(response.streaming_content)
 
 
+def upload_labels(client: Client, data: bytes, **fields: Any) -> Any:
+    given = {"format": "native", "reason": "From the pilot", **fields}
+    file = SimpleUploadedFile("<b>labels.jsonl", data)
+    return client.post("/projects/other/labels/preview/", {**given, "file": file})
+
+
+def confirmation(response: Any) -> dict[str, str]:
+    names = ("upload", "format", "create_annotators", "reason")
+    context = response.context
+    return {name: context[name].key if name == "upload" else context[name] for name in names}
+
+
 def test_labels_are_downloaded(labeled, lead):
     lines = map(json.loads, download(lead).splitlines())
     assert [(line["id"], len(line["answers"])) for line in lines] == [("c-001", 3), ("c-002", 3)]
+
+
+def test_an_upload_is_shown_first_and_stored_when_confirmed(labeled, same_talks_elsewhere, lead):
+    preview = upload_labels(lead, download(lead))
+
+    assert "Nothing is stored yet" in text_of(preview)
+    assert "ana, ben, cleo" in text_of(preview)
+    assert "<b>labels" not in preview.content.decode()
+    of_it = Annotation.objects.filter(assignment__round__project=same_talks_elsewhere)
+    assert not of_it.exists()
+
+    stored = lead.post("/projects/other/labels/import/", confirmation(preview), follow=True)
+
+    assert "6 answers are stored" in stored.content.decode()
+    assert of_it.count() == 6
+    assert Event.objects.get(verb="labels.imported").actor.username == "rita"
+    again = upload_labels(lead, download(lead))
+    assert "Nothing new to store" in text_of(again)
+
+
+def test_without_a_reason_the_preview_cannot_be_stored(labeled, same_talks_elsewhere, lead):
+    preview = upload_labels(lead, download(lead), reason="")
+
+    assert "write why these labels count" in text_of(preview)
+    sent = lead.post("/projects/other/labels/import/", confirmation(preview))
+    assert sent.status_code == 400
+    assert not same_talks_elsewhere.rounds.exists()
 
 
 # --- by the API --------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ from django.urls import reverse
 from labeling.models import Annotation, Conversation, Project
 from tests import factories
 from tests.labeling import imports
-from tests.labeling.domain.formats.test_samples import INFERRED, ISSUE, TALK, saved
+from tests.labeling.domain.formats.test_samples import BOOKING, INFERRED, ISSUE, TALK, saved
+from tests.labeling.imports import stored
 from tests.labeling.label_files import run
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +73,16 @@ def test_layers_that_a_file_leaves_out_are_not_answered_and_an_empty_list_is(tar
 
 def test_the_pages_show_what_is_left_out_before_anything_is_stored(target, client, people):
     client.force_login(people["rita"])
+    extra = BOOKING | {"note": "<b>see</b> mail"}
+    data = json.dumps(saved(requirements=[extra])).encode()
+    sent = {"format": "sample", "file": SimpleUploadedFile("saved.json", data), "reason": "Pilot"}
+    before = stored()
+
+    page = client.post(reverse("labels-preview", args=["target"]), sent).content.decode()
+
+    assert "&lt;b&gt;see&lt;/b&gt; mail" in page
+    assert "<b>see</b>" not in page
+    assert stored() == before
     talk = json.dumps(TALK | {"seed": "<i>7</i>"}).encode()
     sent = {"format": "auto", "file": SimpleUploadedFile("sample_002.json", talk)}
     page = client.post(reverse("conversations-preview", args=["target"]), sent).content.decode()

@@ -26,7 +26,7 @@ def folder(settings: Any, tmp_path: Path) -> Path:
 
 def keep(project: Project, by: User) -> uploads.Upload:
     file = SimpleUploadedFile("../talks.jsonl", CONTENT)
-    return uploads.keep(file, project=project, by=by)
+    return uploads.keep(file, project=project, by=by, purpose="labels")
 
 
 def make_old(folder: Path) -> None:
@@ -37,12 +37,12 @@ def make_old(folder: Path) -> None:
 def test_it_is_read_again_until_somebody_forgets_it(project, rita):
     key = keep(project, rita).key
     for _ in range(2):
-        found = uploads.find(key, project=project, by=rita)
+        found = uploads.find(key, project=project, by=rita, purpose="labels")
         with found.open() as file:
             assert (found.name, found.size, file.read()) == ("talks.jsonl", 10_000, CONTENT)
     uploads.forget(found)
     with pytest.raises(uploads.UploadGone):
-        uploads.find(key, project=project, by=rita)
+        uploads.find(key, project=project, by=rita, purpose="labels")
     with pytest.raises(uploads.UploadGone):
         found.open()
 
@@ -53,7 +53,7 @@ def test_it_is_kept_for_a_day(project, rita, folder):
     assert [*folder.iterdir()] == [kept.folder]
     make_old(kept.folder)
     with pytest.raises(uploads.UploadGone):
-        uploads.find(kept.key, project=project, by=rita)
+        uploads.find(kept.key, project=project, by=rita, purpose="labels")
     uploads.sweep()
     assert not [*folder.iterdir()]
 
@@ -80,15 +80,16 @@ def test_what_was_taken_in_part_is_no_file_and_goes(project, rita, folder, monke
     assert [*folder.iterdir()] == [kept.folder]
 
 
-def test_it_opens_by_its_key_for_the_same_person_and_project_only(project, rita, noor):
+def test_it_opens_by_its_key_for_the_same_purpose_person_and_project_only(project, rita, noor):
     kept = keep(project, rita)
     other = Project.objects.create(slug="other", name="Other")
     for whose in (
-        {"project": project, "by": noor},
-        {"project": other, "by": rita},
+        {"project": project, "by": rita, "purpose": "conversations"},
+        {"project": project, "by": noor, "purpose": "labels"},
+        {"project": other, "by": rita, "purpose": "labels"},
     ):
         with pytest.raises(uploads.UploadGone):
             uploads.find(kept.key, **whose)  # type: ignore[arg-type]
     for key in ("", "../talks", "3f2504e0-4f89-41d3-9a0c-0305e82c3301"):
         with pytest.raises(uploads.UploadGone):
-            uploads.find(key, project=project, by=rita)
+            uploads.find(key, project=project, by=rita, purpose="labels")

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.django_db
 PATHS = sorted({re.sub(r"\{\w+\}", "1", path) for _, path in routes()} | {"/admin/login/", "/x/"})
 FILES = {
     "/projects/1/conversations/import/preview/",
+    "/projects/1/labels/preview/",
     "/runs/new/predictions/",
     "/runs/new/conversations/",
     "/runs/new/",

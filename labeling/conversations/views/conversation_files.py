@@ -178,7 +178,7 @@ def conversations_store(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _whose(request: HttpRequest, project: Project) -> dict[str, Any]:
-    return {"project": project, "by": request.user}
+    return {"project": project, "by": request.user, "purpose": "conversations"}
 
 
 def _found(request: HttpRequest, project: Project, keys: Sequence[str]) -> list[uploads.Upload]:

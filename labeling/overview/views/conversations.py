@@ -42,7 +42,6 @@ def conversations(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "page": page,
         "total": project.conversations.count(),
-        "blind_again": blindness.round_again(request.user, project.conversations.all()),
         "query": query_of(request),
     }
     return render(request, "labeling/conversations.html", context)
