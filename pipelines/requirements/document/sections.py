@@ -50,13 +50,7 @@ PLACES = {
     "interface": "interfaces",
 }
 PRIORITIES = ("must", "should", "could")
-OUTCOMES = {
-    "accepted": "agreed",
-    "chosen": "chosen",
-    "changed": "changed",
-    "refused": "not wanted",
-    "withdrawn": "taken back",
-}
+ENDED = {"refused": "not wanted", "withdrawn": "taken back"}
 LEFT_OPEN = {
     "unanswered": "not answered",
     "undecided": "not decided",
@@ -88,10 +82,6 @@ class Findings:
     @cached_property
     def unusable(self) -> dict[str, str]:
         return reading.unusable(self.requirements)
-
-    @cached_property
-    def cited(self) -> frozenset[int]:
-        return frozenset(index for label in self.requirements for index in _sources(label))
 
     def links(self, names: Sequence[object]) -> str:
         """To requirements, each once."""
@@ -204,21 +194,6 @@ def _scope(findings: Findings) -> str:
     )
 
 
-def _decisions(findings: Findings) -> str:
-    """A yes of which a requirement was made is left out: the requirement cites it."""
-    rows = [
-        (
-            message_links([decision.answer.message]),
-            _as_put(decision.text, decision.question),
-            OUTCOMES[decision.outcome],
-            f"“{plain(shorten(decision.answer.text, QUOTED, placeholder='…'))}”",
-        )
-        for decision in findings.talk.decisions
-        if decision.outcome != "accepted" or decision.answer.message not in findings.cited
-    ]
-    return table(("Message", "What was decided on", "Outcome", "In these words"), rows)
-
-
 def _open_questions(findings: Findings) -> str:
     return bullets(map(_open_question, findings.talk.open_questions))
 
@@ -229,7 +204,7 @@ def _open_question(open_question: OpenQuestion) -> str:
 
 
 def _ending(commitment: Commitment) -> str:
-    ending, became = commitment.ended_by, OUTCOMES[commitment.state]
+    ending, became = commitment.ended_by, ENDED[commitment.state]
     if ending is None:
         return became
     words = f": “{plain(ending.words)}”" if ending.words.strip() else ""
@@ -438,7 +413,6 @@ SECTIONS = (
     Section("interfaces", "Interfaces", _of_type("interfaces")),
     Section("edge_cases", "Conditions and remarks on the wording", _edge_cases),
     Section("open_questions", "Open questions", _open_questions),
-    Section("decisions", "Decisions", _decisions),
     Section("assumptions", "Assumptions", _assumptions),
     Section("acceptance_tests", "Acceptance criteria and tests", _acceptance_tests),
     Section("traceability", "Traceability matrix", _traceability),
