@@ -9,11 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
-from pydantic import BaseModel, ConfigDict
-
 from pipelines.events.mentions import Mention, lexicon, mentions
 from pipelines.fingerprint import fingerprint
-from pipelines.types import Case, Config, Message, Output, setting
+from pipelines.types import Case, Config, Message, Output, Settings, setting
 
 NAME = "events-local"
 MAX_SENTENCE = 600  # characters
@@ -27,9 +25,7 @@ _BY = re.compile(r"(?:\bby|被|由|获)\s?$", re.IGNORECASE)
 _WITHIN = {"person": ("party", "person"), "party": ("party", "person"), "place": ("place",)}
 
 
-class EventsLocalConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class EventsLocalConfig(Settings):
     merge: bool = setting(
         True, "Put events of one type in one message together unless they contradict."
     )

@@ -173,8 +173,7 @@ def _stakeholders(findings: Findings) -> str:
 
 
 def _scope(findings: Findings) -> str:
-    """What it is for, the requirements by priority, and what was ruled out."""
-    aims = "\n\n".join(f"> {_said(each)}" for each in findings.talk.aims())
+    """The requirements by priority, and what was ruled out."""
     inside = []
     for priority in PRIORITIES:
         labels = [label for label in findings.requirements if label.get("priority") == priority]
@@ -188,7 +187,6 @@ def _scope(findings: Findings) -> str:
     ]
     ruled_out = table(("Wish or proposal", "Messages", "What became of it"), outside)
     return _paragraphs(
-        f"What it is for, in the client's words:\n\n{aims}" if aims else "",
         f"Within scope:\n\n{bullets(inside)}" if inside else "",
         f"Out of scope:\n\n{ruled_out}" if ruled_out else "",
     )

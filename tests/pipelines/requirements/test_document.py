@@ -376,7 +376,6 @@ SPOKEN = (
 @pytest.mark.parametrize(
     ("section", "says"),
     [
-        ("scope", "What it is for, in the client's words:\n\n> “Our bakers write every"),
         ("scope", "Out of scope:\n\n| Wish or proposal | Messages | What became of it |"),
         ("scope", "| not wanted in message [3](#message-3): “No, we don't want that"),
         ("stakeholders", "| Customer | [2](#message-2) |  |"),

@@ -7,7 +7,6 @@ import pytest
 
 from pipelines.requirements.validation import reading
 from pipelines.requirements.validation.local import validate
-from tests.pipelines.requirements.nonsense import NONSENSE
 
 LABELS = Path(__file__).parents[3] / "fixtures" / "demo"
 WORST_FALSE_ALARMS = 0.01
@@ -62,21 +61,6 @@ def kinds(action, **fields):
 )
 def test_a_reader_stumbles_over_what_is_named_and_over_nothing_that_reads_well(action, kind):
     assert kinds(action) == ([kind] if kind else [])
-
-
-def test_nobody_could_use_the_nonsense_and_the_list_is_an_alarm():
-    requirements = [
-        {"id": f"REQ-{at:03d}", "title": title, "actor": actor, "action": action}
-        for at, (title, actor, action) in enumerate(NONSENSE, start=1)
-    ]
-
-    found = reading.unusable(requirements)
-
-    assert len(found) > 30
-    assert len(NONSENSE) == 44
-    assert reading.is_alarm(len(found), len(requirements))
-    issues = validate(requirements, encoder=None, conflict_above=0.75)
-    assert {one["requirement"] for one in issues if one["field"] == "action"} >= found.keys()
 
 
 def test_what_people_wrote_is_hardly_ever_refused():
