@@ -20,9 +20,8 @@ _SENTENCE = re.compile(
     r"(?<!\bCo)(?<!\bCorp)\.(?=\s|$)|$)"
 )
 _TOWARDS = re.compile(r"(?:\bto|\bwith|向|给|予|至)\s?$", re.IGNORECASE)
-_FROM = re.compile(r"(?:\bfrom|从|自)\s?$", re.IGNORECASE)
 _BY = re.compile(r"(?:\bby|被|由|获)\s?$", re.IGNORECASE)
-_WITHIN = {"person": ("party", "person"), "party": ("party", "person"), "place": ("place",)}
+_PARTIES = ("party", "person")
 
 
 class EventsLocalConfig(Settings):
@@ -223,11 +222,11 @@ def _arguments(
 def _fit(text: str, trigger: _Trigger, mention: Mention, role: str) -> float:
     """How well a mention fills a role; 0 if it cannot."""
     kind = _kind_of(role)
-    if mention.kind not in _WITHIN.get(kind, (kind,)):
+    if mention.kind not in (_PARTIES if kind in _PARTIES else (kind,)):
         return 0.0
     near = 1 / (1 + _distance(trigger, mention) / 20)
     exact = 0.5 if mention.kind == kind else 0.0
-    if kind not in ("party", "person"):
+    if kind not in _PARTIES:
         return near + exact
     side = _side_fit(text, trigger, mention, _side_of(role))
     return 0.0 if side < 0 else near + exact + side
@@ -248,8 +247,6 @@ def _side_by_wording(text: str, trigger: _Trigger, mention: Mention) -> str:
     before = text[: mention.start]
     if _TOWARDS.search(before):
         return "taker"
-    if _FROM.search(before):
-        return "giver"
     first = "giver" if trigger.direction == "out" else "taker"
     if _BY.search(before):
         return "agent" if _side_is_rare(trigger) else first
