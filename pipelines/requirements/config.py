@@ -24,6 +24,8 @@ class ModelConfig(Settings):
 
 
 class AgentConfig(LocalConfig, ModelConfig):
+    RETIRED = ModelConfig.RETIRED | {"stated_above", "conflict_above"}
+
     implementation: Means = setting(
         "local",
         "local works by rules, word lists and vectors; model asks the configured language model.",
@@ -35,18 +37,6 @@ class AgentConfig(LocalConfig, ModelConfig):
     whole_way: bool = setting(False, "Goes on to the document, whatever the layer asks for.")
     infer_above: float = setting(
         0.6, "An inferred requirement is kept from this confidence on.", least=0, most=1
-    )
-    stated_above: float = setting(
-        0.75,
-        "Similarity above which a stated requirement says the inferred one already.",
-        least=0,
-        most=1,
-    )
-    conflict_above: float = setting(
-        0.75,
-        "Similarity above which two requirements are about the same and may conflict.",
-        least=0,
-        most=1,
     )
 
 

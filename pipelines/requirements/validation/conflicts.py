@@ -20,11 +20,13 @@ from pipelines.requirements.labels import (
 from pipelines.requirements.validation.wording import pattern
 from pipelines.types import Encoder
 
+ALIKE = 0.75
+"""Similarity above which two are about the same."""
 READ = ("action", "condition", "acceptance_criteria")
 
 
 def contradictions(
-    requirements: Sequence[Requirement], *, encoder: Encoder | None, conflict_above: float
+    requirements: Sequence[Requirement], *, encoder: Encoder | None
 ) -> Iterator[Issue]:
     """One issue for each pair, at the later requirement."""
     if encoder is None or len(requirements) < 2:
@@ -34,7 +36,7 @@ def contradictions(
     denies = [_denies(one) for one in requirements]
     for second, later in enumerate(requirements):
         for first, other in enumerate(requirements[:second]):
-            if denies[first] != denies[second] and alike[first, second] > conflict_above:
+            if denies[first] != denies[second] and alike[first, second] > ALIKE:
                 title = f"{other.get('id') or name_of(other)} “{other.get('title') or ''}”"
                 said = f"It contradicts {title}: one denies what the other asks for"
                 fix = "Ask which of the two holds, and under which condition"

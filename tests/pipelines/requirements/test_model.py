@@ -216,9 +216,9 @@ def test_a_talk_that_does_not_fit_the_context_is_refused_before_anybody_is_asked
 
 
 def test_settings_of_earlier_versions_are_passed_over() -> None:
-    old = {"part_characters": 1000, "overlap_messages": 1}
+    old = {"part_characters": 1000, "overlap_messages": 1, "stated_above": 0.5}
 
-    assert "part_characters" not in build("requirements-agent", old).config
+    assert not old.keys() & build("requirements-agent", old).config.keys()
 
 
 def test_the_guideline_of_people_is_shown_as_data() -> None:

@@ -87,6 +87,6 @@ def test_a_quotation_may_speak_as_people_do():
 
 
 def test_a_field_gets_one_issue_of_a_type_however_many_words_are_vague():
-    (one,) = validate([stated("See it soon")], encoder=None, conflict_above=0.75)
+    (one,) = validate([stated("See it soon")], encoder=None)
 
     assert (one["issue_type"], one["field"], one["span"]["text"]) == ("untestable", "action", "it")

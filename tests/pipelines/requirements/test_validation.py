@@ -22,8 +22,8 @@ def stated(action="Print the invoice", **fields):
     }
 
 
-def issues(*requirements, encoder=None, conflict_above=0.75):
-    return validate(requirements, encoder=encoder, conflict_above=conflict_above)
+def issues(*requirements, encoder=None):
+    return validate(requirements, encoder=encoder)
 
 
 def kinds(*requirements):
@@ -181,9 +181,8 @@ def pair(first, second, **fields):
     ]
 
 
-def conflicts(*requirements, conflict_above=0.7):
-    result = contradictions(requirements, encoder=WordOverlap(), conflict_above=conflict_above)
-    return list(result)
+def conflicts(*requirements):
+    return list(contradictions(requirements, encoder=WordOverlap()))
 
 
 @pytest.mark.parametrize(
