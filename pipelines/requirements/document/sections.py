@@ -38,7 +38,6 @@ from pipelines.requirements.validation import reading
 from pipelines.types import Case, Message
 
 QUOTED = 120  # characters of a sentence in a table
-MOST_PEOPLE = 15
 SYSTEM = "system"
 JOINING = {"if", "when", "whenever", "after", "before", "while", "until", "unless", "once"}
 PLACES = {
@@ -169,7 +168,7 @@ def _stakeholders(findings: Findings) -> str:
         for person in everybody
         if person and person.lower() != SYSTEM
     ]
-    return table(("Who", "In messages", "Acts in requirements"), rows[:MOST_PEOPLE])
+    return table(("Who", "In messages", "Acts in requirements"), rows)
 
 
 def _scope(findings: Findings) -> str:
