@@ -11,7 +11,7 @@ from typing import TypedDict
 
 from pipelines.events.mentions import Mention, lexicon, mentions
 from pipelines.fingerprint import fingerprint
-from pipelines.types import Case, Config, Message, Output, Settings, setting
+from pipelines.types import Case, Config, Message, Output, Settings
 
 NAME = "events-local"
 MAX_SENTENCE = 600  # characters
@@ -25,9 +25,9 @@ _PARTIES = ("party", "person")
 
 
 class EventsLocalConfig(Settings):
-    merge: bool = setting(
-        True, "Put events of one type in one message together unless they contradict."
-    )
+    """It has none."""
+
+    RETIRED = frozenset({"merge"})
 
 
 class Span(TypedDict):
@@ -62,7 +62,6 @@ class EventsLocal:
     name = NAME
 
     def __init__(self, config: EventsLocalConfig) -> None:
-        self._merge = config.merge
         self.config: Config = config.model_dump(mode="json")
 
     @property
@@ -71,24 +70,22 @@ class EventsLocal:
 
     def run(self, case: Case) -> Output:
         schema = case.event_schema or {}
-        events = [event for message in case.messages for event in self._events(message, schema)]
+        events = [event for message in case.messages for event in _of_message(message, schema)]
         return {"events": events, "model": None}
 
-    def _events(self, message: Message, schema: Mapping[str, Sequence[str]]) -> list[Event]:
-        events: list[Event] = []
-        for start, sentence in _sentences(message.content):
-            for event in _in_sentence(message, start, sentence, schema):
-                same = next(
-                    (known for known in events if self._merge and _fits(known, event)), None
-                )
-                if same is None:
-                    events.append(event)
-                else:
-                    roles = {argument["role"] for argument in same["arguments"]}
-                    same["arguments"] += [
-                        argument for argument in event["arguments"] if argument["role"] not in roles
-                    ]
-        return events
+
+def _of_message(message: Message, schema: Mapping[str, Sequence[str]]) -> list[Event]:
+    """Events of one type are put together unless they contradict."""
+    events: list[Event] = []
+    for start, sentence in _sentences(message.content):
+        for event in _in_sentence(message, start, sentence, schema):
+            same = next((known for known in events if _fits(known, event)), None)
+            if same is None:
+                events.append(event)
+            else:
+                roles = {argument["role"] for argument in same["arguments"]}
+                same["arguments"] += [one for one in event["arguments"] if one["role"] not in roles]
+    return events
 
 
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
