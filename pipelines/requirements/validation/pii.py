@@ -15,6 +15,8 @@ from pipelines.requirements.labels import FIELDS, Flaw, Requirement, field_text
 
 REGIONS = ("US", "GB", "DE", "FR", "IN", "AU")
 """Where a telephone number without a country's code is looked up."""
+MOST_TRIES = 1000
+"""After so many numbers of a text that are none, no more are looked at."""
 
 
 class Piece(NamedTuple):
@@ -25,8 +27,6 @@ class Piece(NamedTuple):
     kind: str
 
 
-_CLOSE_DIGITS = re.compile(r"\d(?:\D{0,20}\d)*+")
-WINDOW, AROUND = 300, 20  # characters
 _SEVEN_DIGITS = re.compile(r"\d(?:\D*\d){6}")
 # it begins where no character of it stands before, so that a run of them is read once
 _MAIL = re.compile(
@@ -159,20 +159,6 @@ def _telephones(text: str) -> Iterator[Piece]:
         return
     from phonenumbers import Leniency, PhoneNumberMatcher
 
-    for start, window in _windows_of_digits(text):
-        for region in REGIONS:
-            for match in PhoneNumberMatcher(window, region, leniency=Leniency.VALID):
-                yield Piece(start + match.start, start + match.end, "telephone")
-
-
-def _windows_of_digits(text: str) -> Iterator[tuple[int, str]]:
-    """Where digits are close to each other, with what is around them: the matcher takes long over
-    long texts of brackets. A long run of numbers is cut, and its parts share their edges.
-    """
-    for run in _CLOSE_DIGITS.finditer(text):
-        for place in range(run.start(), run.end(), WINDOW):
-            start, end = max(0, place - AROUND), min(place + WINDOW, run.end()) + AROUND
-            while start < place and text[start].isdigit():  # not in the middle of a number
-                start += 1
-            if _SEVEN_DIGITS.search(window := text[start:end]):
-                yield start, window
+    for region in REGIONS:
+        for match in PhoneNumberMatcher(text, region, Leniency.VALID, MOST_TRIES):
+            yield Piece(match.start, match.end, "telephone")
