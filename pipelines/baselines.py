@@ -68,7 +68,7 @@ class Everything:
     """
 
     name = "everything"
-    version = "2"
+    version = "3"
 
     def __init__(self, config: EverythingConfig) -> None:
         self._confidence = config.confidence
