@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from pydantic import BaseModel, ConfigDict
-
 from pipelines.memory.retrieval import floors
 from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import SECTIONS
 from pipelines.requirements.labels import Document, Flaw, Issue, Requirement, issue, name_of
-from pipelines.types import Case, Config, Message, Output, setting
+from pipelines.types import Case, Config, Message, Output, Settings, setting
 
 TITLE_WORDS = 6
 CONFIDENCE = 0.5
@@ -36,13 +34,11 @@ FLAWS = {
 """The field that each kind of issue is usually about."""
 
 
-class NothingConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class NothingConfig(Settings):
+    """It has none."""
 
 
-class EverythingConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class EverythingConfig(Settings):
     confidence: float = setting(
         CONFIDENCE, "The one confidence given to every requirement.", least=0, most=1
     )
@@ -72,7 +68,7 @@ class Everything:
     """
 
     name = "everything"
-    version = "2"
+    version = "3"
 
     def __init__(self, config: EverythingConfig) -> None:
         self._confidence = config.confidence

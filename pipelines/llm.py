@@ -55,8 +55,8 @@ class Reply:
     model: str = ""
     """The model as the server named it."""
     schema_by: str = ""
-    """How the schema was asked for: ``strict``, or ``lax`` or ``words`` where the server took no
-    better; empty where none was."""
+    """How the schema was asked for: ``strict``, or ``words`` where the server takes none; empty
+    where none was."""
 
 
 class ChatModel(Protocol):

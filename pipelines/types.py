@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Output = dict[str, Any]
 """Plain JSON: the key of each layer the pipeline serves, and ``model``.
@@ -18,6 +18,20 @@ Output = dict[str, Any]
 
 Config = dict[str, Any]
 """The settings of a pipeline as plain JSON, by the fields of its configuration model."""
+
+
+class Settings(BaseModel):
+    """The configuration of a pipeline."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    RETIRED: ClassVar[frozenset[str]] = frozenset()
+    """Settings that runs of earlier versions hold, and that do nothing any more."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_retired(cls, given: Any) -> Any:
+        known = isinstance(given, dict)
+        return {k: v for k, v in given.items() if k not in cls.RETIRED} if known else given
 
 
 def setting(

@@ -25,6 +25,8 @@ MODEL = "small-1"
 SERVED = "small-1-2026-01-31"
 """The model string in the replies: servers name the exact version."""
 
+STREAM = "text/event-stream"
+
 Body = dict[str, Any]
 Behaviour = str | Callable[[Body], str]
 
@@ -38,8 +40,6 @@ class LanguageServer(http_server.Server):
         self.retry_after = "0.2"
         self.key = KEY
         self.takes_format = True
-        self.takes_strict = True
-        self.streams = True
         self.unknown: set[str] = set()  # parameters that it refuses
         self.counts_tokens = True
         self.usage: Any = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
@@ -89,9 +89,6 @@ class Handler(http_server.Handler):
             return self._error(401, said, "invalid_api_key")
         if "response_format" in body and not server.takes_format:
             return self._error(400, "Unknown parameter: response_format", "unknown_parameter")
-        way = body.get("response_format", {}).get("json_schema", {})
-        if way.get("strict") and not server.takes_strict:
-            return self._error(400, "Invalid schema for response_format: strict", "invalid")
         for name in server.unknown & body.keys():
             said = f"Unsupported parameter: '{name}' is not supported with this model."
             return self._error(400, said, "unsupported_parameter")
@@ -184,7 +181,7 @@ class Handler(http_server.Handler):
 
     def _stream_begun(self) -> None:
         self._end()
-        self._begin("text/event-stream", "chunked")
+        self._begin(STREAM, "chunked")
         delta = {"index": 0, "delta": {"content": "Let me think."}, "finish_reason": None}
         self._chunk(f"data: {json.dumps({'model': self.server.served, 'choices': [delta]})}\n\n")
 
@@ -194,14 +191,14 @@ class Handler(http_server.Handler):
 
     def _dripping(self, body: Body) -> None:
         self.send_response(200)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", STREAM)
         self.send_header("Content-Length", "100000")
         self.end_headers()
         self.drip(b" ")
 
     def _endless(self, body: Body) -> None:
         """As fast as it is taken, until the client hangs up."""
-        self._begin_json("chunked")
+        self._begin(STREAM, "chunked")
         piece = b" " * 65536
         with suppress(OSError):
             while not self.server.closing.is_set():
@@ -226,19 +223,17 @@ class Handler(http_server.Handler):
             self._reply(body, text)
 
     def _deep(self, body: Body) -> None:
-        self.answer(200, b"[" * 100_000, Content_Type="application/json")
+        self.answer(200, b"data: " + b"[" * 100_000 + b"\n\n", Content_Type=STREAM)
 
     def _long_number(self, body: Body) -> None:
-        self.answer(200, b'{"choices": ' + b"9" * 5000 + b"}", Content_Type="application/json")
+        number = b'data: {"choices": ' + b"9" * 5000 + b"}\n\n"
+        self.answer(200, number, Content_Type=STREAM)
 
     def _other_shape(self, body: Body) -> None:
-        self._send(200, {"choices": [{"message": None}]})
+        self.answer(200, b'data: {"choices": [{"delta": null}]}\n\n', Content_Type=STREAM)
 
     def _moved(self, body: Body) -> None:
         self.answer(307, Location=self.server.elsewhere)
-
-    def _begin_json(self, coding: str) -> None:
-        self._begin("application/json", coding)
 
     def _begin(self, kind: str, coding: str) -> None:
         self.send_response(200)
@@ -264,14 +259,8 @@ class Handler(http_server.Handler):
             "model": self.server.served,
             "choices": [_choice(text, finish_reason, refusal)],
         }
-        counts = self.server.counts_tokens
-        if self.server.streams and body.get("stream"):
-            counts = counts and "stream_options" in body
-            self._stream(document, self.server.usage if counts else None)
-            return
-        if counts:
-            document["usage"] = self.server.usage
-        self._send(200, document)
+        counts = self.server.counts_tokens and "stream_options" in body
+        self._stream(document, self.server.usage if counts else None)
 
     def _stream(self, document: Body, usage: Any) -> None:
         """The text in three pieces, then its end, then the count, as servers send them."""
@@ -289,9 +278,7 @@ class Handler(http_server.Handler):
             documents.append({**document, "choices": [], "usage": usage})
         lines = [f"data: {json.dumps(each)}\n\n" for each in documents]
         self._end()
-        self.answer(
-            200, "".join([*lines, "data: [DONE]\n\n"]).encode(), Content_Type="text/event-stream"
-        )
+        self.answer(200, "".join([*lines, "data: [DONE]\n\n"]).encode(), Content_Type=STREAM)
 
     def _error(self, status: int, message: str, code: str, **headers: str) -> None:
         said = {"message": message, "type": code, "code": code, "param": None}

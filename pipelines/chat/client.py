@@ -42,15 +42,17 @@ FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 """A longer wait is reported instead: the run pauses rather than keep a worker busy."""
 LONGEST_NAME = 200  # of a model's name, as the server reports it
+ASKED = 2
+"""How often for a document: what cannot be used is asked for once more."""
 
 NEWER, OLDER = "max_completion_tokens", "max_tokens"
 """What servers call the limit of a reply."""
 COUNTED = "stream_options"
 """By which a count of the tokens is asked for."""
 
-WAYS = ("strict", "lax", "words")
-"""How a schema is asked for, from the best to what every server takes: the reply is bound to it,
-it is handed over, or it stands in the prompt."""
+STRICT, WORDS = "strict", "words"
+"""How a schema is asked for: the reply is bound to it, or it stands in the prompt, which every
+server takes."""
 FORMAT_NAME = "reply"
 INSTRUCTION = (
     "Reply with one JSON document and nothing else. It must fit this JSON schema:\n{schema}"
@@ -94,8 +96,8 @@ class OpenAIModel:
         self.endpoint = endpoint
         self.limit = AdaptiveLimit(endpoint.max_concurrency)
         self._sleep = sleep
-        self._way = 0
-        """Of the ``WAYS``, the best that the server has not refused."""
+        self._binds = True
+        """Whether the server takes schemas, as far as it is known."""
         self._unknown: set[str] = set()
         """Parameters that it does not know, and that can be left out."""
 
@@ -143,20 +145,19 @@ class OpenAIModel:
 
     def _document(self, messages: Sequence[ChatMessage], schema: JsonSchema, bill: Bill) -> Reply:
         """What cannot be used is asked for once more, with what is wrong."""
-        answer = self._answer(messages, schema, bill)
-        try:
-            return bill.reply(answer, self._understood(answer, schema))
-        except Unparsable as problem:
+        for _ in range(ASKED):
+            answer = self._answer(messages, schema, bill)
+            try:
+                return bill.reply(answer, self._understood(answer, schema))
+            except Unparsable as unusable:
+                problem = unusable
             said = PROBLEMS[problem.code].format(**problem.values)
-        again = ASK_AGAIN.format(problem=said, schema=_shown(schema))
-        turns = [ChatMessage("assistant", answer.text or "–"), ChatMessage("user", again)]
-        answer = self._answer([*messages, *turns], schema, bill)
-        try:
-            return bill.reply(answer, self._understood(answer, schema))
-        except Unparsable as problem:
-            error = InvalidReply("reply.unusable_twice", problem=problem.as_json())
-            error.text = answer.text
-            raise error from None
+            again = ASK_AGAIN.format(problem=said, schema=_shown(schema))
+            turns = [ChatMessage("assistant", answer.text or "–"), ChatMessage("user", again)]
+            messages = [*messages, *turns]
+        error = InvalidReply("reply.unusable_twice", problem=problem.as_json())
+        error.text = answer.text
+        raise error
 
     def _understood(self, answer: Answer, schema: JsonSchema) -> Any:
         if answer.truncated:
@@ -211,7 +212,7 @@ class OpenAIModel:
     ) -> bool:
         """False if the server does not take such a request and another one can be made."""
         options = self._options(schema, answer)
-        if answer.schema_by == "words" and schema is not None:
+        if answer.schema_by == WORDS and schema is not None:
             messages = _instructed(messages, schema)
         turns = [{"role": message.role, "content": message.content} for message in messages]
         try:
@@ -238,21 +239,18 @@ class OpenAIModel:
         if endpoint.reasoning_effort:
             options["reasoning_effort"] = endpoint.reasoning_effort
         if schema is not None:
-            answer.schema_by = WAYS[self._way]
-            bound = strict(schema) if answer.schema_by == "strict" else None
-            if answer.schema_by == "strict" and bound is None:
-                answer.schema_by = "lax"
-            if answer.schema_by != "words":  # the reply is checked in any case
-                asked = {"name": FORMAT_NAME, "schema": bound or schema, "strict": bool(bound)}
+            bound = strict(schema) if self._binds else None
+            answer.schema_by = STRICT if bound else WORDS
+            if bound:  # the reply is checked in any case
+                asked = {"name": FORMAT_NAME, "schema": bound, "strict": True}
                 options["response_format"] = {"type": "json_schema", "json_schema": asked}
         return options
 
     def _adapted(self, error: Exception, options: Mapping[str, object]) -> bool:
         """Whether the server refused something that can be asked for otherwise from now on."""
-        asked: Any = options.get("response_format")
-        if asked and failures.takes_no_format(error):
-            self._way = 1 if asked["json_schema"]["strict"] else 2
-            logger.warning("%s takes no such schema: %s is tried.", self.id, WAYS[self._way])
+        if "response_format" in options and failures.takes_no_format(error):
+            self._binds = False
+            logger.warning("%s takes no schema: it is asked for in words.", self.id)
             return True
         for name in (NEWER, COUNTED):
             if name in options and failures.does_not_know(error, name):
@@ -266,25 +264,22 @@ class OpenAIModel:
         ask = self._client.chat.completions.create
         stream = await ask(model=self.endpoint.model, **request)
         async with stream:
-            if "event-stream" in stream.response.headers.get("content-type", ""):
-                async for chunk in stream:
-                    self._take(answer, chunk, "delta")
-                if not answer.ended_by:
-                    raise ConnectionError("the reply breaks off")
-            else:  # a server that streams nothing
-                await stream.response.aread()
-                self._take(answer, _completion(stream.response), "message")
-                if not answer.pieces and not answer.ended_by and not answer.refused:
-                    raise TypeError("no choice in the reply")
+            if "event-stream" not in stream.response.headers.get("content-type", ""):
+                raise TypeError("no stream")
+            async for chunk in stream:
+                self._take(answer, chunk)
+            if not answer.ended_by:
+                raise ConnectionError("the reply breaks off")
 
-    def _take(self, answer: Answer, chunk: Any, part: str) -> None:
-        answer.model = _named(chunk.model, self.endpoint)
+    def _take(self, answer: Answer, chunk: Any) -> None:
+        # without characters that a database would refuse
+        name = "".join(filter(str.isprintable, str(chunk.model or "")))
+        answer.model = name[:LONGEST_NAME] or self.endpoint.model
         answer.counted = getattr(chunk, "usage", None) or answer.counted
         for choice in (chunk.choices or ())[:1]:
-            said = getattr(choice, part)
-            if isinstance(said.content, str):
-                answer.pieces.append(said.content)
-            answer.refused |= bool(said.refusal)
+            if isinstance(choice.delta.content, str):
+                answer.pieces.append(choice.delta.content)
+            answer.refused |= bool(choice.delta.refusal)
             answer.ended_by = choice.finish_reason or answer.ended_by
 
     @cached_property
@@ -338,29 +333,9 @@ def _length(messages: Sequence[ChatMessage]) -> int:
     return sum(len(message.content) for message in messages)
 
 
-def _completion(response: Any) -> Any:
-    from openai.types.chat import ChatCompletion
-
-    try:
-        document = response.json()
-    except json.JSONDecodeError as error:
-        raise TypeError("no JSON") from error
-    if not isinstance(document, dict):
-        raise TypeError("no completion")
-    return ChatCompletion.construct(**document)
-
-
 def _plain(counted: Any) -> Any:
     """The count as it was sent, whatever its types."""
     return counted.model_dump(warnings=False) if hasattr(counted, "model_dump") else counted
-
-
-def _named(name_sent: object, endpoint: Endpoint) -> str:
-    """The server's name for its model, without characters that a database would refuse."""
-    name = "".join(character for character in str(name_sent or "") if character.isprintable())[
-        :LONGEST_NAME
-    ]
-    return name or endpoint.model
 
 
 def _instructed(messages: Sequence[ChatMessage], schema: JsonSchema) -> list[ChatMessage]:

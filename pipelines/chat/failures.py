@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from pipelines.chat.endpoint import Endpoint
@@ -145,8 +144,8 @@ def takes_no_format(error: BaseException) -> bool:
     return any(word in text for word in ("response_format", "json_schema", "structured output"))
 
 
-def retry_after(headers: Any, *, now: datetime | None = None) -> float | None:
-    """Seconds, from either header in either form; None if neither can be read.
+def retry_after(headers: Any) -> float | None:
+    """Seconds, from either header; None if neither can be read.
 
     Examples
     --------
@@ -155,18 +154,7 @@ def retry_after(headers: Any, *, now: datetime | None = None) -> float | None:
     >>> retry_after({"retry-after": "soon"})
     """
     exact = _number(headers.get("retry-after-ms"))
-    if exact is not None:
-        return exact / 1000
-    header = headers.get("retry-after")
-    seconds = _number(header)
-    if seconds is not None or not header:
-        return seconds
-    try:
-        moment = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max((moment - (now or datetime.now(UTC))).total_seconds(), 0.0)
+    return _number(headers.get("retry-after")) if exact is None else exact / 1000
 
 
 def _number(text: str | None) -> float | None:

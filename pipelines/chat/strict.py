@@ -1,7 +1,6 @@
 """A JSON schema as servers take it where the reply is bound to it (``strict``).
 
-Objects then have no other fields than those named, and all of them. A schema with fields that may
-be missing, or with objects whose fields nobody named, is asked for without it.
+Objects then have no other fields than those named, and all of them.
 """
 
 from __future__ import annotations
@@ -11,17 +10,9 @@ from typing import Any
 
 from pipelines.types import JsonSchema
 
-TAKEN = {
-    *("type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf"),
-    *("description", "title", "pattern", "minItems", "maxItems"),
-    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-}
-MOST_VALUES = 1000
-"""Values of all enumerations together; what servers take."""
-
 
 def strict(schema: JsonSchema) -> JsonSchema | None:
-    """The schema with closed objects; ``None`` where it cannot be asked for strictly.
+    """The schema with closed objects; ``None`` where a field may be missing or has no name.
 
     Examples
     --------
@@ -31,46 +22,26 @@ def strict(schema: JsonSchema) -> JsonSchema | None:
     >>> strict({"type": "object"}) is None
     True
     """
-    known = {f"#/$defs/{name}": part for name, part in schema.get("$defs", {}).items()}
-    values: list[object] = []
+    top = {key: value for key, value in schema.items() if key != "$defs"}
     try:
-        top = {key: value for key, value in schema.items() if key != "$defs"}
-        closed = _closed(top, known, frozenset(), values)
-    except ValueError:
+        closed: JsonSchema = _closed(top, schema.get("$defs", {}))
+    except (LookupError, RecursionError):  # it refers to what is not there, or to itself
         return None
-    return closed if closed.get("type") == "object" and len(values) <= MOST_VALUES else None
+    return closed
 
 
-def _closed(
-    schema: Mapping[str, Any],
-    known: Mapping[str, Any],
-    inside: frozenset[str],
-    values: list[object],
-) -> JsonSchema:
-    """With what it refers to in the place of each ``$ref``; ``values`` collects those of its
-    enumerations, and ``inside`` holds the references that led here."""
-    if name := schema.get("$ref"):
-        if name not in known or name in inside:
-            raise ValueError("a reference that cannot be replaced")
-        beside = {key: value for key, value in schema.items() if key != "$ref"}
-        return _closed({**known[name], **beside}, known, inside | {name}, values)
-    if not schema.keys() <= TAKEN:
-        raise ValueError("a keyword that strict schemas do not have")
-
-    def inner(part: Mapping[str, Any]) -> JsonSchema:
-        return _closed(part, known, inside, values)
-
-    closed = dict(schema)
-    values += schema.get("enum", ())
-    if "anyOf" in schema:
-        closed["anyOf"] = [inner(option) for option in schema["anyOf"]]
-    if "items" in schema:
-        closed["items"] = inner(schema["items"])
-    types = schema.get("type", "")
-    if "object" in (types if isinstance(types, list) else [types]):
-        fields = schema.get("properties", {})
-        if not fields or set(schema.get("required", ())) != set(fields):
-            raise ValueError("fields that are not named, or may be missing")
-        closed["properties"] = {name: inner(field) for name, field in fields.items()}
+def _closed(part: Any, known: Mapping[str, Any]) -> Any:
+    """With what it refers to in the place of each ``$ref``."""
+    if isinstance(part, list):
+        return [_closed(each, known) for each in part]
+    if not isinstance(part, dict):
+        return part
+    if isinstance(name := part.get("$ref"), str):
+        return _closed(known[name.rpartition("/")[2]], known)
+    closed = {key: _closed(value, known) for key, value in part.items()}
+    if part.get("type") == "object":
+        fields = part.get("properties")
+        if not fields or set(part.get("required", ())) != set(fields):
+            raise LookupError("fields that are not named, or may be missing")
         closed["additionalProperties"] = False
     return closed

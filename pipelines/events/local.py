@@ -9,11 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
-from pydantic import BaseModel, ConfigDict
-
 from pipelines.events.mentions import Mention, lexicon, mentions
 from pipelines.fingerprint import fingerprint
-from pipelines.types import Case, Config, Message, Output, setting
+from pipelines.types import Case, Config, Message, Output, Settings
 
 NAME = "events-local"
 MAX_SENTENCE = 600  # characters
@@ -22,17 +20,14 @@ _SENTENCE = re.compile(
     r"(?<!\bCo)(?<!\bCorp)\.(?=\s|$)|$)"
 )
 _TOWARDS = re.compile(r"(?:\bto|\bwith|向|给|予|至)\s?$", re.IGNORECASE)
-_FROM = re.compile(r"(?:\bfrom|从|自)\s?$", re.IGNORECASE)
 _BY = re.compile(r"(?:\bby|被|由|获)\s?$", re.IGNORECASE)
-_WITHIN = {"person": ("party", "person"), "party": ("party", "person"), "place": ("place",)}
+_PARTIES = ("party", "person")
 
 
-class EventsLocalConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class EventsLocalConfig(Settings):
+    """It has none."""
 
-    merge: bool = setting(
-        True, "Put events of one type in one message together unless they contradict."
-    )
+    RETIRED = frozenset({"merge"})
 
 
 class Span(TypedDict):
@@ -67,7 +62,6 @@ class EventsLocal:
     name = NAME
 
     def __init__(self, config: EventsLocalConfig) -> None:
-        self._merge = config.merge
         self.config: Config = config.model_dump(mode="json")
 
     @property
@@ -76,24 +70,22 @@ class EventsLocal:
 
     def run(self, case: Case) -> Output:
         schema = case.event_schema or {}
-        events = [event for message in case.messages for event in self._events(message, schema)]
+        events = [event for message in case.messages for event in _of_message(message, schema)]
         return {"events": events, "model": None}
 
-    def _events(self, message: Message, schema: Mapping[str, Sequence[str]]) -> list[Event]:
-        events: list[Event] = []
-        for start, sentence in _sentences(message.content):
-            for event in _in_sentence(message, start, sentence, schema):
-                same = next(
-                    (known for known in events if self._merge and _fits(known, event)), None
-                )
-                if same is None:
-                    events.append(event)
-                else:
-                    roles = {argument["role"] for argument in same["arguments"]}
-                    same["arguments"] += [
-                        argument for argument in event["arguments"] if argument["role"] not in roles
-                    ]
-        return events
+
+def _of_message(message: Message, schema: Mapping[str, Sequence[str]]) -> list[Event]:
+    """Events of one type are put together unless they contradict."""
+    events: list[Event] = []
+    for start, sentence in _sentences(message.content):
+        for event in _in_sentence(message, start, sentence, schema):
+            same = next((known for known in events if _fits(known, event)), None)
+            if same is None:
+                events.append(event)
+            else:
+                roles = {argument["role"] for argument in same["arguments"]}
+                same["arguments"] += [one for one in event["arguments"] if one["role"] not in roles]
+    return events
 
 
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
@@ -227,11 +219,11 @@ def _arguments(
 def _fit(text: str, trigger: _Trigger, mention: Mention, role: str) -> float:
     """How well a mention fills a role; 0 if it cannot."""
     kind = _kind_of(role)
-    if mention.kind not in _WITHIN.get(kind, (kind,)):
+    if mention.kind not in (_PARTIES if kind in _PARTIES else (kind,)):
         return 0.0
     near = 1 / (1 + _distance(trigger, mention) / 20)
     exact = 0.5 if mention.kind == kind else 0.0
-    if kind not in ("party", "person"):
+    if kind not in _PARTIES:
         return near + exact
     side = _side_fit(text, trigger, mention, _side_of(role))
     return 0.0 if side < 0 else near + exact + side
@@ -252,8 +244,6 @@ def _side_by_wording(text: str, trigger: _Trigger, mention: Mention) -> str:
     before = text[: mention.start]
     if _TOWARDS.search(before):
         return "taker"
-    if _FROM.search(before):
-        return "giver"
     first = "giver" if trigger.direction == "out" else "taker"
     if _BY.search(before):
         return "agent" if _side_is_rare(trigger) else first

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import model_validator
 
 from pipelines import prompting
 from pipelines.errors import NoModel
 from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel
-from pipelines.types import Case, Config, JsonSchema, Output, setting
+from pipelines.types import Case, Config, JsonSchema, Output, Settings, setting
 
 NAME = "events-model"
 FOLDER = Path(__file__).parent / "prompts"
@@ -20,9 +20,7 @@ RAW, THOUGHT, STRICT = "extract.v1", "extract-thought.v1", "extract-strict.v1"
 TEXT: JsonSchema = {"type": "string"}
 
 
-class EventsModelConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class EventsModelConfig(Settings):
     thought: bool = setting(False, "Ask for a <thought> block before the answer.")
     strict: bool = setting(
         False,

@@ -58,15 +58,13 @@ class LocalAnalyst:
         labels = infer(
             findings.requirements,
             refused=[one.text for one in talk.of(findings.case).ended],
-            encoder=self._encoder,
             infer_above=self._config.infer_above,
-            stated_above=self._config.stated_above,
         )
         return labels, {"from": len(findings.requirements)}
 
     def validation(self, findings: Findings) -> tuple[list[Issue], Notes]:
-        above, labels = self._config.conflict_above, findings.requirements
-        issues = validate(labels, encoder=self._encoder, conflict_above=above)
+        labels = findings.requirements
+        issues = validate(labels, encoder=self._encoder)
         return issues, {"of": len(labels), "unusable": len(reading.unusable(labels))}
 
     def document(self, findings: Findings) -> tuple[Document, Notes]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from pipelines.requirements.local import LocalConfig
-from pipelines.types import setting
+from pipelines.types import Settings, setting
 
 NODES = ("extraction", "inference", "validation", "document")
 
@@ -21,23 +19,12 @@ def _own(node: str) -> Any:
     return setting(AS_ABOVE, f"By what {node} works, if not as above.")
 
 
-class PartsConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    part_characters: int = setting(
-        1_000_000,
-        "The most characters that a language model reads at once, if its context takes as many; a "
-        "longer conversation is read in parts.",
-        least=1_000,
-        most=1_000_000,
-    )
-    overlap_messages: int = setting(
-        6, "Messages of a part that the next part begins with.", least=0, most=50
-    )
+class ModelConfig(Settings):
+    RETIRED = frozenset({"part_characters", "overlap_messages"})
 
 
-class AgentConfig(LocalConfig, PartsConfig):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class AgentConfig(LocalConfig, ModelConfig):
+    RETIRED = ModelConfig.RETIRED | {"stated_above", "conflict_above"}
 
     implementation: Means = setting(
         "local",
@@ -50,18 +37,6 @@ class AgentConfig(LocalConfig, PartsConfig):
     whole_way: bool = setting(False, "Goes on to the document, whatever the layer asks for.")
     infer_above: float = setting(
         0.6, "An inferred requirement is kept from this confidence on.", least=0, most=1
-    )
-    stated_above: float = setting(
-        0.75,
-        "Similarity above which a stated requirement says the inferred one already.",
-        least=0,
-        most=1,
-    )
-    conflict_above: float = setting(
-        0.75,
-        "Similarity above which two requirements are about the same and may conflict.",
-        least=0,
-        most=1,
     )
 
 

@@ -96,9 +96,8 @@ class Notes(_From, total=False):
     unplaced: int
     unknown_ids: int
     kinds: dict[str, int]
-    parts: int
-    changes: dict[str, int]
-    """By a later part: repeated, corrected, withdrawn, refused; and proposals without a yes."""
+    unaccepted: int
+    """Proposals without a client's yes."""
     left_out: list[LeftOut]
     """What was refused, withdrawn, never answered or only complained about."""
     examples: list[str]

@@ -4,32 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from pipelines.fingerprint import fingerprint
 from pipelines.requirements.extraction import nodes
 from pipelines.requirements.extraction.state import ExtractionState
 from pipelines.requirements.language import NOTICE, is_foreign, readable
-from pipelines.types import Case, Config, Encoder, Output
+from pipelines.types import Case, Config, Encoder, Output, Settings, setting
 
 NAME = "requirements-local"
 
 
-class LocalConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    min_keep: float = Field(
-        default=0.26,
-        ge=0,
-        le=1,
-        description="What a reader can use at least this likely is put out.",
+class LocalConfig(Settings):
+    min_keep: float = setting(
+        0.26, "What a reader can use at least this likely is put out.", least=0, most=1
     )
-    merge_duplicates: bool = Field(
-        default=True,
-        description="Merge requirements that say the same.",
-    )
-    merge_above: float = Field(
-        default=0.85, ge=0, le=1, description="Similarity above which two of them are merged."
+    merge_duplicates: bool = setting(True, "Merge requirements that say the same.")
+    merge_above: float = setting(
+        0.85, "Similarity above which two of them are merged.", least=0, most=1
     )
 
 

@@ -121,7 +121,7 @@ def test_everything_takes_each_spoken_message_and_no_empty_one() -> None:
     assert result[0]["title"] == "We need a list of all"
     assert result[0]["action"] == said[0]
     assert {one["confidence"] for one in result} == {0.25}
-    assert Everything.version == "2"
+    assert Everything.version == "3"
 
 
 def test_everything_infers_every_kind_and_finds_every_flaw_of_what_is_given() -> None:

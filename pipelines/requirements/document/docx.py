@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markdown_it.tree import SyntaxTreeNode
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from docx.document import Document as WordDocument
     from docx.text.paragraph import Paragraph
 
-LINK_COLOUR, MUTED_COLOUR = "1F5BB5", "5A6675"
+TEMPLATE = Path(__file__).with_name("document.docx")
+"""An empty file with the paper, the styles and the numbers of pages."""
+LINK_COLOUR = "1F5BB5"
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NAME = re.compile(r"\W")
 IN_TABLES, SAID = "Table Text", "Message"
-PAGE_WIDTH, PAGE_HEIGHT, MARGIN = 21.0, 29.7, 2.2  # centimetres
 
 
 class Look(NamedTuple):
@@ -35,46 +37,17 @@ PLAIN, BOLD, CODE = Look(), Look(bold=True), Look(code=True)
 
 
 def write(document: Document, messages: Sequence[Message]) -> bytes:
-    """A .docx; what links lead to has a bookmark."""
+    """A .docx; what links lead to has a bookmark, and nothing is said of an author."""
     from docx import Document as new
 
-    word = new()
-    _lay_out(word, document["title"])
+    word = new(str(TEMPLATE))
+    word.core_properties.title = clean(document["title"])[:255]
     writer = _Writer(word)
     for _, tokens in parsed(document, messages):
         writer.blocks(SyntaxTreeNode(tokens).children)
     file = io.BytesIO()
     word.save(file)
     return file.getvalue()
-
-
-def _lay_out(word: WordDocument, title: str) -> None:
-    """A4 with numbered pages and text that is read on paper; nothing is said of an author."""
-    from docx.enum.style import WD_STYLE_TYPE
-    from docx.enum.text import WD_ALIGN_PARAGRAPH
-    from docx.oxml import OxmlElement
-    from docx.oxml.ns import qn
-    from docx.shared import Cm, Pt, RGBColor
-
-    about = word.core_properties
-    about.title, about.author, about.comments = clean(title)[:255], "", ""
-    (section,) = word.sections
-    section.page_width, section.page_height = Cm(PAGE_WIDTH), Cm(PAGE_HEIGHT)
-    section.left_margin = section.right_margin = Cm(MARGIN)
-    section.top_margin = section.bottom_margin = Cm(MARGIN)
-    normal = word.styles["Normal"]
-    normal.font.name, normal.font.size = "Calibri", Pt(10.5)
-    normal.paragraph_format.space_after = Pt(5)
-    small = word.styles.add_style(IN_TABLES, WD_STYLE_TYPE.PARAGRAPH)
-    small.base_style, small.font.size = normal, Pt(9)
-    said = word.styles.add_style(SAID, WD_STYLE_TYPE.PARAGRAPH)
-    said.base_style, said.font.color.rgb = normal, RGBColor.from_string(MUTED_COLOUR)
-    said.paragraph_format.keep_with_next, said.paragraph_format.space_after = True, Pt(0)
-    page = section.footer.paragraphs[0]
-    page.alignment = WD_ALIGN_PARAGRAPH.CENTER
-    number = OxmlElement("w:fldSimple")
-    number.set(qn("w:instr"), "PAGE")
-    page._p.append(number)
 
 
 def clean(text: str) -> str:
@@ -105,7 +78,7 @@ class _Writer:
             elif node.type == "table":
                 self._table([row.children for part in node.children for row in part.children])
             elif node.type == "ordered_list":
-                self._numbered(node, depth)
+                self._numbered(node, depth + 1)
             elif node.type == "bullet_list":
                 for item in node.children:
                     self.blocks(item.children, depth + 1, f"List Bullet {min(depth + 1, 3)}")
@@ -123,14 +96,12 @@ class _Writer:
 
     def _numbered(self, node: SyntaxTreeNode, depth: int) -> None:
         """With numbers of their own: Word's would go on from list to list."""
-        start = int(node.attrs.get("start", 1))
-        for number, item in enumerate(node.children, start=start):
-            first, rest = item.children[:1], item.children[1:]
-            if first and first[0].type == "paragraph":
-                self._text(first[0], depth + 1, number=f"{number}. ")
-            else:
-                rest = [*first, *rest]
-            self.blocks(rest, depth + 1)
+        for number, item in enumerate(node.children, int(node.attrs.get("start", 1))):
+            nodes = item.children
+            if nodes and nodes[0].type == "paragraph":
+                self._text(nodes[0], depth, number=f"{number}. ")
+                nodes = nodes[1:]
+            self.blocks(nodes, depth)
 
     def _text(self, node: SyntaxTreeNode, depth: int, style: str = "", *, number: str = "") -> None:
         from docx.shared import Cm

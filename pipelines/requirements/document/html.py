@@ -31,20 +31,7 @@ def write(document: Document, messages: Sequence[Message]) -> str:
 
 
 def _body(tokens: Sequence[Token]) -> str:
-    names: list[str] = []
-    """Of the columns of a table: on a phone each cell is shown with its own."""
-    column = 0
-    for at, token in enumerate(tokens):
-        if token.type == "table_open":
-            names = []
-        elif token.type == "tr_open":
-            column = 0
-        elif token.type == "th_open":
-            names.append("".join(each.content for each in tokens[at + 1].children or []))
-        elif token.type == "td_open":
-            if tokens[at + 1].children:
-                token.attrs["data-label"] = names[column]
-            column += 1
+    for token in tokens:
         if token.type in TURNING:
             token.attrs["dir"] = "auto"
         # "---:" of a table becomes an attribute of style, which no document of ours needs

@@ -38,7 +38,6 @@ from pipelines.requirements.validation import reading
 from pipelines.types import Case, Message
 
 QUOTED = 120  # characters of a sentence in a table
-MOST_PEOPLE = 15
 SYSTEM = "system"
 JOINING = {"if", "when", "whenever", "after", "before", "while", "until", "unless", "once"}
 PLACES = {
@@ -50,13 +49,7 @@ PLACES = {
     "interface": "interfaces",
 }
 PRIORITIES = ("must", "should", "could")
-OUTCOMES = {
-    "accepted": "agreed",
-    "chosen": "chosen",
-    "changed": "changed",
-    "refused": "not wanted",
-    "withdrawn": "taken back",
-}
+ENDED = {"refused": "not wanted", "withdrawn": "taken back"}
 LEFT_OPEN = {
     "unanswered": "not answered",
     "undecided": "not decided",
@@ -88,10 +81,6 @@ class Findings:
     @cached_property
     def unusable(self) -> dict[str, str]:
         return reading.unusable(self.requirements)
-
-    @cached_property
-    def cited(self) -> frozenset[int]:
-        return frozenset(index for label in self.requirements for index in _sources(label))
 
     def links(self, names: Sequence[object]) -> str:
         """To requirements, each once."""
@@ -179,12 +168,11 @@ def _stakeholders(findings: Findings) -> str:
         for person in everybody
         if person and person.lower() != SYSTEM
     ]
-    return table(("Who", "In messages", "Acts in requirements"), rows[:MOST_PEOPLE])
+    return table(("Who", "In messages", "Acts in requirements"), rows)
 
 
 def _scope(findings: Findings) -> str:
-    """What it is for, the requirements by priority, and what was ruled out."""
-    aims = "\n\n".join(f"> {_said(each)}" for each in findings.talk.aims())
+    """The requirements by priority, and what was ruled out."""
     inside = []
     for priority in PRIORITIES:
         labels = [label for label in findings.requirements if label.get("priority") == priority]
@@ -198,25 +186,9 @@ def _scope(findings: Findings) -> str:
     ]
     ruled_out = table(("Wish or proposal", "Messages", "What became of it"), outside)
     return _paragraphs(
-        f"What it is for, in the client's words:\n\n{aims}" if aims else "",
         f"Within scope:\n\n{bullets(inside)}" if inside else "",
         f"Out of scope:\n\n{ruled_out}" if ruled_out else "",
     )
-
-
-def _decisions(findings: Findings) -> str:
-    """A yes of which a requirement was made is left out: the requirement cites it."""
-    rows = [
-        (
-            message_links([decision.answer.message]),
-            _as_put(decision.text, decision.question),
-            OUTCOMES[decision.outcome],
-            f"“{plain(shorten(decision.answer.text, QUOTED, placeholder='…'))}”",
-        )
-        for decision in findings.talk.decisions
-        if decision.outcome != "accepted" or decision.answer.message not in findings.cited
-    ]
-    return table(("Message", "What was decided on", "Outcome", "In these words"), rows)
 
 
 def _open_questions(findings: Findings) -> str:
@@ -229,7 +201,7 @@ def _open_question(open_question: OpenQuestion) -> str:
 
 
 def _ending(commitment: Commitment) -> str:
-    ending, became = commitment.ended_by, OUTCOMES[commitment.state]
+    ending, became = commitment.ended_by, ENDED[commitment.state]
     if ending is None:
         return became
     words = f": “{plain(ending.words)}”" if ending.words.strip() else ""
@@ -438,7 +410,6 @@ SECTIONS = (
     Section("interfaces", "Interfaces", _of_type("interfaces")),
     Section("edge_cases", "Conditions and remarks on the wording", _edge_cases),
     Section("open_questions", "Open questions", _open_questions),
-    Section("decisions", "Decisions", _decisions),
     Section("assumptions", "Assumptions", _assumptions),
     Section("acceptance_tests", "Acceptance criteria and tests", _acceptance_tests),
     Section("traceability", "Traceability matrix", _traceability),

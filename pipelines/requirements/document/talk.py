@@ -1,5 +1,5 @@
-"""What a document tells of the talk besides its requirements: people, aims, decisions, open
-questions, and what was refused or taken back."""
+"""What a document tells of the talk besides its requirements: people, open questions, and
+what was refused or taken back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pipelines.encoder import MiniLM
 from pipelines.requirements.extraction import actors, nodes
 from pipelines.requirements.extraction.state import (
     Commitment,
-    Decision,
     ExtractionState,
     OpenQuestion,
     Utterance,
@@ -18,24 +17,16 @@ from pipelines.requirements.extraction.state import (
 from pipelines.requirements.language import readable
 from pipelines.requirements.lexicon import actors as listed_actors
 from pipelines.requirements.lexicon import mapping
-from pipelines.requirements.text import base, content_words, tokens
+from pipelines.requirements.text import base, tokens
 from pipelines.types import Case, Message
 
-LEAST_SAID = 5
-"""Words of a sentence that says something by itself."""
-MOST_AIMS = 3
-AIMS_FROM = 8  # messages
-LEAST_DECIDED = 2  # words of what a decision is about
 UNNAMED = (actors.USER, actors.SYSTEM)
-WISH = 0.5
-"""How likely a sentence asks for something."""
 
 
 @dataclass(frozen=True)
 class Talk:
     said: tuple[Utterance, ...]
     commitments: tuple[Commitment, ...]
-    decisions: tuple[Decision, ...]
     open_questions: tuple[OpenQuestion, ...]
 
     @property
@@ -54,24 +45,6 @@ class Talk:
                     messages.append(utterance.message)
         unnamed = {*UNNAMED, *(name.capitalize() for name in listed_actors("also_tools"))}
         return {person: messages for person, messages in named.items() if person not in unnamed}
-
-    def aims(self) -> list[Utterance]:
-        """What the client begins with asking for."""
-        telling = [each for each in self.said if _tells(each)]
-        first = list(dict.fromkeys(each.message for each in telling))[:AIMS_FROM]
-        return [each for each in telling if each.message in first and _wishes(each)][:MOST_AIMS]
-
-
-def _wishes(utterance: Utterance) -> bool:
-    return utterance.mark("want") >= WISH
-
-
-def _tells(utterance: Utterance) -> bool:
-    return (
-        utterance.side == "client"
-        and not utterance.question
-        and len(tokens(utterance.text)) >= LEAST_SAID
-    )
 
 
 def _without_verbs(text: str) -> str:
@@ -94,8 +67,5 @@ def _read(domain: str, messages: tuple[Message, ...]) -> Talk:
     return Talk(
         tuple(state["sentences"]),
         tuple(state["commitments"]),
-        tuple(
-            each for each in state["decisions"] if len(content_words(each.text)) >= LEAST_DECIDED
-        ),
         tuple(state["open_questions"]),
     )

@@ -13,7 +13,7 @@ from pipelines.requirements.extraction.marks import Floats, Model
 from pipelines.requirements.extraction.shapes import ASKED, TOLD
 from pipelines.requirements.extraction.state import Commitment, ExtractionState
 from pipelines.requirements.labels import Requirement
-from pipelines.requirements.validation.conflicts import conflict, stand_of
+from pipelines.requirements.validation.conflicts import differ
 from pipelines.types import Encoder
 
 SHARES = {TOLD: 1.6, ASKED: 2.2}
@@ -118,13 +118,12 @@ def merge(drafts: list[Requirement], deps: Deps) -> list[Requirement]:
     if len(drafts) < 2:
         return drafts
     vectors = deps.encoder.encode([f"{draft['title']} {draft['action']}" for draft in drafts])
-    stands = [stand_of(draft) for draft in drafts]
     alike = vectors @ vectors.T > deps.merge_above
     twins: dict[int, int] = {}
     for at in range(1, len(drafts)):
         for to in map(int, np.flatnonzero(alike[at, :at])):
             twin = twins.get(to, to)  # of one that was merged itself, the one that stayed
-            if _same_people(drafts[twin], drafts[at]) and not conflict(stands[twin], stands[at]):
+            if _same_people(drafts[twin], drafts[at]) and not differ(drafts[twin], drafts[at]):
                 twins[at] = twin
                 sources = {*drafts[twin]["source_messages"], *drafts[at]["source_messages"]}
                 drafts[twin] = {**drafts[twin], "source_messages": sorted(sources)}

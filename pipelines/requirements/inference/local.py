@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pipelines.requirements.inference.rules import Rule, RuleBase, rule_base
-from pipelines.requirements.labels import Requirement, field_text, name_of, sureness_of, text_of
-from pipelines.types import Encoder
+from pipelines.requirements.labels import Requirement, field_text, name_of, sureness_of
 
 SURER = 0.1
 """What a second requirement that sets the rule off adds to confidence."""
@@ -30,9 +29,7 @@ def infer(
     requirements: Sequence[Requirement],
     *,
     refused: Sequence[str] = (),
-    encoder: Encoder | None,
     infer_above: float,
-    stated_above: float,
 ) -> list[Requirement]:
     """What follows from the requirements, the surest first.
 
@@ -45,14 +42,10 @@ def infer(
     infer_above
         The least confidence of what is inferred. It never exceeds how surely that is wanted from
         which it follows; whether the wording of that matches a label has no part in it.
-    stated_above
-        What is more similar than this to what was stated or refused is left out.
     """
     sure = [rule for rule in fire(requirements, refused=refused) if rule.confidence >= infer_above]
-    said = [*map(text_of, requirements), *refused]
-    new = _unstated(sure, said, encoder, stated_above)
-    new.sort(key=lambda fired: -fired.confidence)
-    return [_inferred(fired, number) for number, fired in enumerate(new, start=1)]
+    sure.sort(key=lambda fired: -fired.confidence)
+    return [_inferred(fired, number) for number, fired in enumerate(sure, start=1)]
 
 
 def fire(
@@ -106,17 +99,6 @@ def _fired(rule: Rule, requirements: Sequence[Requirement], by: Sequence[Require
     triggers = [name for stated in requirements if (name := name_of(stated)) in names]
     own = min(MOST_CONFIDENCE, rule.confidence + SURER * (len(triggers) > 1))
     return Fired(rule, triggers, round(min(own, max(map(sureness, by))), 4))
-
-
-def _unstated(
-    fired: list[Fired], said: Sequence[str], encoder: Encoder | None, stated_above: float
-) -> list[Fired]:
-    if encoder is None or not fired or not said:
-        return fired
-    texts = [f"{rule.title} {rule.action}" for rule, _, _ in fired]
-    vectors = encoder.encode([*texts, *said])
-    nearest = (vectors[: len(fired)] @ vectors[len(fired) :].T).max(axis=1)
-    return [rule for rule, near in zip(fired, nearest, strict=True) if near <= stated_above]
 
 
 def _inferred(fired: Fired, number: int) -> Requirement:

@@ -21,12 +21,10 @@ RULES: tuple[Callable[[Requirement], Iterator[Flaw]], ...] = (
 )
 
 
-def validate(
-    requirements: Sequence[Requirement], *, encoder: Encoder | None, conflict_above: float
-) -> list[Issue]:
+def validate(requirements: Sequence[Requirement], *, encoder: Encoder | None) -> list[Issue]:
     """Issues in the order of the requirements; of a type at most one at a field."""
     issues = [issue(one, flaw) for one in requirements for rule in RULES for flaw in rule(one)]
-    issues += contradictions(requirements, encoder=encoder, conflict_above=conflict_above)
+    issues += contradictions(requirements, encoder=encoder)
     place = {name_of(label): at for at, label in enumerate(requirements)}
     issues.sort(key=lambda issue: place[issue["requirement"]])
     return list(_first_of_each(issues))

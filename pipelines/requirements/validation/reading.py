@@ -13,7 +13,6 @@ from functools import cache
 from typing import NamedTuple
 
 from pipelines.requirements.labels import Flaw, Requirement, field_text, name_of
-from pipelines.requirements.text import content_words
 from pipelines.requirements.validation.wording import pattern
 
 
@@ -40,10 +39,7 @@ KINDS: Mapping[str, Kind] = {
     "speech": Kind("Somebody speaks in it, as in the talk", "Say who does what"),
     "pointing": Kind("It points to something that it does not name", "Name what is meant"),
     "person": Kind("It speaks to somebody, as in the talk", "Name who is meant", unusable=False),
-    "fragment": Kind("It is not a statement: it names no action", _ASK),
 }
-LEAST_NAMED = 2
-"""Words that say something, of a quotation that can be used."""
 NO_POINTING = r"(?!that (?:all|every|when|if|for|there)\b)"
 """A "that" which begins a clause: "ensure that every plan …"."""
 ALARM_FROM = 3
@@ -70,9 +66,12 @@ def is_alarm(count: int, total: int) -> bool:
 
 
 def of(requirement: Requirement) -> list[Fault]:
-    """What is wrong with the words of one requirement: the first that explains it in each field."""
+    """What is wrong with the words of one requirement: the first that explains it in each field.
+
+    A quotation may ask, speak, point and break off as people do.
+    """
     if requirement.get("quoted"):
-        return list(_empty(requirement))
+        return []
     fields = (("title", ("question", "markup", "filler")), ("action", tuple(_RULES)))
     faults = (next(_in(field, requirement, kinds), None) for field, kinds in fields)
     return [fault for fault in faults if fault]
@@ -87,19 +86,6 @@ def flaws(requirement: Requirement) -> Iterator[Flaw]:
 def flaw(action: str) -> str:
     """The kind of what is wrong with an action, or nothing."""
     return next((kind for kind, rule in _RULES.items() if rule(_straight(action))), "")
-
-
-def _empty(requirement: Requirement) -> Iterator[Fault]:
-    """A quotation may speak, point and break off as people do, but must say something."""
-    action = field_text(requirement, "action")
-    said = pattern("filler").sub(" ", _straight(action))
-    named = {
-        word
-        for word in content_words(said)
-        if not pattern("empty_nouns").fullmatch(word) and not pattern("speakers").fullmatch(word)
-    }
-    if len(named) < LEAST_NAMED:
-        yield Fault("fragment", "action", (0, len(action)))
 
 
 def _in(field: str, requirement: Requirement, kinds: Sequence[str]) -> Iterator[Fault]:

@@ -166,16 +166,6 @@ def pattern(name: str) -> re.Pattern[str]:
 
 
 @cache
-def units() -> dict[str, re.Pattern[str]]:
-    """Each unit, and the pattern of a number in it."""
-    number = r"(?<!\d)(?<!\d[.,])(?P<number>\d+(?:[.,]\d+)*+)[\s-]*+"
-    return {
-        name: re.compile(rf"{number}(?:{words})(?!\w)", re.I)
-        for name, words in _words()["units"].items()
-    }
-
-
-@cache
 def _words() -> Any:
     # The base loader keeps every word a string: "no" is a word here, not a boolean.
     with WORDS.open(encoding="utf-8") as lines:

@@ -64,16 +64,6 @@ def test_a_good_reply_comes_with_its_tokens_its_cost_and_the_models_own_name(
     assert (sent["stream"], sent["max_completion_tokens"]) == (True, 16_000)
 
 
-def test_a_server_that_streams_nothing_is_read_as_well(
-    model: OpenAIModel, server: LanguageServer
-) -> None:
-    server.streams = False
-
-    reply = ask(model)
-
-    assert (reply.data, reply.usage.prompt_tokens, reply.model) == (YES, 100, SERVED)
-
-
 def test_what_the_settings_name_is_sent_and_nothing_is_bound_where_text_is_asked_for(
     make_model: Any, server: LanguageServer
 ) -> None:
@@ -100,35 +90,28 @@ def test_kept_and_thought_tokens_are_in_the_books(make_model: Any, server: Langu
     assert usage.cost == pytest.approx((20 * 2 + 80 * 0.5 + 10 * 10) / 1_000_000)
 
 
-@pytest.mark.parametrize(
-    ("refused", "ways"),
-    [("takes_strict", [True, False, False]), ("takes_format", [True, False, None, None])],
-)
-def test_a_schema_is_asked_for_in_the_best_way_that_the_server_takes_and_the_reply_says_which(
-    model: OpenAIModel, server: LanguageServer, refused: str, ways: list[bool | None]
+def test_a_schema_is_put_into_words_where_the_server_takes_none_and_the_reply_says_so(
+    model: OpenAIModel, server: LanguageServer
 ) -> None:
-    setattr(server, refused, False)
+    server.takes_format = False
 
     replies = [ask(model), ask(model)]
 
-    formats = [body.get("response_format") for body in server.requests]
-    assert [way and way["json_schema"]["strict"] for way in formats] == ways
-    assert {reply.schema_by for reply in replies} == {"lax" if ways[-1] is False else "words"}
-    if ways[-1] is None:
-        assert '"required": ["label"]' in server.requests[-1]["messages"][0]["content"]
-        roles = [message["role"] for message in server.requests[-1]["messages"]]
-        assert roles == ["system", "user"]
+    assert ["response_format" in body for body in server.requests] == [True, False, False]
+    assert {reply.schema_by for reply in replies} == {"words"}
+    system, user = server.requests[-1]["messages"]
+    assert (system["role"], user["role"]) == ("system", "user")
+    assert '"required": ["label"]' in system["content"]
 
 
-def test_a_schema_that_cannot_be_strict_is_handed_over_as_it_is(
+def test_a_schema_that_cannot_be_strict_is_put_into_words(
     model: OpenAIModel, server: LanguageServer
 ) -> None:
     open_schema = {"type": "object", "properties": {"label": {"type": "string"}}}
 
-    assert ask(model, open_schema).schema_by == "lax"
+    assert ask(model, open_schema).schema_by == "words"
 
-    asked = server.requests[0]["response_format"]["json_schema"]
-    assert (asked["strict"], asked["schema"]) == (False, open_schema)
+    assert "response_format" not in server.requests[0]
 
 
 @pytest.mark.parametrize(

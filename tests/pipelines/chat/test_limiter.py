@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from datetime import UTC, datetime
 
 import pytest
 
@@ -89,8 +88,6 @@ def test_other_failures_leave_the_limit_alone() -> None:
     [
         ({"retry-after": "3"}, 3.0),
         ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
-        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT"}, 30.0),
-        ({"retry-after": "Wed, 21 Oct 2026 07:27:00 GMT"}, 0.0),
         ({"retry-after": "-5"}, None),
         ({"retry-after": "inf"}, None),
         ({"retry-after": "later"}, None),
@@ -100,9 +97,7 @@ def test_other_failures_leave_the_limit_alone() -> None:
 def test_how_long_to_wait_is_read_in_every_form(
     headers: dict[str, str], seconds: float | None
 ) -> None:
-    now = datetime(2026, 10, 21, 7, 28, tzinfo=UTC)
-
-    assert retry_after(headers, now=now) == seconds
+    assert retry_after(headers) == seconds
 
 
 def test_after_a_minute_one_may_ask_however_long_the_server_wanted_to_be_left_alone(

@@ -77,10 +77,7 @@ def bodies(*args, **fields):
 def test_it_has_the_eleven_sections_that_the_metric_asks_for_in_their_order():
     assert tuple(one.id for one in SECTIONS if one.id in REQUIRED) == REQUIRED
     assert {one.id for one in SECTIONS} - set(REQUIRED) == {
-        "scope",
-        "open_questions",
-        "decisions",
-        "assumptions",
+        *("scope", "open_questions", "assumptions"),
     }
 
 
@@ -166,7 +163,7 @@ def test_what_nobody_asked_for_stands_apart_and_what_nobody_spoke_of_is_empty():
     assert naming == {"assumptions", "acceptance_tests", "traceability"}
     assert {name for name, body in result.items() if not body} == {
         *("non_functional", "data_model", "security_compliance", "interfaces"),
-        *("edge_cases", "open_questions", "decisions"),
+        *("edge_cases", "open_questions"),
     }
 
 
@@ -300,16 +297,6 @@ def test_no_words_make_a_part_of_the_word_file():
     assert "<script>alert(1)</script> [click](javascript:alert(1))" in word.paragraphs[0].text
 
 
-def test_a_cell_of_a_table_has_the_name_of_its_column():
-    body = "| Who | A <b> \\| c |\n| --- | --- |\n| x | y |\n\n| Thing |\n| --- |\n| z |"
-    document = {"title": "RD", "sections": [{"id": "x", "title": "X", "body": body}]}
-
-    page = html_file.write(document, ())
-
-    labels = re.findall(r'<td[^>]* data-label="([^"]*)"', page)
-    assert labels == ["Who", "A &lt;b&gt; | c", "Thing"]
-
-
 def test_a_page_fetches_nothing_and_every_link_in_it_leads_somewhere():
     page = html_file.write(written([stated()], [inferred(triggered_by=["REQ-001", "gone"])]), TALK)
 
@@ -389,12 +376,9 @@ SPOKEN = (
 @pytest.mark.parametrize(
     ("section", "says"),
     [
-        ("scope", "What it is for, in the client's words:\n\n> “Our bakers write every"),
         ("scope", "Out of scope:\n\n| Wish or proposal | Messages | What became of it |"),
         ("scope", "| not wanted in message [3](#message-3): “No, we don't want that"),
         ("stakeholders", "| Customer | [2](#message-2) |  |"),
-        ("decisions", "| [3](#message-3) | Should customers pay online? | not wanted | “No, we"),
-        ("decisions", "| Should the list be printed every evening? | agreed |"),
         ("open_questions", "“How long should orders be kept?” ([6](#message-6)): not answered"),
     ],
 )
@@ -406,13 +390,6 @@ def test_what_a_document_says_of_the_talk(section, says):
 def spoken(*said, labels=()):
     """What a document says of a talk: who, and what they say."""
     return bodies(labels, messages=[message(at, text, who) for at, (who, text) in enumerate(said)])
-
-
-def test_a_yes_that_a_requirement_cites_is_no_decision_beside_it():
-    decided = spoken(*SPOKEN, labels=[stated(source_messages=[4, 5])])["decisions"]
-
-    assert "printed" not in decided
-    assert "pay online" in decided
 
 
 def test_what_is_only_quoted_follows_what_is_worded():

@@ -7,16 +7,14 @@ import pytest
 from pipelines.requirements.inference import rules
 from pipelines.requirements.inference.local import fire, infer
 from pipelines.requirements.inference.rules import rule_base
-from tests.fakes import WordOverlap
 
 
 def stated(action, *, uid="r1", title="", **fields):
     return {"uid": uid, "id": "REQ-001", "title": title, "action": action, **fields}
 
 
-def found(*requirements, encoder=None, infer_above=0.0, stated_above=0.75, **options):
-    limits = {"infer_above": infer_above, "stated_above": stated_above}
-    return infer(requirements, encoder=encoder, **limits, **options)
+def found(*requirements, infer_above=0.0):
+    return infer(requirements, infer_above=infer_above)
 
 
 def names(*actions, refused=()):
@@ -64,17 +62,6 @@ def test_a_weight_or_a_price_is_no_load():
     assert "volume" in rule_base().touched("Serve 9,000 claims in two days")
     for measure in ("1,000 kg", "2,500 euros", "1,200 litres", "10,000 m"):
         assert "volume" not in rule_base().touched(f"Convert {measure} at once")
-
-
-@pytest.mark.parametrize(("above", "is_new"), [(0.9, True), (0.1, False)])
-def test_what_is_stated_or_refused_in_like_words_is_not_inferred(above, is_new):
-    login, alike = stated("Log in with a password"), "Reset a forgotten password via mail"
-
-    for said in (
-        found(login, stated(alike, uid="r2"), encoder=WordOverlap(), stated_above=above),
-        found(login, refused=[alike], encoder=WordOverlap(), stated_above=above),
-    ):
-        assert ("Password Storage" in {one["title"] for one in said}) is is_new
 
 
 @pytest.mark.parametrize(
