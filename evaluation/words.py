@@ -54,7 +54,7 @@ WORDS: dict[str, Text] = {
     "model.server_declined": _("The model's server declined the request: {said}"),
     "model.prompt_too_long": _(
         "The conversation does not fit into one prompt of this model: {said}. Choose a model with "
-        "a longer context, or correct its context_tokens."
+        "a longer context, or declare its context_tokens, so that it is read in parts."
     ),
     "model.server_refused": _("The model's server refused the request ({status}): {said}"),
     "model.declined": _("The model declined to answer."),

@@ -28,9 +28,13 @@ from pipelines.memory.retrieval import adapter, ranker
 from pipelines.memory.retrieval.floors import BudgetConfig, LexicalFloor, Random, RandomConfig
 from pipelines.memory.retrieval.pipeline import Retrieval, RetrievalConfig
 from pipelines.memory.talks import RowsFor, Talks
-from pipelines.requirements.agent import RequirementsAgent, RequirementsModel
+from pipelines.requirements.agent import (
+    RequirementsAgent,
+    RequirementsModel,
+    RequirementsModelConfig,
+)
 from pipelines.requirements.analyst import Analyst, LocalAnalyst
-from pipelines.requirements.config import NODES, AgentConfig, ModelConfig, asks_model, means_of
+from pipelines.requirements.config import NODES, AgentConfig, asks_model, means_of
 from pipelines.requirements.extraction import marks
 from pipelines.requirements.graph import Team
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
@@ -128,7 +132,7 @@ def _requirements_agent(config: AgentConfig, tools: Tools) -> Pipeline:
     if "model" in means.values():
         if tools.model is None:
             raise NoModel("pipeline.node_needs_model")
-        analysts["model"] = ModelAnalyst(tools.model)
+        analysts["model"] = ModelAnalyst(tools.model, config)
     return RequirementsAgent(config, Team(**{node: analysts[by] for node, by in means.items()}))
 
 
@@ -205,7 +209,7 @@ _ENTRIES = (
         title="Requirements by a language model",
         summary="Asks a language model for the requirements that a conversation states.",
         layers=("extraction",),
-        config=ModelConfig,
+        config=RequirementsModelConfig,
         make=lambda config, tools: RequirementsModel(config, tools.model),
         needs_model=True,
         prompts=_prompts_of(requirements),

@@ -41,7 +41,7 @@ class Endpoint(BaseModel):
     max_tokens: int = Field(default=16_000, ge=1)
     """Of one reply, with its reasoning."""
     context_tokens: int = Field(default=128_000, ge=1)
-    """What prompt and reply may have together."""
+    """What prompt and reply may have together; pipelines divide what is longer."""
     timeout_seconds: float = Field(default=600.0, ge=0.1, allow_inf_nan=False)
     """Wall-clock limit of one request, from the first byte sent to the last received."""
     max_reply_bytes: int = Field(default=4 * 1024 * 1024, ge=1)

@@ -12,7 +12,7 @@ from pipelines import prompting
 from pipelines.errors import NoModel
 from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel
-from pipelines.requirements.config import AgentConfig, ModelConfig
+from pipelines.requirements.config import AgentConfig, PartsConfig
 from pipelines.requirements.document.sections import Findings
 from pipelines.requirements.graph import WHOLE, RequirementsState, Team, run, step_of
 from pipelines.requirements.labels import Requirement, Step
@@ -47,14 +47,18 @@ class RequirementsAgent:
         return output | {"model": _model_of(end["steps"])} | ({"notice": NOTICE} if foreign else {})
 
 
+class RequirementsModelConfig(PartsConfig):
+    """How a long conversation is divided."""
+
+
 class RequirementsModel:
     name = "requirements-model"
 
-    def __init__(self, config: ModelConfig, model: ChatModel | None) -> None:
+    def __init__(self, config: RequirementsModelConfig, model: ChatModel | None) -> None:
         if model is None:
             raise NoModel("pipeline.needs_model", pipeline=self.name)
         self.config: Config = config.model_dump(mode="json")
-        self._analyst = ModelAnalyst(model)
+        self._analyst = ModelAnalyst(model, config)
 
     @property
     def version(self) -> str:

@@ -19,12 +19,21 @@ def _own(node: str) -> Any:
     return setting(AS_ABOVE, f"By what {node} works, if not as above.")
 
 
-class ModelConfig(Settings):
-    RETIRED = frozenset({"part_characters", "overlap_messages"})
+class PartsConfig(Settings):
+    part_characters: int = setting(
+        1_000_000,
+        "The most characters that a language model reads at once, if its context takes as many; a "
+        "longer conversation is read in parts.",
+        least=1_000,
+        most=1_000_000,
+    )
+    overlap_messages: int = setting(
+        6, "Messages of a part that the next part begins with.", least=0, most=50
+    )
 
 
-class AgentConfig(LocalConfig, ModelConfig):
-    RETIRED = ModelConfig.RETIRED | {"stated_above", "conflict_above"}
+class AgentConfig(LocalConfig, PartsConfig):
+    RETIRED = frozenset({"stated_above", "conflict_above"})
 
     implementation: Means = setting(
         "local",

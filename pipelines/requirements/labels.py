@@ -96,8 +96,9 @@ class Notes(_From, total=False):
     unplaced: int
     unknown_ids: int
     kinds: dict[str, int]
-    unaccepted: int
-    """Proposals without a client's yes."""
+    parts: int
+    changes: dict[str, int]
+    """By a later part: repeated, corrected, withdrawn, refused; and proposals without a yes."""
     left_out: list[LeftOut]
     """What was refused, withdrawn, never answered or only complained about."""
     examples: list[str]

@@ -107,7 +107,7 @@ def test_a_server_that_misbehaves_costs_the_case_at_most_at_every_node_of_the_ag
     good = others[0].output
     assert [step["node"] for step in good["steps"]] == list(nodes)
     assert {step["prompt"] for step in good["steps"]} == {
-        "extraction.v5" if node == "extraction" else f"{node}.v1" for node in nodes
+        "extraction.v4" if node == "extraction" else f"{node}.v1" for node in nodes
     }
     assert all(row.mean is not None or row.reason for row in results.aggregates_of(run))
 
@@ -116,7 +116,7 @@ def test_the_prompts_stand_in_the_run_by_their_hashes(launch, answering):
     asking = launch(pipeline="requirements-model")
 
     assert set(asking.spec.prompts) == {
-        *("extraction.v5", "inference.v1", "validation.v1", "document.v1")
+        *("extraction.v4", "inference.v1", "validation.v1", "document.v1")
     }
     assert all(len(sha256) == 64 for sha256 in asking.spec.prompts.values())
     assert launch(pipeline="requirements-agent").spec.prompts == {}

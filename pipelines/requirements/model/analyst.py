@@ -1,4 +1,5 @@
-"""``ModelAnalyst``: each node asks a language model once, and fails if a reply doesn't fit.
+"""``ModelAnalyst``: each node asks a language model once, extraction once for each part of a long
+conversation, and fails if a reply doesn't fit.
 
 If a reply cannot be used, the model is asked again with the reason, see ``pipelines.chat``. If
 the second reply doesn't fit either, the case fails; nothing is guessed in its place.
@@ -8,21 +9,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from pipelines.chat.counting import tokens_in
-from pipelines.llm import ChatModel, PromptTooLong, context_of
+from pipelines.chat.counting import CHARACTERS_PER_TOKEN, tokens_in
+from pipelines.llm import ChatModel, context_of
 from pipelines.prompting import read
+from pipelines.requirements.config import PartsConfig
 from pipelines.requirements.document import sections
 from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import Findings
-from pipelines.requirements.extraction.turns import client_messages
 from pipelines.requirements.labels import (
     Document,
     Flaw,
     Issue,
+    LeftOut,
     Notes,
     Requirement,
     field_text,
@@ -30,45 +32,53 @@ from pipelines.requirements.labels import (
     name_of,
 )
 from pipelines.requirements.model import schemas
+from pipelines.requirements.model.parts import Standing, parts_of
 from pipelines.requirements.model.schemas import NARRATED, Schema
-from pipelines.types import Example, Message
+from pipelines.types import Case, Example, Message
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
 SHOWN = ("title", "type", "actor", "action", "condition", "acceptance_criteria", "priority")
 STOOD = (*SHOWN[:6], "source_messages")
 IN_PROSE = ("id", "title", "actor", "action", "condition")
 OF_ISSUES = ("requirement", "issue_type", "message")
-MOST_OF_CONTEXT = 0.75
-"""What a prompt may take of it: the rest is for the reply."""
+PROMPT_TOKENS, REPLY_TOKENS = 4_000, 16_000
+"""What is left free of the context: for instructions and overhead, and for the reply."""
 NUMBER = re.compile(r"\b(?:REQ|INF)-\d+\b")
 PARAGRAPHS = re.compile(r"(?<!\n)\n(?:[^\S\n]*\n)+")
 
 
 class ModelAnalyst:
-    def __init__(self, model: ChatModel) -> None:
+    def __init__(self, model: ChatModel, parts: PartsConfig | None = None) -> None:
         self._model = model
+        self._parts = parts or PartsConfig()
 
     def extraction(self, findings: Findings) -> tuple[list[Requirement], Notes]:
         case = findings.case
         if not case.messages:
             return [], {}
-        schema = schemas.extraction(case.messages[0].index, case.messages[-1].index)
-        data, notes = self._ask(
-            "extraction.v5",
-            schema,
-            guideline=case.guideline,
-            examples=[_example(one) for one in case.examples],
-            domain=case.domain,
-            messages=_lines(case.messages),
-        )
-        clients = client_messages(case.messages)
-        read = [_asked_for(reply, schema, "requirements") for reply in data["requirements"]]
-        taken = [fields for fields in read if _is_accepted(fields, clients)]
+        parts = parts_of(case.messages, self._fitting(case))
+        standing = Standing(case.messages)
+        notes: Notes = {}
+        left_out: list[LeftOut] = []
+        for part in parts:
+            schema = schemas.extraction(part[0].index, part[-1].index, list(standing.by_ref))
+            data, notes = self._ask(
+                "extraction.v4",
+                schema,
+                guideline=case.guideline,
+                examples=[_example(one) for one in case.examples],
+                domain=case.domain,
+                standing=[{"ref": ref} | _only(of, STOOD) for ref, of in standing.by_ref.items()],
+                messages=_lines(part),
+            )
+            added = [_asked_for(reply, schema, "requirements") for reply in data["requirements"]]
+            standing.take(added, data.get("changes", ()))
+            left_out += data["left_out"]
         labels = [
-            _requirement(f"REQ-{number:03d}", _with_sources(fields))
-            for number, fields in enumerate(taken, start=1)
+            _requirement(f"REQ-{number:03d}", label)
+            for number, label in enumerate(standing.by_ref.values(), start=1)
         ]
-        notes |= {"unaccepted": len(read) - len(taken), "left_out": data["left_out"]}
+        notes |= {"parts": len(parts), "changes": dict(standing.changes), "left_out": left_out}
         notes["examples"] = [one.conversation_id for one in case.examples]
         return labels, notes
 
@@ -118,7 +128,7 @@ class ModelAnalyst:
             "document.v1",
             schemas.document(),
             domain=findings.case.domain,
-            messages=_messages(findings.case.messages),
+            messages=_messages(self._cited(findings)),
             requirements=[_only(label, IN_PROSE) for label in findings.requirements],
             inferred=[_only(label, IN_PROSE) for label in findings.inferred],
             issues=[_only(label, OF_ISSUES) for label in findings.issues],
@@ -126,16 +136,25 @@ class ModelAnalyst:
         document = _narrated(sections.write(findings), data)
         return document, {**notes, "unknown_ids": _unknown_ids(data, findings)}
 
-    def _ask(self, prompt: str, schema: Schema, **values: Any) -> tuple[Any, Notes]:
-        """What the model wrote, which fits the schema.
+    def _fitting(self, case: Case) -> PartsConfig:
+        """One part where the whole conversation fits into the context, with room for the reply."""
+        beside = len(case.guideline) + sum(len(str(_example(one))) for one in case.examples)
+        room = context_of(self._model) - REPLY_TOKENS - tokens_in(beside)
+        fits = max(1_000, (room - PROMPT_TOKENS) * CHARACTERS_PER_TOKEN)
+        most = min(self._parts.part_characters, fits)
+        return self._parts.model_copy(update={"part_characters": most})
 
-        Some servers cut a prompt that is too long without a word: then nothing is asked.
-        """
-        messages = read(PROMPTS, prompt).filled(**values)
-        size = tokens_in(sum(len(message.content) for message in messages))
-        if size > MOST_OF_CONTEXT * context_of(self._model):
-            raise PromptTooLong("model.prompt_too_long", said=f"about {size:,} tokens")
-        reply = self._model.complete(messages, schema=schema)
+    def _cited(self, findings: Findings) -> Sequence[Message]:
+        """Of a conversation that is too long for one part, the messages that count."""
+        messages = findings.case.messages
+        if len(parts_of(messages, self._fitting(findings.case))) == 1:
+            return messages
+        cited = {at for label in findings.requirements for at in label.get("source_messages", ())}
+        return [message for message in messages if message.index in cited]
+
+    def _ask(self, prompt: str, schema: Schema, **values: Any) -> tuple[Any, Notes]:
+        """What the model wrote, which fits the schema."""
+        reply = self._model.complete(read(PROMPTS, prompt).filled(**values), schema=schema)
         return reply.data, {"prompt": prompt, "model": reply.model or self._model.id}
 
 
@@ -180,19 +199,6 @@ def _asked_for(reply: Mapping[str, Any], schema: Schema, key: str) -> Mapping[st
     fields = schema["properties"][key]["items"]["properties"]
     values = {name: reply[name] for name in fields}
     return values | {"condition": values["condition"] or None}
-
-
-def _is_accepted(fields: Mapping[str, Any], clients: Collection[int]) -> bool:
-    """What an analyst put forward counts only with the client's yes."""
-    return fields["how"] == "stated" or fields["accepted_in"] in clients
-
-
-def _with_sources(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The label, which cites the message that accepts it, too."""
-    label = dict(fields)
-    how, accepted = label.pop("how"), label.pop("accepted_in")
-    cited = {*label["source_messages"], *([] if how == "stated" else [accepted])}
-    return label | {"source_messages": sorted(cited)}
 
 
 def _requirement(number: str, fields: Mapping[str, Any]) -> Requirement:

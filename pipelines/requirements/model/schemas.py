@@ -32,14 +32,15 @@ NARRATED = ("overview", "stakeholders", "use_cases", "data_model", "edge_cases")
 
 HOW = ("stated", "proposed", "summed_up")
 LEFT_OUT = ("refused", "withdrawn", "unanswered", "complaint")
+CHANGES = ("repeated", "corrected", "withdrawn", "refused")
 
 TEXT: Schema = {"type": "string", "pattern": r"\S"}
 OPEN_TEXT: Schema = {"type": ["string", "null"]}
 SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 
 
-def extraction(first: int, last: int) -> Schema:
-    """Of the messages ``first`` to ``last``."""
+def extraction(first: int, last: int, refs: Sequence[str]) -> Schema:
+    """Of the messages ``first`` to ``last``; ``refs`` are the handles of what stands already."""
     position = {"type": "integer", "minimum": first, "maximum": last}
     positions = {"type": "array", "items": position, "minItems": 1}
     added = {
@@ -47,9 +48,20 @@ def extraction(first: int, last: int) -> Schema:
         "how": _one_of(HOW),
         "accepted_in": {**position, "type": ["integer", "null"]},
     }
+    changed = {
+        "ref": _one_of(refs),
+        "change": _one_of(CHANGES),
+        "messages": positions,
+        "title": OPEN_TEXT,
+        "action": OPEN_TEXT,
+        "condition": OPEN_TEXT,
+        "acceptance_criteria": {"type": "array", "items": TEXT},
+    }
     left_out = {"what": TEXT, "why": _one_of(LEFT_OUT), "messages": positions}
     lists = _list_of("requirements", _text_fields() | added)["properties"]
     lists |= _list_of("left_out", left_out)["properties"]
+    if refs:
+        lists |= _list_of("changes", changed)["properties"]
     return _object(lists)
 
 
