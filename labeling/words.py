@@ -239,6 +239,7 @@ WORDS: dict[str, Text] = {
     "lint.unknown_kind": _("Lint knows no “{kind}”. It knows: {kinds}."),
     "personal.account": _("an account number"),
     "personal.card": _("a card number"),
+    "personal.ip": _("an IP address"),
     "personal.mail": _("an e-mail address"),
     "personal.social_security": _("a social security number"),
     "personal.telephone": _("a telephone number"),

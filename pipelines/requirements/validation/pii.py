@@ -2,11 +2,11 @@
 
 A number counts as a telephone number only if such a number can be dialled, an account or card
 number only if its check digits are right, an e-mail address only if it is one by its syntax.
-A name counts where it has a title.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -37,6 +37,7 @@ _MAIL = re.compile(
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b")
 _CARD = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
 _SSN = re.compile(r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])")
+_IP = re.compile(r"(?<![\w.])(?<!version )\d{1,3}(?:\.\d{1,3}){3}(?![\w.])", re.I)
 _OTHER_NUMBERS = re.compile(
     r"\b(?:[a-z][a-z0-9+.-]{1,15}://|www\.)\S+"  # an address on the web
     r"|(?<![\w-])[\w-]+\.(?:jpe?g|png|gif|webp|pdf|mp[34]|docx?|xlsx?|csv|txt|zip|html?)\b"
@@ -58,17 +59,30 @@ _NAME = re.compile(
     r"\b(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Frau)\.? +"
     r"(?P<name>[A-ZÀ-Þ][\w'’-]+(?: +[A-ZÀ-Þ][\w'’-]+){0,2})"
 )
+_STREET = re.compile(
+    r"\b\d{1,5}[a-z]? +(?:[A-ZÀ-Þ][\w'’-]+ +){1,3}"
+    r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Square|Court|Way)\b\.?"
+)
+_BIRTH = re.compile(
+    r"\b(?:born(?: on)?|date of birth|dob)[:\s]+(?P<date>\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|"
+    r"\d{4}-\d{2}-\d{2}|\d{1,2}(?:st|nd|rd|th)? \w+ \d{4}|\w+ \d{1,2},? \d{4})",
+    re.I,
+)
+
 
 KINDS: Mapping[str, tuple[str, re.Pattern[str] | None]] = {
     "mail": ("an e-mail address", _MAIL),
     "account": ("an account number", _IBAN),
     "card": ("a card number", _CARD),
     "social_security": ("a social security number", _SSN),
+    "ip": ("an IP address", _IP),
     "telephone": ("a telephone number", None),  # as a library of such numbers finds them
     "name": ("a person's name", _NAME),
+    "address": ("an address", _STREET),
+    "birth": ("a date of birth", _BIRTH),
 }
 """In words, and how it looks."""
-NUMBERS = ("account", "card", "social_security", "telephone")
+NUMBERS = ("account", "card", "social_security", "ip", "telephone")
 
 
 def personal_data(requirement: Requirement) -> Iterator[Flaw]:
@@ -85,7 +99,7 @@ def pieces(text: str) -> list[Piece]:
 
 
 def validated_pieces(text: str) -> list[Piece]:
-    """What can be confirmed: names can't, and are left out.
+    """What can be confirmed: names, addresses and dates of birth can't, and are left out.
 
     It reads whole conversations, in which most long numbers are dates, prices, orders, or part of
     an address on the web. So these are passed over, and digits alone are a telephone number only
@@ -98,7 +112,7 @@ def validated_pieces(text: str) -> list[Piece]:
     >>> validated_pieces("Order 2025550143 of 02.01.2024, 00:42:45, for 1 250 000 in 2026")
     []
     """
-    if "@" not in text and not _SEVEN_DIGITS.search(text):
+    if "@" not in text and not _SEVEN_DIGITS.search(text) and not _IP.search(text):
         return []
     numbers = _OTHER_NUMBERS.sub(lambda match: "|" * len(match[0]), text)
     found = (piece for kind in NUMBERS for piece in _found(kind, numbers))
@@ -140,6 +154,8 @@ def _found(kind: str, text: str) -> Iterator[Piece]:
 
 
 def _is_valid(kind: str, text: str) -> bool:
+    if kind == "ip":
+        return _is_public_address(text)
     if kind not in NUMBERS:
         return True
     from stdnum import iban, luhn
@@ -151,6 +167,14 @@ def _is_valid(kind: str, text: str) -> bool:
         return bool(ssn.is_valid(text))
     digits = re.sub(r"\D", "", text)
     return len(set(digits)) > 1 and bool(luhn.is_valid(digits))
+
+
+def _is_public_address(text: str) -> bool:
+    """Of a machine on the internet; a private or reserved address says nothing about a person."""
+    try:
+        return ipaddress.ip_address(text).is_global
+    except ValueError:
+        return False
 
 
 def _telephones(text: str) -> Iterator[Piece]:
