@@ -285,6 +285,7 @@ call_command("import_conversations", "fixtures/demo/conversations.jsonl", projec
 """
 
 
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="its process has a SQLite of its own")
 def test_an_import_whose_process_is_killed_leaves_nothing_and_blocks_nothing(manage):
     assert manage("-c", KILLED).returncode == -signal.SIGKILL
 

@@ -16,7 +16,7 @@ from labeling.settling import adjudications
 from labeling.work import annotations
 from tests import factories
 
-pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 NAMES = ("ana", "ben", "cleo", "rita")
 
 
