@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import pytest_django
 from django.conf import settings
@@ -13,17 +14,28 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError
 from django.core.management.commands.flush import Command as Flush
 from django.db import OperationalError, connection, connections
+from django.db.backends.base.introspection import BaseDatabaseIntrospection
 from django.test import Client, override_settings
 from django.utils import translation
 
 from config.celery import app as celery_app
 from config.celery import file_queue
 from evaluation.models import guards as evaluation_guards
+from labeling.agreement.matching.similarity import Ruler
 from labeling.core.models import guards
 from labeling.models import Project
 from tests import databases, factories
+from tests.fakes import WordOverlap
 
+KEPT = {"auth_permission", "django_content_type"}
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
+
+# A busy machine is not a failed law, and what held here holds there: the same examples each time.
+slow = [hypothesis.HealthCheck.too_slow]
+hypothesis.settings.register_profile(
+    "patient", deadline=None, derandomize=True, suppress_health_check=slow
+)
+hypothesis.settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -138,17 +150,24 @@ def own_queue(tmp_path_factory: pytest.TempPathFactory) -> None:
 def flush_past_the_guards() -> Iterator[None]:
     """Tests that commit are followed by a flush, which the guards rightly refuse.
 
-    They are removed for it; the ``post_migrate`` that ends a flush puts them back. A page's last
-    request may still be under way: PostgreSQL then breaks one of the two off, so it is tried again.
+    They are removed for it, and put back. What only ``migrate`` writes stays: making it again takes
+    longer than many a test. A page's last request may still be under way: PostgreSQL then breaks
+    one of the two off, so it is tried again.
     """
-    flush = Flush.handle
+    flush, names = Flush.handle, BaseDatabaseIntrospection.django_table_names
+    all_guards = [*guards.GUARDS, *evaluation_guards.GUARDS]
+
+    def without_kept(self: BaseDatabaseIntrospection, **options: Any) -> list[str]:
+        return [name for name in names(self, **options) if name not in KEPT]
 
     def unguarded(self: Flush, **options: Any) -> None:
         for is_last in (False, False, True):
             try:
-                guards.remove(connections[options["database"]])
-                guards.remove(connections[options["database"]], evaluation_guards.GUARDS)
-                return flush(self, **options)
+                guards.remove(connections[options["database"]], all_guards)
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.setattr(BaseDatabaseIntrospection, "django_table_names", without_kept)
+                    flush(self, **options | {"inhibit_post_migrate": True})
+                return guards.install(connections[options["database"]], all_guards)
             except (OperationalError, CommandError):
                 if is_last:
                     raise
@@ -212,6 +231,12 @@ ana, ben, cleo, rita, noor, olga, admin = map(_person, NAMES)
 @pytest.fixture
 def project(people: dict[str, User]) -> Project:
     return factories.make_project()
+
+
+@pytest.fixture
+def ruler() -> Ruler:
+    """Counts words: quick, and exact enough to do by hand."""
+    return Ruler(WordOverlap())
 
 
 @pytest.fixture

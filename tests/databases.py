@@ -1,7 +1,7 @@
 """A migrated database that each test process copies: running all migrations takes seconds.
 
 The copy has what the migrations made; the steps after every ``migrate`` (permissions, guards) run
-on it again. ``tests/project/test_migrations.py`` runs the real migrations.
+on it again. ``tests/project/test_migrations.py`` holds databases that were upgraded against it.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from tests.factories import (
     save_of,
 )
 
-pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
@@ -83,6 +83,7 @@ def test_who_types_without_a_pause_is_saved_all_the_same(workspace: Workspace) -
     assert workspace.titles[0].startswith("Without")
 
 
+@pytest.mark.postgres
 def test_a_place_that_was_taken_is_said_and_the_draft_is_saved(
     open_workspace: Callable[[Assignment], Workspace], people: dict[str, User]
 ) -> None:
@@ -168,6 +169,7 @@ def test_text_of_a_round_that_has_ended_can_be_taken_away_as_a_file(
     assert [label["title"] for label in kept["requirements"]] == ["Too late"]
 
 
+@pytest.mark.postgres
 def test_what_is_written_while_a_submission_is_under_way_is_kept_and_said(
     open_workspace: Callable[[Assignment], Workspace], people: dict[str, User]
 ) -> None:

@@ -9,13 +9,11 @@ from types import ModuleType
 from typing import Any
 
 import httpx
-import openapi_python_client
 import pytest
 from django.contrib.auth.models import User
 from django.core.handlers.wsgi import WSGIHandler
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer
-from openapi_python_client.config import Config, ConfigFile, MetaType
 
 from labeling.core import tokens
 from tests import factories
@@ -28,6 +26,9 @@ FILES = dict.fromkeys(("application/zip", "application/x-ndjson"), "application/
 
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    import openapi_python_client
+    from openapi_python_client.config import Config, ConfigFile, MetaType
+
     folder = tmp_path_factory.mktemp("generated")
     description = folder / "openapi.json"
     described = SchemaGenerator().get_schema(request=None, public=True)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 GOLD = "admin:labeling_goldrelease_changelist"
 

@@ -11,7 +11,6 @@ from io import StringIO
 from typing import Any
 from xml.etree import ElementTree
 
-import junitparser
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
@@ -156,6 +155,8 @@ def test_the_markdown_report_is_short_and_nothing_in_it_acts(runs: tuple[Run, Ru
 
 
 def test_the_junit_report_has_a_test_case_for_each_case_of_gold(runs: tuple[Run, Run]) -> None:
+    import junitparser
+
     _baseline, run = runs
     first = run.cases.order_by("pk").first()
     run.cases.filter(pk=first.pk).update(error=Fact("legacy.text", text="<a> \x01 \ufffe & b"))

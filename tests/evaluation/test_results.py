@@ -16,7 +16,7 @@ from evaluation.services.run import results
 from labeling.domain.facts import Fact
 from tests.evaluation.conftest import fails
 
-pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 
 def test_results_json_has_the_promised_shape(finished: Any, script: Any, signed_in: Any) -> None:
@@ -104,6 +104,7 @@ OLD = {
 }
 
 
+@pytest.mark.postgres
 def test_an_older_row_is_read_with_defaults_and_kept_as_it_is(launch: Any) -> None:
     run = launch()
     Run.objects.filter(pk=run.pk).update(spec=RunSpec.model_validate(OLD))
@@ -121,6 +122,7 @@ def test_an_older_row_is_read_with_defaults_and_kept_as_it_is(launch: Any) -> No
     assert spec.with_values(ruler="r").as_json() == OLD | {"ruler": "r"}
 
 
+@pytest.mark.postgres
 def test_the_column_holds_plain_json_that_can_be_searched(launch: Any) -> None:
     run = launch(seed=7)
 

@@ -139,11 +139,11 @@ def test_repetitions_are_read_as_one_and_all_of_k(finished, script, signed_in):
     assert "repetitions" not in [tab.name for tab in tabs]
 
 
-def test_pages_ask_the_same_number_of_queries_for_5_and_for_25_cases(
+def test_pages_ask_the_same_number_of_queries_for_3_and_for_9_cases(
     make_release, finished, script, signed_in
 ):
     script(perfect)
-    few, many = make_release(5, name="few"), make_release(25, name="many")
+    few, many = make_release(3, name="few"), make_release(9, name="many")
     finished(release=few), finished(release=many)  # the baselines
     small, large = finished(release=few), finished(release=many)
     noor = signed_in("noor")

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from django.urls import reverse
-from scipy import stats
 
 from evaluation.layers.base import Example, Scored
 from evaluation.layers.breakdown import NO_VALUE, Counted, by_label, rows
@@ -40,6 +39,8 @@ def groups_of(sizes: dict[str, list[int]], seed: int) -> dict[str, list[list[flo
 @pytest.mark.parametrize("seed", range(3))
 def test_each_group_has_the_interval_of_an_independent_computation(seed: int) -> None:
     """CR2 and Satterthwaite by matrices, the t of scipy, on the logit scale by the delta method."""
+    from scipy import stats
+
     values = groups_of({"easy": [3, 5, 1, 4], "hard": [6, 2, 2], "other": [1] * 9}, seed)
     counted = [
         Counted(group, Share(value, 1.0), (group, number))
@@ -134,6 +135,8 @@ def better(sliced: Run, script: Any, finished: Any) -> Run:
 
 
 def test_two_runs_are_compared_in_each_group_as_over_all_cases(sliced, better, signed_in):
+    from scipy import stats
+
     client, asked = signed_in("noor"), {"baseline": sliced.pk, "run": better.pk}
     part = {"HX-Target": "compared-slices", "HX-Request": "true"}
 

@@ -38,7 +38,6 @@ from tests.processes import database_url
 
 pytestmark = [
     pytest.mark.worker,
-    pytest.mark.postgres,
     pytest.mark.django_db(transaction=True),
     pytest.mark.timeout(900),
 ]
@@ -155,6 +154,7 @@ def test_four_workers_that_share_nothing_but_the_database_do_each_case_once(
     assert sum(calls.values()) == 60 + len(lost)  # those that were cut off, and nothing else
 
 
+@pytest.mark.postgres
 def test_a_worker_killed_twice_in_mid_run_loses_nothing_and_scores_nothing_twice(
     make_release, launch, start_worker, log, tmp_path, monkeypatch
 ):

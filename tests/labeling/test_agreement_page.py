@@ -19,7 +19,7 @@ from labeling import tasks
 from labeling.agreement import measurements
 from labeling.agreement.matching.similarity import MINILM_ID
 from labeling.jobs import pending
-from labeling.models import Job, Round
+from labeling.models import Round
 from labeling.schema import LAYERS
 from labeling.work import annotations
 from tests import factories
@@ -233,20 +233,6 @@ def test_the_worker_never_touches_a_blind_round(project, worker):
 
     opened.refresh_from_db()
     assert (opened.state, opened.agreement) == ("open", None)
-
-
-def test_a_complete_round_has_a_worker_measure(project, django_capture_on_commit_callbacks):
-    *others, last = factories.open_calibration(project, 1).assignments.all()
-
-    with django_capture_on_commit_callbacks(execute=True):
-        for assignment in others:
-            annotations.submit(assignment, factories.save_of(factories.labels([0])))
-    assert not Job.objects.exists()
-
-    with django_capture_on_commit_callbacks(execute=True):
-        annotations.submit(last, factories.save_of(factories.labels([0])))
-
-    assert str(Job.objects.get()) == f"answers {project.pk}"
 
 
 def test_events_are_compared_by_f1(people, lead):

@@ -7,12 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pandas
-import pyarrow.parquet as pq
 import pytest
 import yaml
 from django.core.management import call_command
-from pyarrow import parquet
 
 from labeling.conversations.formats import typed_rows
 from labeling.exchange import export
@@ -39,6 +36,8 @@ def written(release: GoldRelease, folder: Path, format: str) -> dict[str, Path]:
 
 
 def test_a_dataset_folder_names_its_files_and_says_what_is_in_it(release, tmp_path):
+    from pyarrow import parquet
+
     files = written(release, tmp_path, "huggingface")
     _, head, body = files["README.md"].read_text("utf-8").split("---\n", 2)
 
@@ -58,6 +57,9 @@ def test_a_dataset_folder_names_its_files_and_says_what_is_in_it(release, tmp_pa
 
 
 def test_pyarrow_and_pandas_read_the_items_back_from_parquet(release, tmp_path):
+    import pandas
+    from pyarrow import parquet
+
     path = written(release, tmp_path, "huggingface")["data/dev.parquet"]
 
     rows = parquet.read_table(path).to_pylist()
@@ -99,6 +101,8 @@ HAVE_NULL = ("condition",)
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_rows_of_every_layer_keep_every_field_with_its_type(layer, tmp_path):
+    from pyarrow import parquet
+
     key = LAYERS[layer].key
     labels = [*rich.PAYLOAD[key], {"uid": "old", "priority": 7, "confidence": "high", "later": [1]}]
     path = tmp_path / "rows.parquet"
@@ -190,9 +194,11 @@ OF_0_3 = {
 
 def digest(path: Path) -> str:
     """Of a Parquet file its rows: its head says who signed."""
+    from pyarrow import parquet
+
     content = path.read_bytes()
     if path.suffix == ".parquet":
-        content = repr(pq.read_table(path).to_pylist()).encode()
+        content = repr(parquet.read_table(path).to_pylist()).encode()
     return hashlib.sha256(content).hexdigest()[:16]
 
 

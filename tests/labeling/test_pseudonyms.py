@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from pyarrow import parquet
 
 from labeling.core import project_settings
 from labeling.exchange.export import FORMATS, export
@@ -17,7 +16,7 @@ from labeling.settling import adjudications
 from labeling.work import annotations
 from tests import factories
 
-pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 NAMES = ("ana", "ben", "cleo", "rita")
 
 
@@ -59,6 +58,8 @@ def test_no_item_and_no_export_names_anybody_or_says_when(release, tmp_path):
 
 
 def text_of(path: Path) -> str:
+    from pyarrow import parquet
+
     if path.suffix != ".parquet":
         return path.read_text("utf-8")
     table = parquet.read_table(path)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
-from pyarrow import parquet
 
 from labeling.agreement import vectors
 from labeling.conversations import conversations
@@ -108,6 +107,8 @@ def test_the_page_asks_with_a_box_and_shows_what_is_synthetic(mixed, people, cli
 
 
 def test_exports_say_it(mixed, tmp_path):
+    from pyarrow import parquet
+
     release = factories.freeze(mixed, with_synthetic=True)
 
     export(release, format="huggingface", folder=tmp_path / "hub")

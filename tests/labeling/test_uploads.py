@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from labeling.conversations import uploads
 from labeling.models import Project
 
-pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 CONTENT = os.urandom(5000) + b"\n" * 5000
 
 

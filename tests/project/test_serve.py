@@ -135,27 +135,6 @@ def assert_gone(family: list[psutil.Process]) -> None:
     assert alive == []
 
 
-def assert_stops_by_itself(server: Server, number: signal.Signals) -> None:
-    family = server.family()
-
-    server.process.send_signal(number)
-
-    assert server.process.wait(PATIENCE) == 0
-    assert_gone(family)
-    assert "Stopped." in server.said()
-    assert "does not stop by itself" not in server.said()  # for which it is given 15 seconds
-
-
-@pytest.mark.worker
-def test_it_answers_and_a_signal_stops_all_of_it_within_seconds(migrated, start):
-    server = start()
-    assert server.get("/readyz?only=database") == 200
-    assert server.get("/") == 200
-    assert all(map(server.child, ("web", "worker")))
-
-    assert_stops_by_itself(server, signal.SIGTERM)
-
-
 @pytest.mark.worker
 def test_a_dead_worker_is_started_again_and_a_killed_supervisor_takes_its_children_along(
     migrated, start
@@ -174,13 +153,23 @@ def test_a_dead_worker_is_started_again_and_a_killed_supervisor_takes_its_childr
 
 
 @pytest.mark.worker
-def test_a_second_start_keeps_the_data_and_a_second_ctrl_c_leaves_no_process_behind(
+def test_it_answers_until_a_signal_stops_all_of_it_within_seconds_and_starts_again_with_its_data(
     start, tmp_path
 ):
     first = start()
+    assert first.get("/readyz?only=database") == 200
+    assert first.get("/") == 200
+    assert all(map(first.child, ("web", "worker")))
     secret = (tmp_path / "data/secret_key").read_text()
     inode = (tmp_path / "data/assay.sqlite3").stat().st_ino
-    assert_stops_by_itself(first, signal.SIGINT)
+    family = first.family()
+
+    first.process.send_signal(signal.SIGTERM)
+
+    assert first.process.wait(PATIENCE) == 0
+    assert_gone(family)
+    assert "Stopped." in first.said()
+    assert "does not stop by itself" not in first.said()  # for which it is given 15 seconds
 
     second = start()
     family = second.family()
@@ -189,7 +178,7 @@ def test_a_second_start_keeps_the_data_and_a_second_ctrl_c_leaves_no_process_beh
 
     second.process.send_signal(signal.SIGINT)
     time.sleep(0.2)
-    second.process.send_signal(signal.SIGINT)
+    second.process.send_signal(signal.SIGINT)  # one alone: tests/project/test_packaging.py
 
     assert second.process.wait(PATIENCE) == 0
     assert_gone(family)

@@ -143,8 +143,6 @@ def test_machines_share_a_key_by_the_environment_and_a_wrong_one_stops_the_start
 
 
 COUNT = """
-import django
-django.setup()
 import numpy
 from threadpoolctl import threadpool_info
 print(max(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"))
@@ -152,14 +150,14 @@ print(max(one["num_threads"] for one in threadpool_info() if one["user_api"] == 
 
 
 def test_numpy_takes_one_thread_unless_somebody_says_otherwise():
-    assert threads() == "1"
-    assert threads(OPENBLAS_NUM_THREADS="2") == "2"
+    assert threads("import django; django.setup()") == "1"
+    assert threads("import pipelines", OPENBLAS_NUM_THREADS="2") == "2"
 
 
-def threads(**said: str) -> str:
+def threads(start: str, **said: str) -> str:
     kept = {name: value for name, value in os.environ.items() if not name.endswith("NUM_THREADS")}
     environment = {**kept, "DJANGO_SETTINGS_MODULE": "config.settings", **said}
-    command = [sys.executable, "-c", COUNT]
+    command = [sys.executable, "-c", start + COUNT]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

@@ -5,8 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.calibration import calibration_curve
-from sklearn.metrics import brier_score_loss
 
 from evaluation.metrics.calibration import (
     NO_PREDICTION,
@@ -59,6 +57,8 @@ def test_bins_are_closed_on_the_left_and_the_last_on_both_sides(confidence, plac
 
 @given(st.lists(points, min_size=1, max_size=30))
 def test_errors_are_as_written_down_and_brier_is_scikit_learns(pairs):
+    from sklearn.metrics import brier_score_loss
+
     confidences, corrects = zip(*pairs, strict=True)
 
     result = calibration(confidences, corrects)
@@ -161,6 +161,8 @@ def test_without_any_prediction_there_is_no_figure_even_if_cases_failed(failed):
 
 @given(st.lists(points, min_size=1, max_size=60))
 def test_bins_of_equal_mass_are_scikit_learns(pairs):
+    from sklearn.calibration import calibration_curve
+
     confidences, corrects = zip(*pairs, strict=True)
     accuracy, stated = calibration_curve(corrects, confidences, n_bins=10, strategy="quantile")
     edges = np.percentile(confidences, np.linspace(0, 100, 11))

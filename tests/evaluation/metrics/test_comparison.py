@@ -4,9 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_rel
-from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportion_confint
 
 from evaluation.metrics.comparison import (
     MARGIN,
@@ -37,6 +34,8 @@ def two(before, after, *, direction="higher", **options):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_one_case_per_conversation_is_the_paired_t_test(seed):
+    from scipy.stats import ttest_rel
+
     random = np.random.default_rng(seed)
     before, after = random.random(9), random.random(9)
 
@@ -169,6 +168,8 @@ def test_no_number_of_conversations_shows_a_difference_of_nothing():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_holm_equals_statsmodels(seed):
+    from statsmodels.stats.multitest import multipletests
+
     p_values = np.random.default_rng(seed).random(7) / 5
 
     assert holm(list(p_values)) == pytest.approx(list(multipletests(p_values, method="holm")[1]))
@@ -176,6 +177,8 @@ def test_holm_equals_statsmodels(seed):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_an_interval_excludes_0_exactly_where_the_corrected_test_does(seed):
+    from statsmodels.stats.multitest import multipletests
+
     random = np.random.default_rng(seed)
     metrics = [
         (shares(random.normal(0.5, 0.2, 12)), shares(random.normal(0.5 + gain, 0.2, 12)))
@@ -219,6 +222,8 @@ def test_without_a_figure_there_is_nothing_to_say():
 
 
 def test_no_difference_needs_enough_conversations_to_have_seen_a_rare_failure():
+    from statsmodels.stats.proportion import proportion_confint
+
     few, enough = (comparison(0.0, -0.01, 0.01, 1.0, count) for count in (124, 125))
 
     assert verdict(few, metric(), p_value=1.0) == "undecided"

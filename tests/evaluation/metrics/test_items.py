@@ -3,7 +3,6 @@ from itertools import permutations
 import pytest
 
 from evaluation.metrics.items import criteria_share, curve_rows, score_extraction, threshold_curve
-from labeling.agreement.matching.similarity import Ruler
 from labeling.domain.facts import Fact
 from labeling.words import words_of
 from tests.fakes import requirement
@@ -200,23 +199,3 @@ def test_the_curve_falls_with_the_threshold(ruler):
     assert [row["threshold"] for row in rows] == [step / 20 for step in range(10, 20)]
     assert [row["matches"] for row in rows] == [2] * 8 + [1] * 2
     assert [row["recall"] for row in rows] == [1.0] * 8 + [0.5] * 2
-
-
-def test_the_worked_example_with_the_real_encoder(encoder):
-    extracted = [
-        requirement("User Login", action="Authenticate with email"),
-        requirement("Password Reset", action="Reset password via email"),
-    ]
-    gold = [
-        requirement("User Authentication", action="Log in with email and password"),
-        requirement("Password Recovery", action="Reset forgotten password"),
-        requirement("Session Management", action="Expire idle sessions"),
-    ]
-
-    result = score_extraction(gold, extracted, ruler=Ruler(encoder))
-
-    assert result["requirement_recall"].value == 1 / 3
-    assert result["requirement_precision"].value == 1 / 2
-    rows = result["requirement_f1"].detail["alignment"]
-    assert [round(row["similarity"], 3) for row in rows[:2]] == [0.927, 0.761]
-    assert words_of(rows[1]["why_not"]) == "similarity 0.76 ≤ 0.85"

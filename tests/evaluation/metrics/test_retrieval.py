@@ -3,10 +3,7 @@
 import random
 from itertools import permutations
 
-import ir_measures
 import pytest
-import pytrec_eval
-from ir_measures import RR, P, R, Success
 
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.retrieval import CUTS, metric_ids, score_ranking
@@ -20,6 +17,10 @@ def values(expected, ranked):
 @pytest.mark.parametrize("seed", range(200))
 def test_figures_equal_ir_measures_and_pytrec_eval(seed):
     """Lists shorter and longer than the cuts, with ids said twice and with tied scores."""
+    import ir_measures
+    import pytrec_eval
+    from ir_measures import RR, P, R, Success
+
     draw = random.Random(seed)
     expected = set(draw.sample(range(1, 40), draw.randint(1, 6)))
     scored = [

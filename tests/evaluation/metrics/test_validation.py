@@ -3,7 +3,6 @@
 import random
 
 import pytest
-from sklearn.metrics import precision_recall_fscore_support
 
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import summarize
@@ -74,6 +73,8 @@ def test_severity_is_undefined_without_a_match(scored, gold, predicted):
 
 def test_recall_and_precision_equal_scikit_learn_on_sets(scored):
     """Without doubles the multiset is a set, so each possible issue is one binary label."""
+    from sklearn.metrics import precision_recall_fscore_support
+
     draw = random.Random(3)
     universe = [issue(f"r{n}", kind) for n in range(6) for kind in ("too_broad", "untestable")]
     for _ in range(25):
@@ -138,6 +139,8 @@ def test_one_side_alone_is_zero(scored, gold, predicted):
 
 
 def test_micro_figures_equal_scikit_learn_over_all_texts_of_all_cases(scored):
+    from sklearn.metrics import precision_recall_fscore_support
+
     draw = random.Random(5)
     texts = [f"text {n}" for n in range(12)]
     cases = [

@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
-from statsmodels.stats.power import TTestPower
-from statsmodels.stats.proportion import proportion_confint
 
 from labeling.domain.uncertainty import (
     chance_above,
@@ -66,6 +63,8 @@ def test_the_variance_is_cr2_with_the_degrees_of_freedom_of_bell_and_mccaffrey(s
 
 
 def test_with_equal_conversations_it_is_the_t_interval_of_their_means():
+    from scipy import stats
+
     values = cases([6] * 9)
     means = [row.mean() for row in values]
 
@@ -76,6 +75,8 @@ def test_with_equal_conversations_it_is_the_t_interval_of_their_means():
 
 
 def test_with_equal_conversations_the_difference_is_the_paired_t_test():
+    from scipy import stats
+
     before, after = cases([5] * 8, seed=1), cases([5] * 8, seed=2)
 
     paired = difference(table(before), table(after))
@@ -137,6 +138,9 @@ def test_conversations_of_one_case_cannot_answer_for_other_cases():
 @settings(deadline=None)
 @given(st.integers(0, 40), st.integers(1, 40))
 def test_wilson_is_wilsons(hits, more):
+    from scipy import stats
+    from statsmodels.stats.proportion import proportion_confint
+
     n = hits + more
     expected = proportion_confint(hits, n, method="wilson")
 
@@ -146,6 +150,8 @@ def test_wilson_is_wilsons(hits, more):
 @pytest.mark.parametrize("count", [4, 7, 10, 30])
 def test_the_detectable_effect_is_that_of_the_t_test(count):
     """By statsmodels, for a standard error that is estimated: its mean is c₄ times the true one."""
+    from statsmodels.stats.power import TTestPower
+
     df = count - 1
     c4 = math.sqrt(2 / df) * math.gamma(count / 2) / math.gamma(df / 2)
     expected = TTestPower().solve_power(nobs=count, alpha=0.05, power=0.8)
@@ -155,6 +161,8 @@ def test_the_detectable_effect_is_that_of_the_t_test(count):
 
 def test_the_jackknife_of_a_mean_on_a_wide_range_is_the_t_interval():
     """Over so wide a range the stretching is a straight line."""
+    from scipy import stats
+
     values = np.random.default_rng(4).random(12)
     left_out = (values.sum() - values) / 11
 

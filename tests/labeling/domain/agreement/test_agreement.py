@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
 from labeling.agreement.rules.kappa import (
     ac1s,
@@ -27,6 +26,8 @@ def test_worked_example():
 
 @given(pairs_of_labels)
 def test_equals_scikit_learn(labels):
+    from sklearn.metrics import cohen_kappa_score
+
     a, b = zip(*labels, strict=True)
 
     result = cohen_kappa(a, b)

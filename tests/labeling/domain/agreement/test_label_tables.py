@@ -7,13 +7,10 @@ import io
 from itertools import combinations
 from typing import Any
 
-import krippendorff
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
-from statsmodels.stats.inter_rater import fleiss_kappa
 
 from labeling.agreement.rules import label_tables
 from labeling.agreement.rules.agreement import Agreement
@@ -74,6 +71,10 @@ def tables(draw: st.DrawFn, spellings: dict[Any, list[str]]) -> tuple[list[list[
 
 def check(result: Agreement, said: dict[Any, Any], weights: str | None, level: str) -> None:
     """Against scikit-learn, statsmodels and the package of Krippendorff's α."""
+    import krippendorff
+    from sklearn.metrics import cohen_kappa_score
+    from statsmodels.stats.inter_rater import fleiss_kappa
+
     people = sorted({who for who, *_ in said})
     keys = sorted({tuple(place) for _, *place in said})
     values = sorted({label for label in said.values() if label is not None}, key=str)
@@ -132,6 +133,8 @@ def test_scores_are_weighed_as_the_statistic_says(statistic, weights, level, tab
 
 
 def test_linear_weights_are_those_of_scikit_learn():
+    from sklearn.metrics import cohen_kappa_score
+
     left, right = [1, 2, 3, 5, 2, 1], [1, 3, 3, 2, 2, 5]
     rows = [[f"c{n}", "u", "ana", str(label)] for n, label in enumerate(left)]
     rows += [[f"c{n}", "u", "ben", str(label)] for n, label in enumerate(right)]

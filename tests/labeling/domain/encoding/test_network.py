@@ -3,8 +3,6 @@ import sys
 
 import numpy as np
 import pytest
-import torch
-from scipy.special import erf
 
 from labeling.domain.encoding import light, network
 from labeling.domain.encoding.light import LightNetwork
@@ -13,6 +11,8 @@ from labeling.domain.encoding.network import BATCH_TOKENS, batches, in_layout, p
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_a_layer_gives_what_torch_gives(quick, monkeypatch):
+    import torch
+
     if not quick:
         monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
     layer = torch.nn.Linear(384, 16)
@@ -72,6 +72,8 @@ def test_its_vectors_are_those_of_the_network_except_for_the_last_bits():
 
 
 def test_its_gelu_is_exact_to_the_sixth_decimal():
+    from scipy.special import erf
+
     rows = np.linspace(-9, 9, 3000, dtype=np.float32).reshape(50, 60)
     expected = 0.5 * rows.astype(float) * (1 + erf(rows.astype(float) / np.sqrt(2)))
 
