@@ -41,6 +41,7 @@ PAGES = (
     "…/rounds/1/agreement/",
     "…/review/",
     "…/adjudication/",
+    "…/guidelines/worklist/",
     "…/gold/",
     "…/gold/large/1/",
     "/runs/",

@@ -3,6 +3,7 @@ from labeling.agreement.models import (
     Comment,
     ConversationAgreement,
     Disagreement,
+    GuidelineCheck,
     GuidelineReason,
     Measurement,
     PendingUpdate,

@@ -82,6 +82,7 @@ from labeling.work.views.comments import (
     comment_resolve,
     work_comments,
 )
+from labeling.work.views.guideline_worklist import guideline_check, guideline_worklist
 from labeling.work.views.guidelines import guideline_new, guideline_start, guidelines
 from labeling.work.views.rounds import round_close, round_new, work_move
 from labeling.work.views.workspace import lease_give_back, next_sample, workspace
@@ -119,6 +120,8 @@ of_a_project = [
     ),
     path("rounds/<int:number>/disagreements/names/", disagreement_names, name="disagreement-names"),
     path("guidelines/", guidelines, name="guidelines"),
+    path("guidelines/worklist/", guideline_worklist, name="guideline-worklist"),
+    path("guidelines/worklist/check/", guideline_check, name="guideline-check"),
     path("guidelines/new/", guideline_new, name="guideline-new"),
     path("guidelines/<int:version>/", guidelines, name="guideline"),
     path("checks/", checks, name="checks"),

@@ -755,6 +755,9 @@ EVENTS: dict[str, Text] = {
     "gold.imported": _("imported {release} with {items} items from {files}"),
     "gold.frozen": _("froze {release} with {items} items"),
     "guideline.added": _("wrote version {version} of the guidelines: {summary}"),
+    "guideline.checked": _(
+        "checked {conversation} by {annotator} against version {version}: {found}"
+    ),
     "invitation.accepted": _("joined as {role} by an invitation"),
     "invitation.created": _("created an invitation as {role}"),
     "invitation.revoked": _("revoked an invitation as {role}"),

@@ -98,7 +98,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("webhook webhook-resume", [*of_project, hook.pk]),
         ("webhook-remove", [*of_project, hook.pk]),
         ("adjudication adjudication-next reviews review-next", of_project),
-        ("calibration", of_project),
+        ("calibration guideline-worklist guideline-check", of_project),
         ("checks screening", of_project),
         ("check-person", [*of_project, ben.pk]),
         ("suggestions suggestions-ask suggestions-switch", of_project),

@@ -103,6 +103,25 @@ class Comment(models.Model):
         return f"{self.author}: {self.body[:40]}"
 
 
+class GuidelineCheck(models.Model):
+    """A label made under an older version of the guidelines, looked at again under a newer one."""
+
+    annotation = models.ForeignKey(Annotation, models.PROTECT, related_name="guideline_checks")
+    guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="checks")
+    stands = models.BooleanField()
+    note = models.TextField(blank=True)
+    checked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    checked_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="guideline_check_once", fields=["annotation", "guideline"])
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotation} under {self.guideline}"
+
+
 class PendingUpdate(models.Model):
     """Something changed that stored results depend on, and no worker has caught up with it yet.
 

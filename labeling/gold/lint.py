@@ -139,12 +139,14 @@ def _copies_of(project: Project, items: Sequence[LintItem]) -> Iterator[tuple[in
 def _superseded(
     project: Project, items: Sequence[LintItem], newest: Guideline
 ) -> Iterator[Finding]:
-    """Decided or answered under older guidelines."""
-    older = guidelines.superseded(project, newest).filter(
-        assignment__conversation__in=[item.conversation for item in items]
+    """Decided under older guidelines, or by answers that nobody has checked since."""
+    unchecked = (
+        guidelines.superseded(project, newest)
+        .exclude(guideline_checks__guideline=newest, guideline_checks__stands=True)
+        .filter(assignment__conversation__in=[item.conversation for item in items])
     )
     oldest: dict[tuple[int, int], int] = {}
-    rows = older.order_by().values_list(
+    rows = unchecked.order_by().values_list(
         "assignment__conversation", "assignment__round__number", "guideline__version"
     )
     for conversation, number, version in rows.iterator(CHUNK):
@@ -165,7 +167,7 @@ def _reopened(project: Project, layer: str) -> Iterator[Finding]:
 
 
 def _version_of(item: LintItem, newest: int, oldest: Mapping[tuple[int, int], int]) -> int:
-    """The oldest guidelines that the item's labels follow."""
+    """The oldest guidelines that the item's labels follow and nobody has checked them against."""
     provenance = item.content["provenance"]
     versions = [newest]
     for part in decided_parts(item.content):

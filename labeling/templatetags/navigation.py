@@ -62,7 +62,9 @@ GROUPS = (
                     "screening",
                 ),
             ),
-            Entry("guidelines", _("Guidelines"), ("guideline", "guideline-new")),
+            Entry(
+                "guidelines", _("Guidelines"), ("guideline", "guideline-new", "guideline-worklist")
+            ),
             Entry("adjudication", _("Adjudication")),
             Entry("reviews", _("Review")),
             Entry("checks", _("Hidden checks"), ("check-person",)),

@@ -1,4 +1,8 @@
-"""Guidelines: every change is a new version, because labels name the version they follow."""
+"""Guidelines: every change is a new version, because labels name the version they follow.
+
+Labels that were made under an older version are looked at again: they still hold, or they have
+to be made again.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
 from labeling.core import events
+from labeling.core.rules.reasons import reason_in
 from labeling.domain.canonical import with_line_feeds
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.domain.msgids import msgid
@@ -16,17 +21,23 @@ from labeling.models import (
     Annotation,
     Disagreement,
     Guideline,
+    GuidelineCheck,
     GuidelineReason,
     Project,
     Round,
 )
-from labeling.work import blindness
+from labeling.work import annotations as answers
+from labeling.work import blindness, locking
 
 MOST_TO_ANSWER = 50
 
 
 class GuidelineUnchanged(RuleError, code="guideline_unchanged"):
     """The text equals the newest version."""
+
+
+class NotSuperseded(RuleError, code="not_superseded"):
+    """The labels follow the newest version, or were checked against it before."""
 
 
 @transaction.atomic
@@ -73,7 +84,7 @@ def add_version(
 
 
 def superseded(project: Project, newest: Guideline) -> QuerySet[Annotation]:
-    """Submitted labels that were made under an older version.
+    """Submitted labels that were made under an older version, checked or not.
 
     Those of an open calibration round are left out: nobody sees them before it has closed.
     """
@@ -108,6 +119,49 @@ def to_answer(
     newest = rows.select_related("conversation", "round").order_by("-decided_at")[:MOST_TO_ANSWER]
     open_ones = list(newest)
     return [besides, *open_ones] if besides and besides not in open_ones else open_ones
+
+
+@transaction.atomic
+def check(
+    annotation: Annotation, newest: Guideline, *, stands: bool, note: str, by: User
+) -> GuidelineCheck:
+    """Say whether labels of an older version hold under the newest one.
+
+    Labels that do not hold go back to their annotator, to be made under the newest version, unless
+    they are locked; then only the check says that they have to be labeled again.
+    """
+    note = reason_in(note)
+    if not stands and not note:
+        raise answers.ReasonMissing("annotation.no_return_reason")
+    if not superseded(newest.project, newest).filter(pk=annotation.pk).exists():
+        raise NotSuperseded(msgid("These labels follow the newest version already."))
+    try:
+        with transaction.atomic():
+            check_ = GuidelineCheck.objects.create(
+                annotation=annotation,
+                guideline=newest,
+                stands=stands,
+                note=note,
+                checked_by=by,
+            )
+    except IntegrityError:
+        raise NotSuperseded(msgid("Somebody checked these labels in the meantime.")) from None
+    assignment = annotation.assignment
+    is_locked = locking.why_locked(annotation, assignment.round) or locking.is_in_gold(annotation)
+    if not stands and not is_locked:
+        answers.send_back(assignment, by=by, reason=note)
+        Annotation.objects.filter(pk=annotation.pk).update(guideline=newest)
+    events.record(
+        "guideline.checked",
+        check_,
+        project=newest.project,
+        actor=by,
+        conversation=assignment.conversation.external_id,
+        annotator=assignment.annotator.get_username(),
+        version=newest.version,
+        found="stands" if stands else "outdated",
+    )
+    return check_
 
 
 def _stale(base_version: int, current: int) -> StaleVersion:

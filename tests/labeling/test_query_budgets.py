@@ -103,7 +103,7 @@ HERE = "/projects/orders/"
 LISTS = {
     **dict.fromkeys(["/", "/projects/", HERE], 0),
     **{f"{HERE}{name}/": 0 for name in ("progress", "members", "audit", "calibration", "gold")},
-    **{f"{HERE}{name}/": 0 for name in ("adjudication", "guidelines")},
+    **{f"{HERE}{name}/": 0 for name in ("adjudication", "guidelines", "guidelines/worklist")},
     f"{HERE}conversations/": 9,
     f"{HERE}review/": 0,
 }

@@ -92,6 +92,7 @@ EXPECTED = {
     "disagreement-comment": Row(302, 404, 404, 403, 302, post=True),  # who answered in it
     # read by researchers and leads
     "calibration": READERS,
+    "guideline-worklist": READERS,
     "project": READERS,
     "progress": READERS,
     "members": READERS,
@@ -175,6 +176,7 @@ EXPECTED = {
     "suggestions": READERS,
     "suggestions-ask": Row(302, 404, 404, 403, 302, post=True),
     "suggestions-switch": Row(302, 404, 404, 403, 302, post=True),
+    "guideline-check": Row(302, 404, 404, 403, 302, post=True),
     "guideline-new": Row(302, 404, 404, 403, 200),
     "member-remove": Row(302, 404, 404, 403, 200),
     "project-settings": Row(302, 404, 404, 403, 200),

@@ -75,7 +75,7 @@ _KINDS = (
     LintKind(
         "superseded",
         msgid("Labels under superseded guidelines"),
-        msgid("Have them labeled again in a new round, or accept them with a reason."),
+        msgid("Check them on the worklist of the guidelines, or have them labeled again."),
     ),
     LintKind(
         "open_dispute",

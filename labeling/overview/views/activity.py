@@ -17,6 +17,7 @@ from labeling.models import Disagreement, Event, Project, Review
 from labeling.templatetags.figures import exact, figure
 from labeling.templatetags.words import layer_title
 from labeling.translation import isolated, translated
+from labeling.translation import lazy as _
 from labeling.words import EVENTS, is_fact, words_of
 
 
@@ -64,12 +65,13 @@ def _values_in_words(event: Event) -> dict[str, str]:
     return {key: words_of(value) for key, value in facts.items()}
 
 
-OUR_WORDS = ("role", "before", "kind", "verdict", "outcome", "result")
+OUR_WORDS = ("role", "before", "kind", "verdict", "outcome", "found", "result")
 """What events hold under these is a state; where its code is not its word, LABELS has that."""
 
 LABELS: dict[str, dict[str, Any]] = {
     "verdict": dict(Review.Verdict.choices),
     "outcome": dict(Disagreement.Outcome.choices),
+    "found": {"stands": _("still stands"), "outdated": _("has to be labeled again")},
 }
 """Events never change: old ones hold the English word in place of the code."""
 

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from labeling.core.forms.choices import offer
-from labeling.models import Disagreement
+from labeling.models import Annotation, Disagreement, Guideline, GuidelineCheck
 from labeling.schema import LAYERS
 from labeling.translation import translated
 
@@ -58,3 +59,33 @@ def _described(row: Disagreement) -> str:
     note = Truncator(row.note).chars(80)
     round_ = _("round {number}").format(number=row.round.number)
     return f"{row.conversation} {unit}, {round_}" + (f": {note}" if note else "")
+
+
+class WorklistFilter(forms.Form):
+    """Narrows the labels made under a superseded version. Without an answer: what is to check."""
+
+    OPEN, STANDS, ANEW = "", "stands", "anew"
+
+    state = forms.ChoiceField(
+        required=False,
+        choices=[
+            (OPEN, _("to check")),
+            (STANDS, _("still stands")),
+            (ANEW, _("to be labeled again")),
+        ],
+    )
+
+    def narrow(self, answers: QuerySet[Annotation], newest: Guideline) -> QuerySet[Annotation]:
+        state = self.cleaned_data.get("state") if self.is_valid() else self.OPEN
+        checks = GuidelineCheck.objects.filter(annotation=OuterRef("pk"), guideline=newest)
+        if not state:
+            return answers.filter(~Exists(checks))
+        return answers.filter(Exists(checks.filter(stands=state == self.STANDS)))
+
+
+class CheckForm(forms.Form):
+    annotation = forms.IntegerField(min_value=1, max_value=2**63 - 1)
+    stands = forms.ChoiceField(
+        choices=[("1", _("still stands")), ("0", _("has to be labeled again"))]
+    )
+    note = forms.CharField(required=False, max_length=5000)

@@ -32,6 +32,7 @@ from labeling.work import blindness
 from labeling.work import guidelines as service
 from labeling.work.forms.guidelines import MOST_CHARACTERS, GuidelineForm
 from labeling.work.guideline_starters import starter_for
+from labeling.work.views.guideline_worklist import open_checks
 
 WRITTEN = lazy("Version {version} is written. New rounds follow it.")
 
@@ -63,6 +64,8 @@ def guidelines(request: HttpRequest, slug: str, version: int | None = None) -> H
         "discussions": list(_discussed(request.user, project)[:10]),
         "reasons": _reasons(request.user, project, shown),
     }
+    if context["reads"]:
+        context["open_checks"] = open_checks(project)
     return render(request, "labeling/guidelines.html", context)
 
 
