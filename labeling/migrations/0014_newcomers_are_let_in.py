@@ -10,7 +10,7 @@ def end_tries(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("labeling", "0014_no_worklist")]
+    dependencies = [("labeling", "0013_verified_when_asked")]
     operations = [
         migrations.RunPython(end_tries, migrations.RunPython.noop),
         migrations.RemoveConstraint("qualification", "qualification_once_per_kind"),
