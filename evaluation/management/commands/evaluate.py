@@ -25,7 +25,7 @@ from evaluation.report.content import Report
 from evaluation.report.reading import FORMS
 from evaluation.services import looks
 from evaluation.services.language_models import bills
-from evaluation.services.launch import batches, cloning, config_files, launch, measuring
+from evaluation.services.launch import batches, config_files, launch, measuring
 from evaluation.services.launch.config_files import FORMATS
 from evaluation.services.launch.launch import LaunchRefused, LaunchRequest
 from evaluation.services.launch.predictions import Source, from_file
@@ -47,8 +47,7 @@ class Command(RunCommand):
     help = (
         "Measure a pipeline, or predictions made elsewhere, against a frozen gold release, in the "
         "foreground. Exit status: 0 measured, 1 a threshold of the configuration file was missed, "
-        "2 not measurable. A run that was stopped goes on with --resume, and --clone launches one "
-        "again with what the other options change."
+        "2 not measurable. A run that was stopped goes on with --resume."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -61,12 +60,6 @@ class Command(RunCommand):
         )
         parser.add_argument(
             "--resume", type=int, nargs="+", metavar="RUN", help="continue stopped runs"
-        )
-        parser.add_argument(
-            "--clone",
-            type=int,
-            metavar="RUN",
-            help="launch a run again; options in addition to it replace what it had",
         )
 
     def handle(self, **options: Any) -> None:
@@ -114,14 +107,7 @@ class Command(RunCommand):
             with options["predictions"].open("rb") as file:
                 source = from_file(file, options["predictions"].name)
                 return [launch.launch(_request(options, source), queue=False)]
-        if options["clone"]:
-            run = self.run_numbered(options["clone"])
-            request = cloning.request(run, _changes(options), by=acting.person())
-            if names := cloning.gone(run):
-                self.stderr.write(f"Left out, no setting of {run.pipeline} any more: {names}")
-        else:
-            request = _request(options)
-        return [launch.launch(request, queue=False)]
+        return [launch.launch(_request(options), queue=False)]
 
     def _resumed(self, number: int, options: dict[str, Any]) -> Run:
         budget = budget_in(options)
@@ -280,7 +266,7 @@ def _add_how(parser: ArgumentParser) -> None:
 
 def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
     """The configuration file; next to a pipeline or predictions a file only holds settings."""
-    what = ("gold", "pipeline", "predictions", "resume", "clone")
+    what = ("gold", "pipeline", "predictions", "resume")
     if options["config"] is None or any(options[name] for name in what):
         return None
     for name in (*(OPTIONS[field] for field in PLAIN), "mode", "arc_cases", "judge_prompt"):
@@ -314,15 +300,6 @@ def _request(options: dict[str, Any], source: Source | None = None) -> LaunchReq
         judge_prompts=read_prompts(options["judge_prompt"]),
         **plain | {"pipeline": options["pipeline"] or ""},
     )
-
-
-def _changes(options: dict[str, Any]) -> dict[str, Any]:
-    """What the command line leaves at its default stays as the run had it."""
-    config, metrics = _settings(options)
-    release = _release(options) if options["gold"] else None
-    plain = {name: options[OPTIONS[name]] for name in PLAIN if name != "model"}
-    asked = {**plain, "release": release, "config": config, "metrics": metrics}
-    return {name: each for name, each in asked.items() if each and each != DEFAULTS.get(name)}
 
 
 def _option(field: str) -> str:
