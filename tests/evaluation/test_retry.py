@@ -174,9 +174,12 @@ def test_a_clone_asks_the_prompts_of_its_run_alone_where_it_judges(
         without = cloning.request(run, {**changed, "config": {}}, by=people["noor"])
         assert (without.evaluate_answers, without.judge_prompts) == (False, {})
         assert launch.check(without) == []
-    other = {"judge_prompts": {"claims": own_prompt("claims")}, "thresholds": {"mrr": 0.25}}
+    other = {
+        "judge_prompts": {"completeness": own_prompt("completeness")},
+        "thresholds": {"mrr": 0.25},
+    }
     clone = launch.launch(cloning.request(run, other, by=people["noor"]))
-    assert list(answers.judge_prompts_of(clone)) == ["claims"]
+    assert list(answers.judge_prompts_of(clone)) == ["completeness"]
     assert clone.spec.thresholds == {"mrr": 0.25}
 
 

@@ -163,24 +163,6 @@ class Cluster(Record):
     differs: list[str]
     tied: list[str]
 
-class Compared(Record):
-    run: int
-    name: str
-    pipeline: str
-    pipeline_version: str
-    config_sha256: str
-    split: str | None
-    cases: int
-    only_baseline: int
-    only_run: int
-    changed: dict[str, Any]
-    judges_differ: list[str]
-    selection: Selection
-    primary: dict[str, Any]
-    verdict: str
-    sentence: str
-    metrics: dict[str, MetricComparison]
-
 class ComparedRun(Record):
     run: int
     name: str
@@ -193,8 +175,8 @@ class Comparison(Record):
     baseline: ComparedRun
     gold: str
     metrics_version: str
-    runs: list[Compared]
-    exposure: dict[str, Any]
+    runs: list[RunVerdict]
+    exposure: dict[str, Exposures]
 
 class ContentAgreement(Record):
     value: float | None
@@ -256,6 +238,14 @@ class Counts(Record):
     total: int
     discussed: int
     decided: int
+
+class Decides(Record):
+    metric: str
+    margin: float | None
+    margin_share: float
+    declared_at: str | None
+    declared_by: str | None
+    declared_after_runs: list[int]
 
 class DecisionIn(TypedDict, total=False):
     answers: str
@@ -516,15 +506,7 @@ class Message(Record):
     content: str
     time: datetime | None
 
-class MetricComparison(Record):
-    direction: str
-    role: str
-    p_value_corrected: float | None
-    level: float
-    margin: float | None
-    conversations_needed: int | None
-    verdict: str
-    sentence: str
+class MetricVerdict(Record):
     n: int
     n_undefined: int
     n_before: int
@@ -545,6 +527,14 @@ class MetricComparison(Record):
     wins: int
     losses: int
     ties: int
+    direction: str
+    role: str
+    p_value_corrected: float | None
+    level: float
+    margin: float | None
+    conversations_needed: int | None
+    verdict: str
+    sentence: str
 
 class Next(Record):
     assignment: int | None
@@ -782,6 +772,24 @@ class Run(Record):
     n_done: int
     n_failed: int
     requested_by: str | None
+
+class RunVerdict(Record):
+    run: int
+    name: str
+    pipeline: str
+    pipeline_version: str
+    config_sha256: str
+    split: str | None
+    cases: int
+    only_baseline: int
+    only_run: int
+    changed: dict[str, Any]
+    judges_differ: list[str]
+    selection: Selection
+    primary: Decides
+    verdict: str
+    sentence: str
+    metrics: dict[str, MetricVerdict]
 
 class SaveIn(TypedDict, total=False):
     base_version: int
