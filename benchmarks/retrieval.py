@@ -4,8 +4,7 @@
 
 CHAT.json are chats of REALTALK or LoCoMo as published; a case list of arcs is told by the chat's
 name at its end. A chat that the weights have read is answered by weights fitted without it. Floors
-return as many messages as `memory` did for the same question. What a language model costs instead:
-`benchmarks/exchange.py`.
+return as many messages as `memory` did for the same question.
 """
 
 import argparse

@@ -44,8 +44,6 @@ COLUMNS = {
     "changed": _("Changed"),
     "launched": _("Launched"),
 }
-LARGEST_FIRST = frozenset({"run", "primary", "cases"})
-"""What most people look for first when they sort by it."""
 SPLITS = [
     (OPEN, _("All but the test split")),
     *Conversation.Split.choices,
@@ -137,7 +135,7 @@ def _heads(asked: Asked) -> Iterator[Head]:
             order = "descending" if descending else "ascending"
             yield Head(name, title, name if descending else f"-{name}", order)
         elif name in SORTS:
-            yield Head(name, title, f"-{name}" if name in LARGEST_FIRST else name)
+            yield Head(name, title, f"-{name}")  # the newest or the best first
         else:
             yield Head(name, title)
 

@@ -10,7 +10,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.models import Run, Yardstick, YardstickCase
+from evaluation.models import Run
 from evaluation.services.run.baselines import baseline_of
 from evaluation.services.run.pace import per_second
 from evaluation.services.work import steering
@@ -346,9 +346,7 @@ def test_a_case_shows_gold_and_prediction_aligned_with_the_people_behind_the_gol
     assert "version 2" in page
 
 
-def test_a_case_leads_to_the_failures_around_it_and_says_what_people_reach(
-    make_release, finished, script, signed_in
-):
+def test_a_case_leads_to_the_failures_around_it(make_release, finished, script, signed_in):
     def fail_at_the_ends(case: Case) -> Output:
         if case.case_id.endswith("4"):
             raise ValueError("It broke.")
@@ -359,14 +357,11 @@ def test_a_case_leads_to_the_failures_around_it_and_says_what_people_reach(
     run = finished(release=make_release(5, name="five"))
     keys = list(run.cases.order_by("pk").values_list("pk", flat=True))
     noor, middle = signed_in("noor"), run.cases.get(pk=keys[2])
-    people = Yardstick.objects.get(release=run.release, pipeline="")
-    reached = {"requirement_f1": {"ana": [1.0, 1.0], "ben": [0.5, 1.0]}}
-    YardstickCase.objects.create(yardstick=people, item=middle.item, by_person=reached)
 
     context = noor.get(middle.get_absolute_url()).context
     few = queries(noor, middle.get_absolute_url())
 
     assert [context[name].pk for name in ("previous_failure", "next_failure")] == [keys[0], keys[4]]
-    assert (context["primary"].value, context["people"]) == (1.0, 0.75)
+    assert context["primary"].value == 1.0
     larger = finished(release=make_release(15, name="many"))
     assert queries(noor, larger.cases.order_by("pk")[2].get_absolute_url()) == few

@@ -31,7 +31,6 @@ from labeling.core import acting
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 from pipelines import registry
-from pipelines.requirements.document.files import FORMS
 
 FAILED = 1
 LONGEST_ID = 50  # what the column holds
@@ -100,13 +99,6 @@ class Command(RunCommand):
             default="",
             help="of files that are not UTF-8, which are refused otherwise",
         )
-        parser.add_argument(
-            "--documents",
-            nargs="*",
-            choices=sorted(FORMS),
-            default=sorted(FORMS),
-            help="in which forms documents are written (default: all)",
-        )
         add_model(parser)
 
     def handle(self, **options: Any) -> None:
@@ -128,7 +120,7 @@ class Command(RunCommand):
             run, report = self._begin(task, how, asked, options)
         self.work([run.pk])
         done = foreground.reload(run.pk)
-        report = folder.write(into, report, done, options["documents"])
+        report = folder.write(into, report, done)
         self._say(report, into)
         self._end(done, report, into)
 
