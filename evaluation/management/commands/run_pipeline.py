@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from django.core.management.base import CommandError
 from django.db import transaction
 
@@ -55,14 +54,8 @@ class Command(RunCommand):
             default="",
             help="what is asked for (default: the whole document, or the pipeline's first layer)",
         )
-        parser.add_argument("--config", type=Path, metavar="FILE.yaml", help="settings")
         parser.add_argument(
-            "--set",
-            nargs="+",
-            action="extend",
-            default=[],
-            metavar="NAME=VALUE",
-            help="settings of the pipeline; they win over --config",
+            "--config", type=Path, metavar="FILE.yaml", help="settings of the pipeline"
         )
         parser.add_argument(
             "--questions",
@@ -191,7 +184,7 @@ class Command(RunCommand):
 def _task(options: dict[str, Any]) -> Task:
     task = predicting.checked_task(
         options["pipeline"],
-        {**read_settings(options["config"]), **_settings(options["set"])},
+        read_settings(options["config"]),
         layer=options["layer"],
         questions=_questions(options["questions"]),
         event_schema=_event_schema(options["event_schema"]),
@@ -200,20 +193,6 @@ def _task(options: dict[str, Any]) -> Task:
     money, tokens = options["budget"], options["budget_tokens"]
     launch.check_budget(task.entry, money, tokens, asks_model=task.asks_model, model=task.model)
     return task
-
-
-def _settings(pairs: list[str]) -> dict[str, Any]:
-    """``NAME=VALUE``, the value as YAML has it: 0.5, true, [a, b], or text."""
-    settings = {}
-    for pair in pairs:
-        name, sign, value = pair.partition("=")
-        if not (name and sign):
-            raise problem(f"“{pair}” is not NAME=VALUE.")
-        try:
-            settings[name] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise problem(f"“{pair}”: not a value.") from error
-    return settings
 
 
 def _questions(path: Path | None) -> tuple[Question, ...]:
