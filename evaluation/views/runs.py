@@ -15,9 +15,10 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
+from evaluation.forms import SPLITS
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS, Metric
-from evaluation.models import OPEN, Aggregate, Run
+from evaluation.models import Aggregate, Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.models.spec import model_label
 from evaluation.services import looks
@@ -27,7 +28,7 @@ from evaluation.services.run import baselines, experiments, lists
 from evaluation.services.run.lists import SORTS, Asked, Primaries, PrimaryOf
 from evaluation.views.plots import timeline
 from labeling.domain.numbers import whole_number
-from labeling.models import Conversation, GoldRelease
+from labeling.models import GoldRelease
 from labeling.words import words
 from pipelines.registry import PIPELINES
 
@@ -44,11 +45,6 @@ COLUMNS = {
     "changed": _("Changed"),
     "launched": _("Launched"),
 }
-SPLITS = [
-    (OPEN, _("All but the test split")),
-    *Conversation.Split.choices,
-    ("all", _("Every split")),
-]
 
 
 class Head(NamedTuple):

@@ -20,7 +20,7 @@ from django.db.models import (
 
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS, Metric
-from evaluation.models import Aggregate, PrimaryMetric, Run
+from evaluation.models import EVERY, Aggregate, PrimaryMetric, Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.services.run import changes
 from labeling.core.searching import containing
@@ -139,7 +139,7 @@ def filtered(runs: RunQuerySet, asked: Asked, reader: Any) -> RunQuerySet:
         name, _, version = asked.release.partition("@")
         runs = runs.filter(release__name=name, release__version=whole_number(version) or 0)
     if asked.split:
-        runs = runs.filter(split="" if asked.split == "all" else asked.split)
+        runs = runs.filter(split="" if asked.split == EVERY else asked.split)
     if asked.mine:
         runs = runs.filter(requested_by=reader.pk)
     if asked.search:
