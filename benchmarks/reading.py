@@ -17,9 +17,9 @@ frozen from them, and pipelines are measured on it, next to
 
 Printed are, for each transcript and for the interviews together, recall and precision twice: by
 the product's matcher, which wants the same type and actor and nearly the same words, and by what a
-reader would call found (``--near``, ``--found``): about the same thing, however it is worded.
+reader would call found: about the same thing, however it is worded.
 
-Under OUT are a page for each source with what it has beside the reading, its outputs, the texts as
+Under OUT are the outputs of each source, which ``assay evaluate --predictions`` reads, the texts as
 they were imported, and the sheet for blind judges (``reading`` is gold there) with its key. A judge
 fills in a copy of ``verdicts.csv`` without the key; ``--judged`` prints shares and agreement.
 """
@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import blind
-from benchmarks.blind import Outputs, Requirement, Talk, plain
+from benchmarks.blind import Outputs, Requirement, Talk
 from benchmarks.product import settle
 from labeling.agreement.matching.matching import (
     THRESHOLD,
@@ -110,8 +110,6 @@ def beside(
     output: Sequence[Requirement],
     *,
     ruler: Ruler,
-    found: float = FOUND,
-    near: float = NEAR,
 ) -> Beside:
     """Pair the reading with an output: each requirement has at most one partner."""
     pairs = RequirementPairs(gold, output, ruler=ruler)
@@ -119,7 +117,7 @@ def beside(
         [[bool(set(_cited(label)) & set(_cited(other))) for other in output] for label in gold],
         dtype=bool,
     ).reshape(len(gold), len(output))
-    similar = (pairs.similarities > found) | ((pairs.similarities > near) & shared)
+    similar = (pairs.similarities > FOUND) | ((pairs.similarities > NEAR) & shared)
     matches = assign_unordered(
         gold,
         output,
@@ -374,33 +372,6 @@ def estimate(value: Estimate | None) -> str:
     return f"{value.value:.2f} ({value.low:.2f} to {value.high:.2f})"
 
 
-def page(source: str, rows: Iterable[Beside]) -> str:
-    """What ``source`` has beside the reading, conversation by conversation, as Markdown."""
-    parts = [f"# {plain(source)} beside the reading"]
-    for row in rows:
-        counts = f"{len(row.found)} of {len(row.gold)} found, {len(row.output)} put out"
-        parts.append(f"## {plain(row.conversation)}: {counts}")
-        pairs = {match.left: match for match in row.found}
-        used = {match.right for match in row.found}
-        lines = [
-            f"- {_line(row.gold[at])}\n  - {_line(row.output[pair.right])} ({pair.similarity:.2f})"
-            for at, pair in sorted(pairs.items())
-        ]
-        missed = [f"- {_line(label)}" for at, label in enumerate(row.gold) if at not in pairs]
-        extra = [f"- {_line(label)}" for at, label in enumerate(row.output) if at not in used]
-        named = [("Found", lines), ("Missed", missed), ("Only in the output", extra)]
-        parts += [f"### {title}\n\n" + "\n".join(each) for title, each in named if each]
-    return "\n\n".join(parts) + "\n"
-
-
-def _line(requirement: Requirement) -> str:
-    condition = requirement.get("condition")
-    when = f" [{plain(condition)}]" if condition else ""
-    cited = ", ".join(map(str, _cited(requirement)))
-    said = f"{plain(requirement.get('actor'))}: {plain(requirement.get('action'))}"
-    return f"**{plain(requirement.get('title'))}** · {said}{when} · {cited}"
-
-
 def write_outputs(path: Path, outputs: Outputs) -> None:
     with path.open("w", encoding="utf-8") as lines:
         for name, requirements in outputs.items():
@@ -461,8 +432,6 @@ def main() -> None:
                     reading.gold.get(name, []),
                     outputs.get(name, []),
                     ruler=ruler,
-                    found=options.found,
-                    near=options.near,
                 )
                 for name in reading.talks
             }
@@ -477,9 +446,8 @@ def main() -> None:
     }
     print("\n".join(table(rows)))
     if options.output_dir:
-        for source, each in compared.items():
-            (options.output_dir / f"{source}.md").write_text(page(source, each.values()), "utf-8")
-            write_outputs(options.output_dir / f"{source}.jsonl", sources[source])
+        for source, outputs in sources.items():
+            write_outputs(options.output_dir / f"{source}.jsonl", outputs)
         if options.sheet:
             judged = {GOLD: reading.gold, **sources}
             wanted = options.judge or [name for name in judged if name not in {*FLOORS, *READERS}]
@@ -498,8 +466,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--pipeline", action="append", help="default: requirements-local")
     parser.add_argument("--also", action="append", default=[], metavar="NAME=FILE")
     parser.add_argument("--left-out", action="store_true")
-    parser.add_argument("--found", type=float, default=FOUND)
-    parser.add_argument("--near", type=float, default=NEAR)
     parser.add_argument("--output-dir", type=Path)
     parser.add_argument("--sheet", type=int, default=0, help="requirements to judge")
     parser.add_argument("--seed", type=int, default=17)

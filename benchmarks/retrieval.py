@@ -5,7 +5,7 @@
 CHAT.json are chats of REALTALK or LoCoMo as published; a case list of arcs is told by the chat's
 name at its end. A chat that the weights have read is answered by weights fitted without its people;
 ± is 1.96 standard errors over questions. Floors return as many messages as `memory` did for the
-same question. What a language model costs instead: `benchmarks/exchange.py`.
+same question.
 """
 
 import argparse

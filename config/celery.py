@@ -47,15 +47,12 @@ def _broker() -> dict[str, Any]:
     url = settings.CELERY_BROKER_URL  # of the environment Celery takes it by itself, too
     if url == FILES:
         return file_queue(settings.DATA_DIR / "broker")
-    if url.startswith("sqla+"):
-        options = {"pool_pre_ping": True}
-        return {"broker_url": url, "broker_transport_options": options, **AT_HAND}
     return {"broker_url": url, "worker_prefetch_multiplier": 1}
 
 
 FILES = "filesystem://"
 AT_HAND = {"worker_prefetch_multiplier": 20}
-"""A full worker that waits for files or rows acknowledges only every two seconds."""
+"""A full worker that waits for files acknowledges only every two seconds."""
 
 
 def file_queue(folder: Path) -> dict[str, Any]:
@@ -125,20 +122,10 @@ class Sweeper(bootsteps.StartStopStep):
 def sweep_once(app: Celery) -> None:
     try:
         app.tasks[app.conf.sweep_task]()
-        forget_taken(app)
     except Exception:  # the next sweep must run even if this one fails
         logger.exception("The sweep failed; it is tried again in %s s.", app.conf.sweep_seconds)
     finally:
         connections.close_all()
-
-
-def forget_taken(app: Celery) -> None:
-    """In a table, kombu marks what was taken and keeps it."""
-    if str(app.conf.broker_url).startswith("sqla+"):
-        with app.connection_for_write() as link:
-            channel = link.default_channel
-            channel.session.query(channel.message_cls).filter_by(visible=False).delete()
-            channel.session.commit()
 
 
 app = Celery("assay", amqp=AMQP)

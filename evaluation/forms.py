@@ -7,7 +7,7 @@ setting needs no change here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cached_property
 from io import BytesIO
 from typing import Any, ClassVar, NamedTuple, cast
@@ -23,6 +23,7 @@ from evaluation.services.judging import answers, judgings
 from evaluation.services.language_models import endpoints
 from evaluation.services.launch import cloning, launch, predictions
 from evaluation.services.launch.launch import (
+    LAUNCHED,
     LONGEST_NAME,
     MAX_SEED,
     MOST_REPETITIONS,
@@ -254,10 +255,6 @@ class PipelineForm(BudgetForm, StartingForm):
         return any(map(self.differs, self.more))
 
 
-LAUNCHED = {field.name: field.default for field in fields(LaunchRequest)}
-"""What a launch takes where nobody says anything."""
-
-
 class MeasuringForm(StartingForm):
     """On which gold something is measured."""
 
@@ -309,7 +306,7 @@ class MeasuringForm(StartingForm):
         """Of a form that has faults, what is right in it: what it takes is shown all the same."""
         data = self.cleaned_data
         left_out = {name: LAUNCHED[name] for name in self.shown if data.get(name) in (None, "")}
-        named = {name: data.get(name) for name in self.shown} | left_out
+        named: dict[str, Any] = {name: data.get(name) for name in self.shown} | left_out
         return replace(self._asked(release, by), **named)
 
     def _asked(self, release: GoldRelease, by: Any) -> LaunchRequest:

@@ -12,19 +12,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from evaluation.metrics.answers import (
-    PARSER_VERSION,
-    claims_score,
-    read_claims,
-    read_verdict,
-)
+from evaluation.metrics.answers import PARSER_VERSION
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from pipelines.llm import ChatMessage
@@ -38,7 +33,6 @@ CURRENT = {
     "relevance": "relevance.v2",
     "completeness": "completeness.v2",
     "correctness": "correctness.v2",
-    "claims": "claims.v1",
 }
 KINDS = tuple(kind for kind in CURRENT if kind != ANSWER)
 NEEDED = {
@@ -46,7 +40,6 @@ NEEDED = {
     "relevance": {"question", "answer"},
     "completeness": {"question", "answer"},
     "correctness": {"reference", "answer"},
-    "claims": {"messages", "answer"},
 }
 """What a prompt of a kind cannot do without."""
 
@@ -66,24 +59,6 @@ VERDICT: JsonSchema = {
     "required": ["reasoning", "score"],
 }
 """The reason first. No bounds: a number outside 0 to 10 is clamped and counted."""
-CLAIMS: JsonSchema = {
-    "type": "object",
-    "properties": {
-        "claims": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "claim": {"type": "string"},
-                    "supported": {"type": "boolean"},
-                    "message": {"type": ["integer", "null"]},
-                },
-                "required": ["claim", "supported", "message"],
-            },
-        }
-    },
-    "required": ["claims"],
-}
 OWN = "edited"
 MOST_CHARACTERS = 20_000
 
@@ -139,17 +114,6 @@ def _with_dollar(data: str) -> set[str]:
 
 def _unbraced(name: str) -> str:
     return "messages" if name == CHUNKS else name
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one reply comes to; without a score there is a reason."""
-
-    score: float | None
-    reason: Fact | None = None
-    reasoning: str = ""
-    clamped: bool = False
-    detail: dict[str, Any] = field(default_factory=dict)
 
 
 @cache
@@ -232,21 +196,6 @@ def how_asked(model: Mapping[str, Any]) -> dict[str, Any]:
 def panel_sha256(judges: dict[str, str]) -> str:
     """Of the judges of all kinds together: the same only if nothing differs."""
     return _hash(judges)
-
-
-def schema_of(kind: str) -> JsonSchema:
-    return CLAIMS if kind == "claims" else VERDICT
-
-
-def read(kind: str, reply: str, *, shown: Collection[int]) -> Finding:
-    """What the judge said, or ``Unreadable``."""
-    if kind != "claims":
-        verdict = read_verdict(reply)
-        return Finding(verdict.score, reasoning=verdict.reasoning, clamped=verdict.clamped)
-    claims = read_claims(reply, shown=shown)
-    score = claims_score(claims)
-    detail = {"claims": [asdict(claim) for claim in claims]}
-    return Finding(score.value, score.reason, detail=detail)
 
 
 def _hash(document: Mapping[str, Any]) -> str:

@@ -718,7 +718,6 @@ WORDS: dict[str, Text] = {
     "config.not_yaml": _("{file} is not YAML: {said}."),
     "config.not_yaml_here": _("not YAML: {said}."),
     "config.slash_in_name": _("it names a folder, so it must not hold a slash"),
-    "config.two_prompts": _("“faithfulness_prompt” and “judge_prompts.faithfulness” are the same"),
     "config.unreadable": "{why:.}",
     "config.unknown_dataset": _("There is no data set “{dataset}”. {hint}"),
     "config.too_deep": _("{file} is nested too deeply."),

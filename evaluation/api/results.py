@@ -13,7 +13,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.access import require_reader
-from evaluation.metrics.comparison import Comparison
 from evaluation.models import Run
 from evaluation.report.cases import MOST_CASES
 from evaluation.report.content import CASES, Report
@@ -108,59 +107,7 @@ class RunReportView(ApiView, scopes=READING):
         return form.response(report, request.build_absolute_uri(run.get_absolute_url()))
 
 
-MetricComparisonOut = serializer_with(
-    "MetricComparisonOut",
-    Comparison,
-    direction=serializers.CharField(help_text="higher or lower is better"),
-    role=serializers.CharField(help_text="primary, main or exploratory"),
-    p_value_corrected=serializers.FloatField(allow_null=True),
-    level=serializers.FloatField(help_text="Of the interval, which is that of the corrected test"),
-    margin=serializers.FloatField(allow_null=True, help_text="Smallest difference of interest"),
-    conversations_needed=serializers.IntegerField(allow_null=True),
-    verdict=serializers.CharField(),
-    sentence=serializers.CharField(help_text="Empty for exploratory metrics"),
-)
-
-
-class ComparedRunOut(serializers.Serializer[Any]):
-    run = serializers.IntegerField()
-    name = serializers.CharField()
-    pipeline = serializers.CharField()
-    pipeline_version = serializers.CharField()
-    config_sha256 = serializers.CharField()
-    split = serializers.CharField(allow_null=True)
-
-
-class SelectionOut(serializers.Serializer[Any]):
-    """What choosing the best of several runs does to the test of the primary metric."""
-
-    runs = serializers.IntegerField(
-        help_text="Finished runs on this gold and split, without the baseline and floors"
-    )
-    p_value = serializers.FloatField(
-        allow_null=True, help_text="If this run was chosen because it came out best of them"
-    )
-
-
-class ComparedOut(ComparedRunOut):
-    cases = serializers.IntegerField(help_text="Cases of both runs: these are compared")
-    only_baseline = serializers.IntegerField()
-    only_run = serializers.IntegerField()
-    changed = serializers.DictField(help_text="Settings that differ, with both values")
-    judges_differ = serializers.ListField(child=serializers.CharField())
-    selection = SelectionOut()
-    primary = serializers.DictField(help_text="metric, margin, since when, and seen in which runs")
-    verdict = serializers.CharField(help_text="That of the primary metric")
-    sentence = serializers.CharField()
-    metrics = serializers.DictField(child=MetricComparisonOut())
-
-
-class ComparisonOut(serializers.Serializer[Any]):
-    baseline = ComparedRunOut()
-    gold = serializers.CharField()
-    metrics_version = serializers.CharField()
-    runs = ComparedOut(many=True)
-    exposure = serializers.DictField(help_text="By run: cases seen, left_out, unseen, unknown")
+ComparisonOut = serializer_with("ComparisonOut", conclusions.Verdicts)
 
 
 class ComparisonView(ApiView, scopes=READING):

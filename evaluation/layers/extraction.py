@@ -10,7 +10,6 @@ from evaluation.layers.base import AggregateDetails, Context, Example, GoldLayer
 from evaluation.layers.breakdown import Breakdown, recall_by, standard
 from evaluation.metrics import items
 from evaluation.metrics.calibration import (
-    Equal,
     calibration,
     chance_levels,
     summarize_calibration,
@@ -40,27 +39,12 @@ class ExtractionAggregate(TypedDict):
     breakdowns: list[Breakdown]
 
 
-class FigureRow(TypedDict):
-    value: float | None
-    chance: float | None
-
-
-class EqualMass(TypedDict):
-    """Bins that hold about as many predictions each, and their figures."""
-
-    bins: list[Stored]
-    ece: FigureRow
-    mce: FigureRow
-
-
 class Reliability(TypedDict):
-    """What a run stores next to ``ece``; ``bins`` and ``chance`` are of equal width."""
+    """What a run stores next to ``ece``."""
 
     chance: dict[str, float | None]
-
     bins: list[Stored]
     predictions: int
-    equal_mass: EqualMass
 
 
 class Extraction(GoldLayer):
@@ -148,36 +132,20 @@ def points_of(case: Scored, metric: str) -> list[Point]:
     return detail["points"]
 
 
-def pooled_calibration(
-    scored: Sequence[Scored], metric: str, *, equal: Equal = "width"
-) -> dict[str, Summary]:
+def pooled_calibration(scored: Sequence[Scored], metric: str) -> dict[str, Summary]:
     return summarize_calibration(
         [points_of(case, metric) for case in scored],
         clusters=[case.cluster for case in scored],
         failed=[case.failed for case in scored],
-        equal=equal,
     )
 
 
 def reliability(scored: Sequence[Scored], metric: str) -> Reliability:
-    """The curve over bins of equal width, and curve and figures over bins of equal mass."""
-    points = [point for case in scored for point in points_of(case, metric)]
-    width = calibration(*_columns(points))
-    mass = calibration(*_columns(points), equal="mass")
-    figures = pooled_calibration(scored, metric, equal="mass")
-    by_case, failed = [points_of(case, metric) for case in scored], [case.failed for case in scored]
-    by_chance = chance_levels(by_case, failed=failed, equal="mass")
+    by_case = [points_of(case, metric) for case in scored]
+    points = [point for own in by_case for point in own]
+    curve = calibration([stated for stated, _ in points], [correct for _, correct in points])
     return {
-        "bins": width.curve,
-        "predictions": width.n,
-        "chance": chance_levels(by_case, failed=failed),
-        "equal_mass": {
-            "bins": mass.curve,
-            "ece": {"value": figures["ece"].mean, "chance": by_chance["ece"]},
-            "mce": {"value": figures["mce"].mean, "chance": by_chance["mce"]},
-        },
+        "bins": curve.curve,
+        "predictions": curve.n,
+        "chance": chance_levels(by_case, failed=[case.failed for case in scored]),
     }
-
-
-def _columns(points: Sequence[Point]) -> tuple[list[float], list[int]]:
-    return [stated for stated, _ in points], [correct for _, correct in points]

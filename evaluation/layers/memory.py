@@ -31,15 +31,11 @@ from evaluation.metrics.trace import (
     Checkpoints,
     Loss,
     Rank,
-    RankBand,
-    Reranking,
-    TracedCase,
+    dropped,
     effective,
     funnel,
     losses,
-    lost_ranks,
     ranks,
-    reranking,
 )
 from labeling.domain.facts import Fact
 from labeling.domain.msgids import msgid
@@ -71,12 +67,17 @@ class Untraced(TypedDict):
     messages: int
 
 
+class Reranking(TypedDict):
+    """Of how many candidates nothing was left by it."""
+
+    dropped: int
+
+
 class RecallAggregate(TypedDict):
     """What a run stores next to the recall: where expected messages were lost, and by group."""
 
     unscorable: int
     funnel: dict[str, int]
-    lost_ranks: list[RankBand]
     reranking: Reranking | None
     """``None``: nothing was re-ranked."""
     untraced: dict[str, Untraced]
@@ -157,16 +158,14 @@ class Memory(GoldLayer):
         able = [case for case in scored if not self.unscorable(case.example)]
         fates = [self.fates(case.example) for case in able]
         traced = [
-            TracedCase(self.expected_ids(case.example), self.checkpoints(case.example))
-            for case, fate in zip(able, fates, strict=True)
-            if fate
+            self.checkpoints(case.example) for case, fate in zip(able, fates, strict=True) if fate
         ]
+        n_dropped = dropped(traced)
         untraced = [case for case, fate in zip(able, fates, strict=True) if not fate]
         recall: RecallAggregate = {
             "unscorable": len(scored) - len(able),
             "funnel": funnel(fates),
-            "lost_ranks": lost_ranks(traced),
-            "reranking": reranking(traced),
+            "reranking": None if n_dropped is None else {"dropped": n_dropped},
             "untraced": self._untraced(untraced),
             "by_evidence": by_case(able, self.recall_metric, self._size),
             "by_category": by_case(able, self.recall_metric, _category),
@@ -189,9 +188,6 @@ class Memory(GoldLayer):
     def ranks(self, example: Example) -> dict[int, Rank]:
         """The rank of each expected message among the candidates and after re-ranking."""
         return ranks(self.expected_ids(example), self.checkpoints(example))
-
-    def slices(self, example: Example) -> dict[str, str]:
-        return {"Expected messages": self._size(example), "Category": _category(example)}
 
     def _untraced(self, cases: Sequence[Scored]) -> dict[str, Untraced]:
         """The cases that the funnel leaves out, and their expected messages, by the reason."""

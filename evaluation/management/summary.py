@@ -14,7 +14,7 @@ from evaluation.services import looks
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch.batches import Asked
 from evaluation.services.run import results
-from evaluation.templatetags.present import COLUMNS, Group, against, arrow, figure_table
+from evaluation.templatetags.present import COLUMNS, Group, against, arrow, bound, figure_table
 from labeling.words import in_english
 
 WORTH = ("n", "n_undefined", "n_failed", "floors", "people", "skill")
@@ -94,8 +94,8 @@ def batch_table(launched: Iterable[tuple[Asked, Run]]) -> Table:
                 cells = [COLUMNS[column].cell(rows[name]).text for column in BATCH]
                 asked = ""
                 if (limit := limits.get(name)) is not None:
-                    sign = "≥" if METRICS[name].direction == "higher" else "≤"
-                    cells[0], asked = against(rows[name].mean, limit), f"{sign} {limit:g}"
+                    cells[0] = against(rows[name].mean, limit)
+                    asked = f"{bound(METRICS[name])} {limit:g}"
                 named = f"{run.pk}: {each.agent} on {each.dataset}"
                 table.add_row(named, _named(rows[name]), *cells, asked)
     return table

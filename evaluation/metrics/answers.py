@@ -9,7 +9,6 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn
@@ -23,8 +22,12 @@ PARSER_VERSION = "3"
 
 LOWEST, HIGHEST = 0.0, 10.0
 NO_REFERENCE = Fact("metric.no_reference")
-NO_CLAIMS = Fact("metric.no_claims")
 NO_WORDS = Fact("metric.no_words_in_reference")
+FORMER = (
+    *("metric.no_claims", "verdict.no_claims", "verdict.claim_no_object"),
+    *("verdict.claim_not_decided", "verdict.claim_no_message"),
+)
+"""Of stored judgments, claim by claim: no judge is asked for those any more."""
 
 FENCE = re.compile(r"```[\w-]*[ \t]*\n(?P<body>.*?)\n?[ \t]*```", re.DOTALL)
 ARTICLES = frozenset({"a", "an", "the", "and"})
@@ -45,14 +48,6 @@ class Verdict:
     score: float
     reasoning: str
     clamped: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    text: str
-    supported: bool
-    message: int | None
-    """The message that bears it out, as the judge was shown it."""
 
 
 def read_verdict(reply: str) -> Verdict:
@@ -82,40 +77,6 @@ def read_verdict(reply: str) -> Verdict:
         raise Unreadable("verdict.no_score")
     clamped = min(max(score, LOWEST), HIGHEST)
     return Verdict(float(clamped), _text(document, "reasoning"), clamped != score)
-
-
-def read_claims(reply: str, *, shown: Collection[int]) -> list[Claim]:
-    """The claims in a reply ``{"claims": [{"claim", "supported", "message"}]}``.
-
-    A claim counts as supported only if the judge names a message for it that it was shown:
-    support that cannot be looked up is none.
-
-    Examples
-    --------
-    >>> read_claims(
-    ...     '{"claims": [{"claim": "Kim left.", "supported": true, "message": 9}]}', shown=[4]
-    ... )
-    [Claim(text='Kim left.', supported=False, message=9)]
-    """
-    claims = _document(reply).get("claims")
-    if not isinstance(claims, list):
-        raise Unreadable("verdict.no_claims")
-    return [_claim(claim, shown) for claim in claims]
-
-
-def claims_score(claims: Collection[Claim]) -> Value:
-    """The share of the claims that are supported, on the scale of the other scores.
-
-    Examples
-    --------
-    >>> claims_score([Claim("a", True, 1), Claim("b", False, None)]).value
-    5.0
-    >>> claims_score([]).value is None
-    True
-    """
-    if not claims:
-        return Value(None, NO_CLAIMS)
-    return Value(HIGHEST * sum(claim.supported for claim in claims) / len(claims))
 
 
 def answer_token_f1(answer: str, reference: str | None) -> Value:
@@ -225,17 +186,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(document) < len(pairs):
         raise Unreadable("verdict.said_twice")
     return document
-
-
-def _claim(document: Any, shown: Collection[int]) -> Claim:
-    if not isinstance(document, dict):
-        raise Unreadable("verdict.claim_no_object")
-    supported, message = document.get("supported"), document.get("message")
-    if not isinstance(supported, bool):
-        raise Unreadable("verdict.claim_not_decided")
-    if message is not None and type(message) is not int:
-        raise Unreadable("verdict.claim_no_message")
-    return Claim(_text(document, "claim"), supported and message in shown, message)
 
 
 def _text(document: dict[str, Any], name: str) -> str:

@@ -7,7 +7,6 @@ matched. All figures are in [0, 1], lower is better, and undefined without a pre
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,25 +26,8 @@ NO_PREDICTION = Fact("metric.no_confidence")
 FIGURES = ("ece", "mce", "brier")
 BINNED = FIGURES[:2]
 DRAWS = 500
-Equal = Literal["width", "mass"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Bins:
-    """The bins between 0 and 1 that the inner ``edges`` part, each closed on one side."""
-
-    edges: tuple[float, ...]
-    closed: Literal["left", "right"]
-
-    def __len__(self) -> int:
-        return len(self.edges) + 1
-
-    @property
-    def bounds(self) -> list[tuple[float, float]]:
-        return list(zip((0.0, *self.edges), (*self.edges, 1.0), strict=True))
-
-    def place(self, confidences: Array) -> NDArray[np.intp]:
-        return np.digitize(confidences, self.edges, right=self.closed == "right")
+EDGES = tuple(number / BINS for number in range(1, BINS))
+"""Between bins of equal width over [0, 1], each closed on the left, the last one on both sides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +61,12 @@ class Calibration:
         return [asdict(each) for each in self.bins]
 
 
-def calibration(
-    confidences: Sequence[float],
-    corrects: Sequence[int],
-    bins: int = BINS,
-    *,
-    equal: Equal = "width",
-) -> Calibration:
-    """Calibration errors over bins of equal width or of equal mass.
+def calibration(confidences: Sequence[float], corrects: Sequence[int]) -> Calibration:
+    """Calibration errors over ten bins of equal width.
 
     With n_b of N predictions in bin b: ECE = Σ n_b/N·|acc_b − conf_b| and
     MCE = max |acc_b − conf_b| over the bins that hold any; Brier = mean (conf − correct)²,
     which has no bins.
-
-    Bins of equal width part [0, 1] evenly, left-closed, the last one closed. Those of equal
-    mass are parted by the quantiles of the stated confidences, right-closed: each holds about
-    as many predictions, but equal confidences are never split, so that some may be empty.
 
     Parameters
     ----------
@@ -102,10 +74,6 @@ def calibration(
         In [0, 1], one per prediction.
     corrects
         0 or 1, in the same order.
-    bins
-        Their number.
-    equal
-        What the bins have in common.
 
     Raises
     ------
@@ -116,9 +84,7 @@ def calibration(
     ----------
     M. P. Naeini, G. F. Cooper, M. Hauskrecht, "Obtaining well calibrated probabilities
     using Bayesian binning", AAAI 2015 (ECE, MCE); G. W. Brier, "Verification of forecasts
-    expressed in terms of probability", Monthly Weather Review 78, 1950; K. Nguyen,
-    B. O'Connor, "Posterior calibration and exploratory analysis for natural language
-    processing models", EMNLP 2015 (bins of equal mass).
+    expressed in terms of probability", Monthly Weather Review 78, 1950.
 
     Examples
     --------
@@ -129,22 +95,13 @@ def calibration(
     (0.45, 0.45, 0.4525)
     >>> calibration([], []).undefined
     Fact(code='metric.no_confidence', values={})
-
-    Two bins of equal mass hold two predictions each, where both of equal width hold other numbers.
-
-    >>> [each.count for each in calibration([0.1, 0.2, 0.3, 0.9], [0, 0, 0, 1], bins=2).bins]
-    [3, 1]
-    >>> mass = calibration([0.1, 0.2, 0.3, 0.9], [0, 0, 0, 1], bins=2, equal="mass")
-    >>> [each.count for each in mass.bins]
-    [2, 2]
     """
     _check(confidences, corrects)
-    parted = _parted(confidences, bins, equal)
-    sums = _rows(list(zip(confidences, corrects, strict=True)), parted).sum(axis=0)
-    curve = _curve(sums, parted)
+    sums = _rows(list(zip(confidences, corrects, strict=True))).sum(axis=0)
+    curve = _curve(sums)
     if not len(confidences):
         return Calibration(None, None, None, curve, 0, NO_PREDICTION)
-    ece, mce, brier = _figures(sums, len(parted)).tolist()
+    ece, mce, brier = _figures(sums).tolist()
     return Calibration(ece, mce, brier, curve, len(confidences))
 
 
@@ -153,8 +110,6 @@ def summarize_calibration(
     *,
     clusters: Sequence[Hashable],
     failed: Sequence[bool],
-    bins: int = BINS,
-    equal: Equal = "width",
 ) -> dict[str, Summary]:
     """The calibration figures of a run; the Brier score with its interval.
 
@@ -203,9 +158,8 @@ def summarize_calibration(
     scored = [() if broke else own for own, broke in zip(points, failed, strict=True)]
     for own in scored:
         _check([confidence for confidence, _ in own], [correct for _, correct in own])
-    parted = _parted([confidence for own in scored for confidence, _ in own], bins, equal)
-    rows, owners = _case_rows(scored, clusters, failed, parted)
-    values, intervals = _with_intervals(rows, owners, bins=bins)
+    rows, owners = _case_rows(scored, clusters, failed)
+    values, intervals = _with_intervals(rows, owners)
     return {
         name: Summary(
             mean=value,
@@ -225,7 +179,7 @@ def summarize_calibration(
 
 
 def chance_levels(
-    points: Sequence[Sequence[Point]], *, failed: Sequence[bool], equal: Equal = "width"
+    points: Sequence[Sequence[Point]], *, failed: Sequence[bool]
 ) -> dict[str, float | None]:
     """What ECE and MCE of a perfectly calibrated pipeline with these confidences would be.
 
@@ -243,15 +197,14 @@ def chance_levels(
     pooled = np.array([stated for own in scored for stated, _ in own], dtype=np.float64)
     if not len(pooled):
         return dict.fromkeys(BINNED)
-    parted = _parted(pooled.tolist(), BINS, equal)
-    place, random = parted.place(pooled), np.random.default_rng(0)
+    place, random = np.digitize(pooled, EDGES), np.random.default_rng(0)
     sums = np.zeros((DRAWS, 3 * BINS + 3))
     sums[:, :BINS] = np.bincount(place, minlength=BINS)
     sums[:, BINS : 2 * BINS] = np.bincount(place, pooled, BINS)
     for drawn in sums:
         drawn[2 * BINS : 3 * BINS] = np.bincount(place, random.random(len(pooled)) < pooled, BINS)
     sums[:, -2:] = (sum(map(bool, scored)), sum(map(bool, failed)))
-    levels = _with_failures(sums, BINS).mean(axis=0)
+    levels = _with_failures(sums).mean(axis=0)
     return dict(zip(BINNED, levels.tolist(), strict=False))
 
 
@@ -267,38 +220,31 @@ def _check(confidences: Sequence[float], corrects: Sequence[int]) -> None:
         raise ValueError("calibration: an outcome must be 0 or 1")
 
 
-def _parted(confidences: Sequence[float], bins: int, equal: Equal) -> _Bins:
-    shares = [number / bins for number in range(1, bins)]
-    if equal == "width" or not len(confidences):
-        return _Bins(tuple(shares), "left")
-    return _Bins(tuple(np.quantile(np.asarray(confidences, np.float64), shares).tolist()), "right")
-
-
-def _rows(points: Sequence[Point], parted: _Bins) -> Array:
+def _rows(points: Sequence[Point]) -> Array:
     """What each prediction adds to the sums; see :func:`_split` for the columns."""
     confidences, corrects = np.array(points, dtype=np.float64).reshape(-1, 2).T
-    place, bins = parted.place(confidences), len(parted)
-    rows = np.zeros((len(points), 3 * bins + 3))
+    place = np.digitize(confidences, EDGES)
+    rows = np.zeros((len(points), 3 * BINS + 3))
     index = np.arange(len(points))
     rows[index, place] = 1
-    rows[index, bins + place] = confidences
-    rows[index, 2 * bins + place] = corrects
+    rows[index, BINS + place] = confidences
+    rows[index, 2 * BINS + place] = corrects
     rows[:, -3] = (confidences - corrects) ** 2
     return rows
 
 
-def _split(sums: Array, bins: int) -> tuple[Array, Array, Array]:
+def _split(sums: Array) -> tuple[Array, Array, Array]:
     """Per bin: how many predictions, the sum of their confidences, how many correct.
 
     The last three columns hold the squared errors, the cases with predictions and
     the failed cases.
     """
-    return sums[..., :bins], sums[..., bins : 2 * bins], sums[..., 2 * bins : 3 * bins]
+    return sums[..., :BINS], sums[..., BINS : 2 * BINS], sums[..., 2 * BINS : 3 * BINS]
 
 
-def _figures(sums: Array, bins: int) -> Array:
+def _figures(sums: Array) -> Array:
     """ECE, MCE and Brier of sums of any shape (…, columns): shape (…, 3), NaN without points."""
-    count, confidence, correct = _split(sums, bins)
+    count, confidence, correct = _split(sums)
     total = count.sum(axis=-1)
     size = np.where(total > 0, total, np.nan)
     gap = np.abs(correct - confidence)  # n_b · |acc_b − conf_b|, 0 in an empty bin
@@ -307,11 +253,11 @@ def _figures(sums: Array, bins: int) -> Array:
     return np.asarray(np.stack([ece, mce, sums[..., -3] / size], axis=-1))
 
 
-def _with_failures(sums: Array, bins: int) -> Array:
+def _with_failures(sums: Array) -> Array:
     """The figures, with each failed case weighing as one case of the worst value."""
     worst = np.array([METRICS[name].worst for name in FIGURES])
     scored, broken = sums[..., -2, None], sums[..., -1, None]
-    figures = np.where(scored > 0, _figures(sums, bins), 0.0)
+    figures = np.where(scored > 0, _figures(sums), 0.0)
     cases = np.where(scored + broken > 0, scored + broken, np.nan)
     return np.asarray((figures * scored + worst * broken) / cases)
 
@@ -320,7 +266,6 @@ def _case_rows(
     points: Sequence[Sequence[Point]],
     clusters: Sequence[Hashable],
     failed: Sequence[bool],
-    parted: _Bins,
 ) -> tuple[list[Array], list[Hashable]]:
     """One row of sums for each case that counts, and the cluster of each."""
     rows: list[Array] = []
@@ -330,7 +275,7 @@ def _case_rows(
     for own, cluster, broke in zip(points, clusters, failed, strict=True):
         if not own and not broke:
             continue
-        row = _rows(own, parted).sum(axis=0)
+        row = _rows(own).sum(axis=0)
         row[-2:] = (0, 1) if broke else (1, 0)
         rows.append(row)
         owners.append(cluster)
@@ -338,21 +283,22 @@ def _case_rows(
 
 
 def _with_intervals(
-    rows: Sequence[Array], owners: Sequence[Hashable], *, bins: int
+    rows: Sequence[Array], owners: Sequence[Hashable]
 ) -> tuple[list[float | None], list[tuple[float | None, float | None]]]:
     if not rows:
         return [None] * len(FIGURES), [(None, None)] * len(FIGURES)
     totals = by_cluster([row.tolist() for row in rows], owners, columns=len(rows[0]))
     whole = totals.sum(axis=0)
-    values = _with_failures(whole, bins).tolist()
+    values = _with_failures(whole).tolist()
     brier = METRICS["brier"]
-    left_out = _with_failures(whole - totals, bins)[:, -1]  # one for each conversation
+    left_out = _with_failures(whole - totals)[:, -1]  # one for each conversation
     estimate = jackknife(values[-1], left_out, lower=brier.lower, upper=brier.upper)
     return values, [*[(None, None)] * len(BINNED), (estimate.low, estimate.high)]
 
 
-def _curve(sums: Array, parted: _Bins) -> list[Bin]:
-    count, confidence, correct = (part.tolist() for part in _split(sums, len(parted)))
+def _curve(sums: Array) -> list[Bin]:
+    count, confidence, correct = (part.tolist() for part in _split(sums))
+    bounds = zip((0.0, *EDGES), (*EDGES, 1.0), strict=True)
     return [
         Bin(
             lower=lower,
@@ -361,5 +307,5 @@ def _curve(sums: Array, parted: _Bins) -> list[Bin]:
             confidence=confidence[number] / size if size else None,
             accuracy=correct[number] / size if size else None,
         )
-        for number, (size, (lower, upper)) in enumerate(zip(count, parted.bounds, strict=True))
+        for number, (size, (lower, upper)) in enumerate(zip(count, bounds, strict=True))
     ]

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.metric import Metric, Share
 from evaluation.metrics.summary import by_cluster, figure
-from labeling.domain.stored import Stored, as_json
 from labeling.domain.uncertainty import (
     LEVEL,
     Estimate,
@@ -76,9 +75,6 @@ class Comparison:
     wins: int
     losses: int
     ties: int
-
-    def as_json(self) -> Stored:
-        return as_json(self)
 
 
 def compare(

@@ -2,17 +2,13 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from statistics import median
-from typing import Literal, NamedTuple, TypedDict
+from typing import Literal, NamedTuple
 
 Loss = Literal["never_retrieved", "lost_in_reranking", "not_selected", "found"]
 LOSSES: tuple[Loss, ...] = ("never_retrieved", "lost_in_reranking", "not_selected", "found")
 CHECKPOINTS = ("candidates", "reranked", "selected")
 Checkpoints = Mapping[str, Sequence[int]]
 """The ids at each checkpoint, best first; ``reranked`` only where something re-ranked."""
-
-BANDS = ((1, 10), (11, 20), (21, 50), (51, 100), (101, None))
-"""Ranks, from and to, by which lost messages are counted."""
 
 
 class Rank(NamedTuple):
@@ -24,34 +20,6 @@ class Rank(NamedTuple):
     @property
     def last(self) -> int | None:
         return self.candidate if self.reranked is None else self.reranked
-
-
-class RankBand(TypedDict):
-    first: int
-    last: int | None
-    count: int
-
-
-class Reranking(TypedDict):
-    """What re-ranking did in the cases in which it changed anything.
-
-    ``dropped`` counts any candidates, the rest expected messages: moved to a better or a worse
-    rank, their median rank before and after, and how many were within the size of the selection.
-    """
-
-    cases: int
-    dropped: int
-    up: int
-    down: int
-    median_before: float | None
-    median_after: float | None
-    within_before: int
-    within_after: int
-
-
-class TracedCase(NamedTuple):
-    expected: Collection[int]
-    checkpoints: Checkpoints
 
 
 def effective(trace: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:
@@ -105,51 +73,12 @@ def funnel(fates: Iterable[Mapping[int, Loss]]) -> dict[str, int]:
     return {loss: counted[loss] for loss in LOSSES}
 
 
-def lost_ranks(cases: Iterable[TracedCase]) -> list[RankBand]:
-    """The ranks of candidates that were not returned."""
-    lost = [
-        rank.last
-        for expected, checkpoints in cases
-        for message_id, rank in ranks(expected, checkpoints).items()
-        if rank.last is not None and message_id not in checkpoints["selected"]
-    ]
-    return [
-        {
-            "first": first,
-            "last": last,
-            "count": sum(first <= rank and (last is None or rank <= last) for rank in lost),
-        }
-        for first, last in BANDS
-    ]
-
-
-def reranking(cases: Iterable[TracedCase]) -> Reranking | None:
-    """What re-ranking did in a run; ``None`` if nothing was re-ranked."""
-    reranked = [case for case in cases if "reranked" in case.checkpoints]
+def dropped(cases: Iterable[Checkpoints]) -> int | None:
+    """How many candidates re-ranking left out; ``None`` if nothing was re-ranked."""
+    reranked = [case for case in cases if "reranked" in case]
     if not reranked:
         return None
-    pairs: list[tuple[int, int]] = []
-    within_before = within_after = 0
-    for expected, checkpoints in reranked:
-        selected = len(set(checkpoints["selected"]))
-        for before, after in ranks(expected, checkpoints).values():
-            within_before += before is not None and before <= selected
-            within_after += after is not None and after <= selected
-            if before is not None and after is not None:
-                pairs.append((before, after))
-    return {
-        "cases": len(reranked),
-        "dropped": sum(
-            len(set(case.checkpoints["candidates"]) - set(case.checkpoints["reranked"]))
-            for case in reranked
-        ),
-        "up": sum(after < before for before, after in pairs),
-        "down": sum(after > before for before, after in pairs),
-        "median_before": median(before for before, _ in pairs) if pairs else None,
-        "median_after": median(after for _, after in pairs) if pairs else None,
-        "within_before": within_before,
-        "within_after": within_after,
-    }
+    return sum(len(set(case["candidates"]) - set(case["reranked"])) for case in reranked)
 
 
 def _fate(message_id: int, checkpoints: Checkpoints) -> Loss:

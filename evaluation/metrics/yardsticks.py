@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypedDict
 
@@ -50,15 +50,6 @@ class StoredDifference(TypedDict):
     p_value: float | None
 
 
-class PersonRow(TypedDict):
-    """One person and the run against gold made without this person's labels."""
-
-    person: str
-    people: float
-    run: float
-    n: int
-
-
 class NextToPeople(TypedDict):
     """Run and people against the same gold, on the same cases."""
 
@@ -67,7 +58,6 @@ class NextToPeople(TypedDict):
     difference: StoredDifference
     above: bool
     """A main metric is better than people, by an interval that excludes 0."""
-    by_person: list[PersonRow]
 
 
 class Skill(TypedDict):
@@ -228,7 +218,6 @@ class _Side:
             "people": people_figure,
             "difference": _difference(estimate.within(self.metric.upper - self.metric.lower)),
             "above": is_tested and gain > 0 and excludes_zero(estimate),
-            "by_person": list(self._by_person()),
         }
 
     def highest_floor(self, floors: Mapping[str, Measured]) -> str | None:
@@ -273,14 +262,6 @@ class _Side:
     def _span(self) -> float:
         span = self.metric.upper - self.metric.lower
         return span if math.isfinite(span) else 1.0
-
-    def _by_person(self) -> Iterator[PersonRow]:
-        rows = list(zip(self.run.by_person, self.people, strict=True))
-        for person in sorted({name for row in self.people for name in row}):
-            pairs = [(a[person], b[person]) for a, b in rows if person in a and person in b]
-            own, theirs = (figure(self.metric, [pair[at] for pair in pairs]) for at in (0, 1))
-            if own is not None and theirs is not None:
-                yield {"person": person, "people": theirs, "run": own, "n": len(pairs)}
 
 
 def _on_shared(*systems: Sequence[ByPerson]) -> list[list[Share | None]]:

@@ -23,6 +23,7 @@ from evaluation.models.results import Aggregate, Score
 from evaluation.models.runs import (
     EVERY,
     OPEN,
+    SELECTIONS,
     CaseRun,
     Run,
     RunNote,

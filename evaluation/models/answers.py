@@ -13,7 +13,7 @@ from labeling.core.models.fields import FactField
 
 
 class Kind(models.TextChoices):
-    """What a judge says of an answer. ``claims`` is faithfulness, claim by claim."""
+    """What a judge says of an answer. ``claims`` are of older versions: nothing asks for them."""
 
     FAITHFULNESS = "faithfulness", _("Faithfulness")
     RELEVANCE = "relevance", _("Relevance")
@@ -95,7 +95,7 @@ class Judging(models.Model):
 class JudgementQuerySet(WorkQuerySet):
     def wanted(self) -> JudgementQuerySet:
         """Those still to be made; without an answer there is nothing to judge."""
-        rows: Any = self.unfinished().exclude(judging__cancelled=True)
+        rows: Any = self.unfinished().exclude(kind=Kind.CLAIMS).exclude(judging__cancelled=True)
         rows = rows.exclude(answer__state=Work.State.FAILED)
         return rows.exclude(answer__case__state=Work.State.FAILED)
 

@@ -30,13 +30,16 @@ OPEN = "open"
 EVERY = "all"
 """Asked for in place of a split: every item, test items too. A run stores it as an empty one."""
 
+SELECTIONS = (*Conversation.Split.values, OPEN, EVERY)
+"""What may be asked for; who names none leaves the test items out."""
+
 UNLESS_UNMEASURED: dict[str, Any] = {"null": True}
 """Of columns that a run without gold does not have. Types say that they are there: who reads such
 runs asks ``is_measured`` first."""
 
 
 def selected(asked: str) -> str:
-    """What a run stores of the split asked for: who names none leaves the test items out."""
+    """What a run stores of the split asked for."""
     return {"": OPEN, EVERY: ""}.get(asked, asked)
 
 

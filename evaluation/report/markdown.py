@@ -14,7 +14,6 @@ from evaluation.models import Aggregate
 from evaluation.report.content import Report
 from evaluation.services.run import gates
 from evaluation.services.run.compared_cases import compared_cases
-from evaluation.services.run.conclusions import badge, conclusion
 from evaluation.templatetags import present
 from labeling.domain.facts import Fact
 from labeling.words import in_english
@@ -77,10 +76,11 @@ def _verdict(report: Report) -> Iterator[str]:
         yield f"**No verdict.** {_said(report.against)}"
         return
     assert report.compared is not None
+    told = zip(report.compared.telling, present.told(report.compared), strict=True)
     yield "\n".join(
-        f"{MARKS.get(row.verdict, '⚪')} **{_said(badge(row))}.** "
-        + " ".join(_said(fact) for fact in conclusion(row, report.compared))
-        for row in report.compared.telling
+        f"{MARKS.get(row.verdict, '⚪')} **{plain(said.badge)}.** "
+        + " ".join(plain(sentence, SENTENCE) for sentence in said.sentences)
+        for row, said in told
     )
 
 

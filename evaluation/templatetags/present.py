@@ -183,6 +183,12 @@ def arrow(metric: Metric) -> str:
 
 
 @register.filter
+def bound(metric: Metric) -> str:
+    """On which side of a threshold its figure has to be."""
+    return "≥" if metric.direction == "higher" else "≤"
+
+
+@register.filter
 def color(state: str) -> str:
     """The class of a badge: of a verdict, an outcome, or the state of a run or case."""
     return COLORS.get(state) or BADGES.get(state, "")

@@ -48,7 +48,6 @@ def answers_context(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any
                 for kind in details
                 if "judge" in details[kind]
             ],
-            "claims": details.get("faithfulness", {}).get("claims"),
             "panel": RatingPanel.objects.filter(run=run).first(),
             "own_model": counting is not None and counting.model == run.spec.model_id,
             "failed_answers": Answer.objects.filter(case__run=run, state="failed").count(),
@@ -115,8 +114,8 @@ def answer_of(case: CaseRun) -> dict[str, Any] | None:
     layer = gold_layer(case.run.release.layer)
     example = adapters.to_example(case, layer)
     counting = judgings.counting(case.run)
-    judged = answer.judgements.filter(judging=counting) if counting else []
     order = list(judge.KINDS)
+    judged = answer.judgements.filter(judging=counting, kind__in=order) if counting else []
     rows = sorted(judged, key=lambda judgement: order.index(judgement.kind))
     f1 = case.scores.filter(metric="answer_token_f1").first()
     return {

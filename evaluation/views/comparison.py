@@ -19,7 +19,7 @@ from evaluation.models import CaseRun, Run
 from evaluation.services import looks
 from evaluation.services.judging import certificates
 from evaluation.services.run import baselines
-from evaluation.services.run.compared_cases import OUTCOMES, compared_cases, compared_slices
+from evaluation.services.run.compared_cases import OUTCOMES, compared_cases
 from evaluation.services.run.comparisons import (
     MOST_RUNS,
     Compared,
@@ -50,9 +50,6 @@ def run_compare(request: HttpRequest) -> HttpResponse:
     context["of_gold"] = f"?release={quote(str(runs[0].release))}" if runs else ""
     if baseline and runs:
         looks.require_comparison(request.user, [baseline, *runs])
-        if request.headers.get("HX-Target") == "compared-slices":
-            slices = _slices(request, baseline, runs)
-            return render(request, "evaluation/_compared_slices.html", slices)
         context |= _compared(request, baseline, runs)
     return render(request, "evaluation/compare.html", context)
 
@@ -197,17 +194,6 @@ def _cases(request: HttpRequest, baseline: Run, compared: Sequence[Compared]) ->
         "n_failed": len(failed),
         "page": page,
     }
-
-
-def _slices(request: HttpRequest, baseline: Run, runs: Sequence[Run]) -> dict[str, Any]:
-    """Of one run at a time, by one metric, as its cases."""
-    number = whole_number(request.GET.get("cases", ""))
-    run = next((each for each in runs if each.pk == number), runs[0])
-    metric = _metric(request, run, METRICS[gold_layer(run.spec.layer).primary])
-    if why := why_not(baseline, run):
-        return {"problem": words(why)}
-    rows = compared_slices(baseline, run, metric)
-    return {"rows": rows, "baseline": baseline, "run": run, "metric": metric}
 
 
 def _metric(request: HttpRequest, run: Run, otherwise: Metric) -> Metric:

@@ -17,7 +17,6 @@ from evaluation.layers.events import Events, reply_of
 from evaluation.layers.memory import Memory
 from evaluation.metrics.registry import Metric
 from evaluation.models import CaseRun, Score
-from evaluation.services.run import yardsticks
 from evaluation.services.run.primary_metrics import primary_of
 from evaluation.services.unmeasured.files import document_of
 from evaluation.templatetags import present
@@ -112,7 +111,6 @@ def _measured(request: HttpRequest, case: CaseRun) -> dict[str, Any]:
         "scores": list(zip(scores, cells, strict=True)),
         "primary": own,
         "primary_cell": cells[scores.index(own)] if own else None,
-        "people": yardsticks.reached_by_people(case, primary),
         **_neighbours(case, primary),
     }
 

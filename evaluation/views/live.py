@@ -13,18 +13,21 @@ from django.utils.timesince import timeuntil
 from django.views.decorators.http import require_GET
 
 from evaluation.models import Run
+from evaluation.services import job_kinds
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.run import baselines
-from evaluation.services.run.pace import pace_of
-from evaluation.services.work import attendance, steering
+from evaluation.services.run.pace import per_second
+from evaluation.services.work import steering
 from evaluation.templatetags import present
 from evaluation.views.answers import answers_progress
 from evaluation.views.opening import any_run, opened
 from evaluation.views.run_cases import table_of
+from labeling.core import clock
 from labeling.operation import health
 from labeling.templatetags.figures import percent
 from pipelines.registry import PIPELINES
 
+PATIENCE = timedelta(seconds=60)
 ENDED = {Run.Status.FINISHED, Run.Status.CANCELLED, Run.Status.FAILED}
 
 
@@ -63,7 +66,7 @@ def progress_of(run: Run) -> dict[str, Any]:
         "can_repeat": run.is_measured and _has_pipeline(run),
         "is_baseline": is_over and run.is_measured and baselines.choice_of(run) is not None,
         "most_concurrency": steering.MOST_CONCURRENCY,
-        "silence": attendance.silence(run),
+        "waits": not is_over and _waits_long(run),
         "has_no_worker": run.status == Run.Status.QUEUED and not health.has_worker(),
         "prepares": run.status == Run.Status.RUNNING and not n_finished and _prepares(run),
         "only_answers": n_finished == counts.n_cases and run.spec.has_answers,
@@ -73,19 +76,20 @@ def progress_of(run: Run) -> dict[str, Any]:
     return context
 
 
+def _waits_long(run: Run) -> bool:
+    """Workers that live look for waiting runs far more often."""
+    since = job_kinds.waiting_since(run)
+    return since is not None and clock.now() - since > PATIENCE
+
+
 def _at_work(run: Run, *, left: int) -> dict[str, Any]:
-    pace, now = pace_of(run, left=left), timezone.now()
-    rate = pace.per_second and number_format(f"{60 * pace.per_second:z.1f}", 1, force_grouping=True)
-    ends = now + timedelta(seconds=pace.seconds_left or 0)
+    pace, now = per_second(run), timezone.now()
+    rate = pace and number_format(f"{60 * pace:z.1f}", 1, force_grouping=True)
+    ends = now + timedelta(seconds=left / pace) if pace else None
     return {
         "is_going": run.status == Run.Status.RUNNING,
         "rate": rate,
-        "time_left": timeuntil(ends, now) if left and pace.seconds_left is not None else "",
-        "in_work": [
-            # whether its worker has stopped reporting, so that another one will take it over
-            (case, bool(case.lease_expires_at and case.lease_expires_at < now))
-            for case in pace.running
-        ],
+        "time_left": timeuntil(ends, now) if left and ends else "",
         **_spending(run),
     }
 

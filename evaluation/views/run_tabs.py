@@ -160,7 +160,6 @@ def funnel_of(run: Run, aggregates: Aggregates) -> dict[str, Any]:
         "funnel": funnel_rows(
             detail["funnel"], drops=not known or bool(reranking and reranking["dropped"])
         ),
-        "reranking": reranking,
         "untraced": detail.get("untraced", {}),  # runs that were scored before have none
         "unscorable": detail["unscorable"],
         "returned_mean": present.figure(detail["returned_mean"], 1),

@@ -15,9 +15,10 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
+from evaluation.forms import SPLITS
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS, Metric
-from evaluation.models import OPEN, Aggregate, Run
+from evaluation.models import Aggregate, Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.models.spec import model_label
 from evaluation.services import looks
@@ -27,7 +28,7 @@ from evaluation.services.run import baselines, experiments, lists
 from evaluation.services.run.lists import SORTS, Asked, Primaries, PrimaryOf
 from evaluation.views.plots import timeline
 from labeling.domain.numbers import whole_number
-from labeling.models import Conversation, GoldRelease
+from labeling.models import GoldRelease
 from labeling.words import words
 from pipelines.registry import PIPELINES
 
@@ -44,13 +45,6 @@ COLUMNS = {
     "changed": _("Changed"),
     "launched": _("Launched"),
 }
-LARGEST_FIRST = frozenset({"run", "primary", "cases"})
-"""What most people look for first when they sort by it."""
-SPLITS = [
-    (OPEN, _("All but the test split")),
-    *Conversation.Split.choices,
-    ("all", _("Every split")),
-]
 
 
 class Head(NamedTuple):
@@ -137,7 +131,7 @@ def _heads(asked: Asked) -> Iterator[Head]:
             order = "descending" if descending else "ascending"
             yield Head(name, title, name if descending else f"-{name}", order)
         elif name in SORTS:
-            yield Head(name, title, f"-{name}" if name in LARGEST_FIRST else name)
+            yield Head(name, title, f"-{name}")  # the newest or the best first
         else:
             yield Head(name, title)
 

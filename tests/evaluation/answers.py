@@ -55,7 +55,6 @@ def kind_of(body: Body) -> str:
         "about the question": "relevance",
         "how much of a question": "completeness",
         "reference answer": "correctness",
-        "take an answer apart": "claims",
     }
     return next(kind for mark, kind in marks.items() if mark in said)
 
@@ -64,24 +63,13 @@ def verdict(score: Any, reasoning: str = "As the messages say.") -> str:
     return json.dumps({"score": score, "reasoning": reasoning})
 
 
-CLAIMS = json.dumps(
-    {
-        "claims": [
-            {"claim": "It was Rome.", "supported": True, "message": 3},
-            {"claim": "It rained.", "supported": True, "message": 5},
-        ]
-    }
-)
-"""The second names a message that the judge was not shown."""
-
-
 def speak(body: Body) -> str:
     """An author, and a judge whose scores differ by kind."""
     scores = {"faithfulness": 8, "relevance": 9, "completeness": 6.5, "correctness": 4}
     kind = kind_of(body)
     if kind == "answer":
         return "It was Rome, and it rained."
-    return CLAIMS if kind == "claims" else verdict(scores[kind])
+    return verdict(scores[kind])
 
 
 def kinds_asked(server: LanguageServer) -> list[str]:

@@ -16,7 +16,7 @@ CHATS = 3
 
 def decent(body: Body) -> str:
     """Scores that differ from chat to chat."""
-    if kind_of(body) in ("answer", "claims"):
+    if kind_of(body) == "answer":
         return asked.speak(body)
     data = data_of(body)
     chat = next(number for number in range(1, CHATS + 1) if f"(Chat_{number})" in data)

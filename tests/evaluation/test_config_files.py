@@ -14,7 +14,6 @@ from django.core.management import CommandError
 from evaluation.metrics.event_options import SPECIFICATION
 from evaluation.metrics.registry import PROTOCOL_VERSION
 from evaluation.models import Aggregate, GateResult, Run
-from evaluation.services.launch import config_files
 from labeling.models import Look
 from tests.evaluation.commands import evaluate
 from tests.evaluation.conftest import perfect
@@ -90,9 +89,10 @@ def test_every_data_set_meets_every_agent_that_makes_its_layer(release, config):
         }
     )
 
-    said = evaluate("--config", path)
+    said = evaluate("--config", path, "--concurrency", "3")
 
     runs = Run.objects.order_by("pk")
+    assert {run.concurrency for run in runs} == {3}
     assert [(run.release.name, run.pipeline, run.cases.count()) for run in runs] == [
         ("demo", "nothing", 2),
         ("demo", "everything", 2),
@@ -112,6 +112,10 @@ WRONG = [
     ),
     ({"datasets": {"x": {"split": "dev"}}}, "config.yaml:2: “datasets.x.gold” is missing."),
     ({"datasets": {}}, "config.yaml:1: “datasets”: Dictionary should have at least 1 item"),
+    (
+        {"datasets": {"x": {"gold": "demo", "split": "tset"}}},
+        "config.yaml:4: There is no split “tset”. Known are:",
+    ),
     (
         {"datasets": {"x": {"gold": "demo", "split": "test"}}},
         "config.yaml:4: Say why you look at test items",
@@ -194,8 +198,6 @@ def test_a_file_that_is_no_configuration_is_refused(release, config):
     "text",
     [
         'metrics.version: "2.0"\nmetrics.cot.enabled: true\nmetrics.relaxed.match_mode: span_iou\n',
-        "# as it is written\n\nmetrics.version=v2.0\nmetrics.cot.enabled=true\n"
-        "metrics.relaxed.match_mode = span_iou\nprotocol.version=1.0\n",
         "metrics: {cot: {enabled: true}}\nmetrics.relaxed.match_mode: span_iou\n",
     ],
 )
@@ -225,18 +227,6 @@ def test_the_specification_of_events_stays_readable_after_a_later_version_of_our
     unknown = config(asked | {"metrics": {"version": "2.1"}})
     with pytest.raises(CommandError, match=r"“metrics\.version” is 2\.1, and this is 9\.0"):
         evaluate("--config", unknown)
-
-
-def test_faithfulness_prompt_is_the_judges_prompt_of_that_kind(config: Any) -> None:
-    prompt = "Question: {question} Context: {chunks} Answer: {answer}"
-    asked = {"pipeline": "memory", "faithfulness_prompt": prompt}
-    path = Path(config(with_changes(agents={"a": asked})))
-
-    assert config_files.read(path).content.agents["a"].prompts == {"faithfulness": prompt}
-
-    both = asked | {"judge_prompts": {"faithfulness": prompt}}
-    said = refused("--config", config(with_changes(agents={"a": both})))
-    assert "“faithfulness_prompt” and “judge_prompts.faithfulness” are the same" in said
 
 
 def test_a_missed_threshold_ends_with_status_1_after_everything_is_written(

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import PrimaryMetric, Run
-from evaluation.services.run import primary_metrics
+from evaluation.services.run import conclusions, primary_metrics
 from evaluation.services.run.comparisons import Compared, compare_runs, compare_with
 from labeling.models import Event, Project
 from tests.evaluation.conftest import perfect, requirement
@@ -61,7 +61,8 @@ def test_a_choice_after_a_run_was_scored_is_named(project, people, pair, finishe
     declared = declare(project, people, "requirement_recall")
     later = finished(release=pair[0].release)
 
-    told = compare_runs(*pair).primary_json()
+    [of_run] = conclusions.document(pair[0], [compare_runs(*pair)])["runs"]
+    told = of_run["primary"]
     assert (told["declared_by"], told["declared_at"]) == ("rita", declared.since.isoformat())
     assert told["declared_after_runs"] == [run.pk for run in pair]
     assert compare_runs(pair[0], later).declared_after == [pair[0].pk]

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.core.management.base import CommandError
 from rest_framework.test import APIClient
 
 from evaluation import judge
@@ -146,7 +145,7 @@ def launch_again(run: Run, people: Any, **changes: Any) -> Run:
     return launch.launch(cloning.request(run, changes, by=people["noor"]), queue=False)
 
 
-def test_retry_clone_and_concurrency_by_api_and_command(script, finished, launch, people, capsys):
+def test_retry_and_concurrency_by_api(script, finished, launch, people):
     run, pipeline = broken_then_repaired(script, finished)
     client = APIClient()
     client.force_login(people["noor"])
@@ -159,17 +158,6 @@ def test_retry_clone_and_concurrency_by_api_and_command(script, finished, launch
     order = {"action": "concurrency", "concurrency": 9}
     assert client.post(f"/api/runs/{clone}/control/", order, format="json").status_code == 200
     assert Run.objects.get(pk=clone).concurrency == 9
-
-    call_command("steer_run", "concurrency", str(clone), "--concurrency", "2")
-    assert Run.objects.get(pk=clone).concurrency == 2
-    with pytest.raises(CommandError, match="Nothing of this run has failed"):
-        call_command("steer_run", "retry", str(run.pk))
-    run.cases.filter(part="").update(state="failed", output=None, error=Fact("answer.called_off"))
-    call_command("steer_run", "retry", str(run.pk))
-    call_command("evaluate", "--resume", str(run.pk))
-    call_command("evaluate", "--clone", str(run.pk), "--name", "third", "--concurrency", "1")
-    third = Run.objects.get(name="third")
-    assert (third.concurrency, third.scored_at is not None) == (1, True)
 
 
 def test_a_clone_asks_the_prompts_of_its_run_alone_where_it_judges(
@@ -186,9 +174,12 @@ def test_a_clone_asks_the_prompts_of_its_run_alone_where_it_judges(
         without = cloning.request(run, {**changed, "config": {}}, by=people["noor"])
         assert (without.evaluate_answers, without.judge_prompts) == (False, {})
         assert launch.check(without) == []
-    other = {"judge_prompts": {"claims": own_prompt("claims")}, "thresholds": {"mrr": 0.25}}
+    other = {
+        "judge_prompts": {"completeness": own_prompt("completeness")},
+        "thresholds": {"mrr": 0.25},
+    }
     clone = launch.launch(cloning.request(run, other, by=people["noor"]))
-    assert list(answers.judge_prompts_of(clone)) == ["claims"]
+    assert list(answers.judge_prompts_of(clone)) == ["completeness"]
     assert clone.spec.thresholds == {"mrr": 0.25}
 
 

@@ -10,9 +10,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.models import Run, Yardstick, YardstickCase
+from evaluation.models import Run
 from evaluation.services.run.baselines import baseline_of
-from evaluation.services.run.pace import pace_of
+from evaluation.services.run.pace import per_second
 from evaluation.services.work import steering
 from evaluation.views import run_cases
 from labeling.domain.facts import Fact
@@ -168,12 +168,11 @@ def test_the_page_says_when_no_worker_reports(launch: Any, signed_in: Any, setti
         run.cases.filter(pk=run.cases.first().pk).update(state="running", lease_expires_at=end)
         return text(noor.get(url))
 
-    assert "No worker" not in held(118)  # it renews after 40 seconds
-    assert "No worker has been at this run for 60 seconds." in held(59)
-    assert "No worker" not in held(-30)  # the next sweep wakes one
     now = timezone.now()
     Run.objects.update(created_at=now - timedelta(minutes=9), woken_at=now - timedelta(seconds=91))
-    assert "No worker has been at this run for 90 seconds" in held(-200)
+    assert "No worker" not in held(59)
+    assert "No worker" not in held(-30)  # another one takes it over
+    assert "No worker has been at this run for a minute" in held(-200)
     Run.objects.update(paused=True)
     assert "No worker" not in held(-200)
 
@@ -195,9 +194,7 @@ def test_progress_says_that_conversations_are_made_ready_first(launch, signed_in
         assert ("made ready before its first question" in page) is said, (pipeline, states)
 
 
-def test_progress_tells_pace_time_left_and_what_is_in_work(
-    make_release, launch, signed_in, monkeypatch
-):
+def test_progress_tells_pace_and_time_left(make_release, launch, signed_in, monkeypatch):
     run, noor = launch(release=make_release(10, name="ten")), signed_in("noor")
     url, now = reverse("run-progress", args=[run.pk]), timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: now)
@@ -219,9 +216,6 @@ def test_progress_tells_pace_time_left_and_what_is_in_work(
     told = text(page)
     assert "2.0 a minute" in told  # two more since the oldest, in a minute
     assert "3\xa0minutes" in page.content.decode()  # for seven of ten
-    in_work = [(case.pk, is_left) for case, is_left in page.context["in_work"]]
-    assert in_work == [(keys[8], True), (keys[9], False)]
-    assert "its worker is gone" in told
     assert "<title>3/10 · Run" in told
     assert f'id="case-{keys[9]}"' in told
     run.cases.update(state="done", output={}, error=None, error_class="")
@@ -247,10 +241,7 @@ def test_the_pace_of_a_resumed_run_leaves_out_the_pause(
     run.refresh_from_db()
     monkeypatch.setattr(timezone, "now", lambda: now + timedelta(minutes=10))
 
-    pace = pace_of(run, left=4)
-
-    assert pace.per_second == pytest.approx(2 / 60)
-    assert pace.seconds_left == pytest.approx(120)
+    assert per_second(run) == pytest.approx(2 / 60)
 
 
 def test_cancelling_asks_first(launch: Any, signed_in: Any) -> None:
@@ -355,9 +346,7 @@ def test_a_case_shows_gold_and_prediction_aligned_with_the_people_behind_the_gol
     assert "version 2" in page
 
 
-def test_a_case_leads_to_the_failures_around_it_and_says_what_people_reach(
-    make_release, finished, script, signed_in
-):
+def test_a_case_leads_to_the_failures_around_it(make_release, finished, script, signed_in):
     def fail_at_the_ends(case: Case) -> Output:
         if case.case_id.endswith("4"):
             raise ValueError("It broke.")
@@ -368,14 +357,11 @@ def test_a_case_leads_to_the_failures_around_it_and_says_what_people_reach(
     run = finished(release=make_release(5, name="five"))
     keys = list(run.cases.order_by("pk").values_list("pk", flat=True))
     noor, middle = signed_in("noor"), run.cases.get(pk=keys[2])
-    people = Yardstick.objects.get(release=run.release, pipeline="")
-    reached = {"requirement_f1": {"ana": [1.0, 1.0], "ben": [0.5, 1.0]}}
-    YardstickCase.objects.create(yardstick=people, item=middle.item, by_person=reached)
 
     context = noor.get(middle.get_absolute_url()).context
     few = queries(noor, middle.get_absolute_url())
 
     assert [context[name].pk for name in ("previous_failure", "next_failure")] == [keys[0], keys[4]]
-    assert (context["primary"].value, context["people"]) == (1.0, 0.75)
+    assert context["primary"].value == 1.0
     larger = finished(release=make_release(15, name="many"))
     assert queries(noor, larger.cases.order_by("pk")[2].get_absolute_url()) == few

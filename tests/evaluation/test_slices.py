@@ -10,20 +10,17 @@ import pytest
 from django.urls import reverse
 
 from evaluation.layers.base import Example, Scored
-from evaluation.layers.breakdown import NO_VALUE, Counted, by_label, rows
-from evaluation.metrics.comparison import compare
+from evaluation.layers.breakdown import Counted, by_label, rows
 from evaluation.metrics.metric import Share, Value
 from evaluation.metrics.registry import METRICS
-from evaluation.metrics.yardsticks import ONE_CONVERSATION
 from evaluation.models import Run
 from evaluation.services.run import results
-from evaluation.services.run.compared_cases import ComparedSlice, compared_slices
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.figures import aggregate
 from tests.evaluation.requirement_releases import issue, make_release
 from tests.labeling.domain.test_uncertainty import cr2_of_matrices
-from tests.pages import part_of, text_of
+from tests.pages import text_of
 
 F1 = METRICS["issue_f1"]
 
@@ -39,8 +36,6 @@ def groups_of(sizes: dict[str, list[int]], seed: int) -> dict[str, list[list[flo
 @pytest.mark.parametrize("seed", range(3))
 def test_each_group_has_the_interval_of_an_independent_computation(seed: int) -> None:
     """CR2 and Satterthwaite by matrices, the t of scipy, on the logit scale by the delta method."""
-    from scipy import stats
-
     values = groups_of({"easy": [3, 5, 1, 4], "hard": [6, 2, 2], "other": [1] * 9}, seed)
     counted = [
         Counted(group, Share(value, 1.0), (group, number))
@@ -124,55 +119,3 @@ def test_page_report_and_files_show_the_same_interval(sliced: Run, signed_in: An
     assert f">{interval}</td>" in html
     figures = results.run_document(sliced)["metrics"]["issue_f1"]
     assert figures["breakdowns"][1]["rows"][0] == stored
-
-
-@pytest.fixture
-def better(sliced: Run, script: Any, finished: Any) -> Run:
-    """Finds what the first run missed: one case of each domain."""
-    script(lambda _: {"issues": [issue()]})
-    run: Run = finished(release=sliced.release)
-    return run
-
-
-def test_two_runs_are_compared_in_each_group_as_over_all_cases(sliced, better, signed_in):
-    from scipy import stats
-
-    client, asked = signed_in("noor"), {"baseline": sliced.pk, "run": better.pk}
-    part = {"HX-Target": "compared-slices", "HX-Request": "true"}
-
-    page = part_of(client.get(reverse("run-compare"), asked, headers=part))
-
-    slices = {row.group: row for row in compared_slices(sliced, better, F1)}
-    expected = stats.ttest_rel([1, 1, 1], [0, 1, 1])
-    for group in ("clinic", "shop"):
-        row = slices[group].comparison
-        assert (row.before, row.after, row.n) == (pytest.approx(2 / 3), 1.0, 3)
-        assert row.p_value == pytest.approx(expected.pvalue)
-        assert (row.wins, row.losses, row.ties) == (1, 0, 2)
-        assert slices[group].reason is None
-        assert f"{group} 0.667 1.000 +0.333 -1.000 – +1.000 1 / 0 / 2 3 3" in page
-    assert "in 4 groups" in page
-    assert "none of them corrected" in page
-
-
-def test_a_group_without_difference_or_interval_says_why() -> None:
-    shares = [Share(0.0, 1.0), Share(1.0, 1.0)]
-    one, two = ("one", "one"), ("one", "two")
-
-    alone, apart, empty = (
-        ComparedSlice("Domain", "shop", compare(shares, after, clusters=owners, metric=F1))
-        for after, owners in ((shares, one), (shares, two), ([None, None], two))
-    )
-
-    assert (alone.comparison.difference, alone.comparison.ci_low) == (0.0, None)
-    assert [each.reason for each in (alone, apart, empty)] == [ONE_CONVERSATION, None, NO_VALUE]
-
-
-def test_slices_of_runs_that_cannot_be_compared_are_refused(sliced, better, signed_in):
-    asked = {"baseline": sliced.pk, "run": better.pk}
-    Run.objects.filter(pk=better.pk).update(scored_at=None)
-
-    part = {"HX-Target": "compared-slices"}
-    page = signed_in("noor").get(reverse("run-compare"), asked, headers=part)
-
-    assert "has no scores yet" in part_of(page)

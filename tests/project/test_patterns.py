@@ -28,7 +28,6 @@ WHOLE = {
     "labeling.exchange.formats.sample_labels._FIELD",
     "labeling.domain.yaml_files._PLAIN",
     "labeling.domain.yaml_files._pattern",
-    "evaluation.services.launch.config_files.ASSIGNED",
     "evaluation.views.document.NUMBER",
     "pipelines.chat.failures.PAGE",
     "pipelines.mending._BEHIND",

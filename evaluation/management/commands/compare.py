@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 from rich.table import Table
@@ -62,8 +63,9 @@ class Command(RunCommand):
         compared = compare_with(baseline, runs)
         if options["format"] == "json":
             document = conclusions.document(baseline, compared)
-            text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-            self.stdout.write(text)
+            self.stdout.write(
+                json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=asdict)
+            )
         else:
             for comparison in compared:
                 self.print(*_tables(comparison))

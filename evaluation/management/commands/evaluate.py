@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,30 +26,27 @@ from evaluation.report.content import Report
 from evaluation.report.reading import FORMS
 from evaluation.services import looks
 from evaluation.services.language_models import bills
-from evaluation.services.launch import batches, cloning, config_files, launch, measuring
+from evaluation.services.launch import batches, config_files, launch, measuring
 from evaluation.services.launch.config_files import FORMATS
-from evaluation.services.launch.launch import LaunchRefused, LaunchRequest
+from evaluation.services.launch.launch import LAUNCHED, LaunchRefused, LaunchRequest
 from evaluation.services.launch.predictions import Source, from_file
 from evaluation.services.run import gates, planning, results
 from evaluation.services.work import slots, steering
 from labeling.core import acting
 from labeling.exchange import building
 from labeling.gold import gold
-from labeling.models import GoldRelease
+from labeling.models import Conversation, GoldRelease
 from labeling.schema.layers import published_as
 from labeling.words import in_english
-from pipelines.chat.endpoint import DEFAULT
 
 GATE_FAILED = 1
-SPLITS = ("train", "dev", "test")
 
 
 class Command(RunCommand):
     help = (
         "Measure a pipeline, or predictions made elsewhere, against a frozen gold release, in the "
         "foreground. Exit status: 0 measured, 1 a threshold of the configuration file was missed, "
-        "2 not measurable. A run that was stopped goes on with --resume, and --clone launches one "
-        "again with what the other options change."
+        "2 not measurable. A run that was stopped goes on with --resume."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -62,12 +60,6 @@ class Command(RunCommand):
         parser.add_argument(
             "--resume", type=int, nargs="+", metavar="RUN", help="continue stopped runs"
         )
-        parser.add_argument(
-            "--clone",
-            type=int,
-            metavar="RUN",
-            help="launch a run again; options in addition to it replace what it had",
-        )
 
     def handle(self, **options: Any) -> None:
         try:
@@ -77,7 +69,9 @@ class Command(RunCommand):
             if options["estimate"]:
                 self._estimate(options, asked)
                 return
-            started = [launch.launch(each.request, queue=False) for each in asked]
+            at_once = options["concurrency"]
+            wanted = [replace(each.request, concurrency=at_once) for each in asked]
+            started = [launch.launch(request, queue=False) for request in wanted]
             started = started or self._started(options)
             # runs of this command line were asked for the reason when it launched them
             others = [
@@ -114,14 +108,7 @@ class Command(RunCommand):
             with options["predictions"].open("rb") as file:
                 source = from_file(file, options["predictions"].name)
                 return [launch.launch(_request(options, source), queue=False)]
-        if options["clone"]:
-            run = self.run_numbered(options["clone"])
-            request = cloning.request(run, _changes(options), by=acting.person())
-            if names := cloning.gone(run):
-                self.stderr.write(f"Left out, no setting of {run.pipeline} any more: {names}")
-        else:
-            request = _request(options)
-        return [launch.launch(request, queue=False)]
+        return [launch.launch(_request(options), queue=False)]
 
     def _resumed(self, number: int, options: dict[str, Any]) -> Run:
         budget = budget_in(options)
@@ -204,8 +191,8 @@ OPTIONS = {
     "judge_prompts": "judge_prompt",
 }
 """By field of a request what it is called here."""
+OF_COMMAND = ("mode", "arc_cases", "judge_prompt")
 PLAIN = [name for name in OPTIONS if name not in ("release", "metrics", "judge_prompts")]
-DEFAULTS = {"repetitions": 1, "model": DEFAULT}
 
 
 def _add_what(parser: ArgumentParser) -> None:
@@ -218,9 +205,9 @@ def _add_what(parser: ArgumentParser) -> None:
         metavar="FILE.jsonl",
         help='lines {"case_id", "output"}: no pipeline is run',
     )
-    splits = parser.add_mutually_exclusive_group()
+    splits, names = parser.add_mutually_exclusive_group(), Conversation.Split.values
     for option, split, said in (
-        *((f"--{name}-only", name, f"only items of the {name} split") for name in SPLITS),
+        *((f"--{name}-only", name, f"only items of the {name} split") for name in names),
         ("--without-test", OPEN, "every item that is not a test item (the default)"),
         ("--with-test", EVERY, "every item, test items too"),
     ):
@@ -234,7 +221,7 @@ def _add_what(parser: ArgumentParser) -> None:
 
 def _add_how(parser: ArgumentParser) -> None:
     """How often, with which settings, and for how much."""
-    parser.add_argument("--repetitions", type=int, default=1, metavar="N")
+    parser.add_argument("--repetitions", type=int, default=LAUNCHED["repetitions"], metavar="N")
     parser.add_argument("--size", type=int, metavar="N", help="only the first N items")
     parser.add_argument(
         "--config",
@@ -260,7 +247,7 @@ def _add_how(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--seed",
         type=int,
-        default=0,
+        default=LAUNCHED["seed"],
         help="kept with the run; no interval is drawn at random (default: 0)",
     )
     parser.add_argument("--name", default="", help="what is tried, for the experiments log")
@@ -280,11 +267,12 @@ def _add_how(parser: ArgumentParser) -> None:
 
 def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
     """The configuration file; next to a pipeline or predictions a file only holds settings."""
-    what = ("gold", "pipeline", "predictions", "resume", "clone")
+    what = ("gold", "pipeline", "predictions", "resume")
     if options["config"] is None or any(options[name] for name in what):
         return None
-    for name in (*(OPTIONS[field] for field in PLAIN), "mode", "arc_cases", "judge_prompt"):
-        if options[name] and options[name] != DEFAULTS.get(name) and name != "concurrency":
+    said_elsewhere = {OPTIONS[field]: LAUNCHED[field] for field in PLAIN if field != "concurrency"}
+    for name, default in {**said_elsewhere, **dict.fromkeys(OF_COMMAND)}.items():
+        if options[name] and options[name] != default:
             named = "*-only, --with-test or --without-test" if name == "split" else name
             said = named.replace("_", "-")
             raise problem(f"Leave out --{said}: a configuration file says that itself.")
@@ -314,15 +302,6 @@ def _request(options: dict[str, Any], source: Source | None = None) -> LaunchReq
         judge_prompts=read_prompts(options["judge_prompt"]),
         **plain | {"pipeline": options["pipeline"] or ""},
     )
-
-
-def _changes(options: dict[str, Any]) -> dict[str, Any]:
-    """What the command line leaves at its default stays as the run had it."""
-    config, metrics = _settings(options)
-    release = _release(options) if options["gold"] else None
-    plain = {name: options[OPTIONS[name]] for name in PLAIN if name != "model"}
-    asked = {**plain, "release": release, "config": config, "metrics": metrics}
-    return {name: each for name, each in asked.items() if each and each != DEFAULTS.get(name)}
 
 
 def _option(field: str) -> str:

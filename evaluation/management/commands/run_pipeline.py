@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from django.core.management.base import CommandError
 from django.db import transaction
 
@@ -31,7 +30,6 @@ from labeling.core import acting
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 from pipelines import registry
-from pipelines.requirements.document.files import FORMS
 
 FAILED = 1
 LONGEST_ID = 50  # what the column holds
@@ -56,14 +54,8 @@ class Command(RunCommand):
             default="",
             help="what is asked for (default: the whole document, or the pipeline's first layer)",
         )
-        parser.add_argument("--config", type=Path, metavar="FILE.yaml", help="settings")
         parser.add_argument(
-            "--set",
-            nargs="+",
-            action="extend",
-            default=[],
-            metavar="NAME=VALUE",
-            help="settings of the pipeline; they win over --config",
+            "--config", type=Path, metavar="FILE.yaml", help="settings of the pipeline"
         )
         parser.add_argument(
             "--questions",
@@ -100,13 +92,6 @@ class Command(RunCommand):
             default="",
             help="of files that are not UTF-8, which are refused otherwise",
         )
-        parser.add_argument(
-            "--documents",
-            nargs="*",
-            choices=sorted(FORMS),
-            default=sorted(FORMS),
-            help="in which forms documents are written (default: all)",
-        )
         add_model(parser)
 
     def handle(self, **options: Any) -> None:
@@ -128,7 +113,7 @@ class Command(RunCommand):
             run, report = self._begin(task, how, asked, options)
         self.work([run.pk])
         done = foreground.reload(run.pk)
-        report = folder.write(into, report, done, options["documents"])
+        report = folder.write(into, report, done)
         self._say(report, into)
         self._end(done, report, into)
 
@@ -199,7 +184,7 @@ class Command(RunCommand):
 def _task(options: dict[str, Any]) -> Task:
     task = predicting.checked_task(
         options["pipeline"],
-        {**read_settings(options["config"]), **_settings(options["set"])},
+        read_settings(options["config"]),
         layer=options["layer"],
         questions=_questions(options["questions"]),
         event_schema=_event_schema(options["event_schema"]),
@@ -208,20 +193,6 @@ def _task(options: dict[str, Any]) -> Task:
     money, tokens = options["budget"], options["budget_tokens"]
     launch.check_budget(task.entry, money, tokens, asks_model=task.asks_model, model=task.model)
     return task
-
-
-def _settings(pairs: list[str]) -> dict[str, Any]:
-    """``NAME=VALUE``, the value as YAML has it: 0.5, true, [a, b], or text."""
-    settings = {}
-    for pair in pairs:
-        name, sign, value = pair.partition("=")
-        if not (name and sign):
-            raise problem(f"“{pair}” is not NAME=VALUE.")
-        try:
-            settings[name] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise problem(f"“{pair}”: not a value.") from error
-    return settings
 
 
 def _questions(path: Path | None) -> tuple[Question, ...]:

@@ -13,7 +13,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from evaluation import adapters
 from evaluation import judge as judges
 from evaluation.layers import gold_layer
-from evaluation.metrics.answers import NO_REFERENCE, Unreadable
+from evaluation.metrics.answers import NO_REFERENCE, Unreadable, read_verdict
 from evaluation.models import Answer, Judgement, Judging, Run, WorkQuerySet
 from evaluation.services.judging.answers import (
     AnswersRefused,
@@ -30,12 +30,6 @@ from pipelines.chat.endpoint import JUDGE
 from pipelines.llm import ChatModel, InvalidReply
 
 State = Judgement.State
-CLAIMS = "claims"
-FIRST, AT_ONCE = 10, 3
-"""A judge has another scale if its first three numbers, or half of its first ten, lie outside 0 to
-10; so has the prompt of one kind if half of its first ten do. Fewer may be slips."""
-ASKED_ABOUT = "off_scale"
-"""In the spec of a judging whose run was paused for that: whoever resumes it has seen it."""
 
 
 def request(
@@ -112,17 +106,17 @@ def judge(judgement: Judgement, model: ChatModel) -> dict[str, Any]:
             return {"reason": NO_REFERENCE}
     asked = judges.Prompt(prompt["name"], prompt["text"]).messages(**slots)
     try:
-        reply = model.complete(asked, schema=judges.schema_of(kind))
+        reply = model.complete(asked, schema=judges.VERDICT)
     except InvalidReply as error:
         failed = leases.failed(adapters.fact_of(error), Judgement.ErrorClass.PARSE)
         return {"raw": adapters.kept_text(error.text), **failed}
     replied = {"raw": adapters.kept_text(reply.text), "model": reply.model[:200]}
     try:
-        verdict = judges.read(kind, reply.text, shown=answer.message_ids)
+        verdict = read_verdict(reply.text)
     except Unreadable as problem:
         return {**replied, **leases.failed(problem.fact, Judgement.ErrorClass.PARSE)}
-    fields: dict[str, Any] = adapters.storable(asdict(verdict) | {"reason": None})
-    return {**replied, **fields, "reason": verdict.reason}
+    fields: dict[str, Any] = adapters.storable(asdict(verdict))
+    return {**replied, **fields}
 
 
 def counting(run: Run) -> Judging | None:
@@ -147,27 +141,6 @@ def why_unusable(judging: Judging) -> Fact | None:
         return None
     reason, n = reasons.most_common(1)[0]
     return Fact("judging.unusable", n=n, total=reasons.total(), why=reason)
-
-
-def note_scale(judging: Judging, last: Judgement) -> None:
-    """Pause the run, once, if the judge seems to score on another scale than the one asked for."""
-    known = judging.spec.get(ASKED_ABOUT)
-    if known or not Judgement.objects.filter(pk=last.pk, clamped=True).exists():
-        return
-    scored = Judgement.objects.filter(judging=judging, score__isnull=False).exclude(kind=CLAIMS)
-    rows = scored.order_by("finished_at", "pk").values_list("clamped", flat=True)
-    numbers, of_kind = list(rows[:FIRST]), list(rows.filter(kind=last.kind)[:FIRST])
-    if sum(of_kind) >= FIRST / 2:
-        numbers = of_kind
-    elif sum(numbers) < FIRST / 2 and sum(numbers[:AT_ONCE]) < AT_ONCE:
-        return
-    with transaction.atomic():
-        stored = Judging.objects.select_for_update(of=("self",)).get(pk=judging.pk)
-        if stored.spec.get(ASKED_ABOUT):
-            return
-        stored.spec[ASKED_ABOUT] = True
-        stored.save(update_fields=["spec"])
-        steering.halt(judging.run, Fact("run.judge_off_scale", n=sum(numbers), first=len(numbers)))
 
 
 def history(run: Run) -> list[Any]:

@@ -153,7 +153,6 @@ def _asked(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) -> 
     request = LaunchRequest(
         release=release,
         config=by.settings,
-        judge_prompts=by.prompts,
         budget_cost=by.budget,
         **{name: getattr(data, name) for name in ("split", "reason", "size")},
         **{name: getattr(by, name) for name in OF_AGENT},
@@ -165,7 +164,9 @@ def _asked(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) -> 
     return Asked(dataset, agent, request, content.listed.get(dataset) or list(layer.headline))
 
 
-OF_AGENT = ("pipeline", "repetitions", "evaluate_answers", "model", "budget_tokens")
+OF_AGENT = (
+    *("pipeline", "repetitions", "evaluate_answers", "judge_prompts", "model", "budget_tokens"),
+)
 
 
 def _place_of(fault: FieldFault, asked: Asked) -> Place:

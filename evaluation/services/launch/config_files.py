@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import (
@@ -20,24 +20,21 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    model_validator,
 )
 from pydantic_core import PydanticCustomError
 
 from evaluation.metrics.registry import PROTOCOL_VERSION
+from evaluation.services.launch.launch import LAUNCHED
 from labeling.domain.canonical import UNSTORABLE
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.yaml_files import Place, YamlFault, compose
-from pipelines.chat.endpoint import DEFAULT
 
 FORMATS = {"json": "results.json", "csv": "cases.csv", "predictions": "predictions.jsonl"}
 """What can be written about a run, and as which file."""
 
 DOTTED = re.compile(r"(metrics|protocol)\.([a-z_.]+)")
 """A setting with its section in its name, as the metric specification writes it."""
-ASSIGNED = re.compile(r"([A-Za-z_][\w.]*)[ \t]*=[ \t]*")
-"""``metrics.cot.enabled=true``: a file may hold a setting a line."""
 
 
 class ConfigRefused(RuleError, code="config_refused"):
@@ -55,7 +52,7 @@ class _Part(BaseModel):
 
 class Dataset(_Part):
     gold: Annotated[str, Field(min_length=1)]
-    split: Literal["", "train", "dev", "test", "open", "all"] = ""
+    split: str = ""
     size: Annotated[int, Field(ge=1)] | None = None
     """Only the first n items."""
     reason: str = ""
@@ -66,26 +63,12 @@ class Agent(_Part):
     settings: dict[str, Any] = {}
     datasets: list[str] | None = None
     """Which it is measured on; by default all whose layer it makes."""
-    repetitions: int = 1
+    repetitions: int = LAUNCHED["repetitions"]
     evaluate_answers: bool = False
     judge_prompts: dict[str, str] = {}
-    faithfulness_prompt: str | None = None
-    """The same as ``faithfulness`` under ``judge_prompts``."""
-    model: str = DEFAULT
+    model: str = LAUNCHED["model"]
     budget: float | None = None
     budget_tokens: int | None = None
-
-    @model_validator(mode="after")
-    def _one_prompt(self) -> Self:
-        if self.faithfulness_prompt is not None and "faithfulness" in self.judge_prompts:
-            raise PydanticCustomError("config.two_prompts", "config.two_prompts")
-        return self
-
-    @property
-    def prompts(self) -> dict[str, str]:
-        """Of judges, by kind."""
-        named = self.faithfulness_prompt
-        return self.judge_prompts | ({} if named is None else {"faithfulness": named})
 
 
 class Reporting(_Part):
@@ -109,7 +92,7 @@ Name = Annotated[str, Field(min_length=1), AfterValidator(_name)]
 class Configuration(_Part):
     name: Annotated[str, Field(max_length=200)] = ""
     version: str = ""
-    seed: int = 0
+    seed: int = LAUNCHED["seed"]
     datasets: Annotated[dict[Name, Dataset], Field(min_length=1)]
     agents: Annotated[dict[Name, Agent], Field(min_length=1)]
     metrics: dict[str, Any] = {}
@@ -191,7 +174,6 @@ def nearest(word: str, known: Iterable[str]) -> Fact:
 
 def _parsed(path: Path, raw: bytes) -> tuple[Any, dict[Place, int]]:
     """The document, and the line of each of its values."""
-    raw = _as_mapping(raw)
     try:
         nodes = compose(raw)
         lines = dict(_lines_of(path, nodes[0])) if nodes else {}
@@ -219,18 +201,6 @@ def _why(path: Path, fault: YamlFault) -> Fact:
                 return Fact("config.not_yaml", file=path.name, said=said)
             return _at(path, fault.line, Fact("config.not_yaml_here", said=said))
     return _at(path, fault.line or 1, Fact("config.unreadable", why=fault.fact))
-
-
-def _as_mapping(raw: bytes) -> bytes:
-    """Lines of ``name=value`` as YAML, each where it was; anything else as it is."""
-    try:
-        lines = raw.decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        return raw  # said by who reads it
-    said = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
-    if not said or not all(map(ASSIGNED.match, said)):
-        return raw
-    return "\n".join(ASSIGNED.sub(r"\1: ", line, count=1) for line in lines).encode()
 
 
 def _unfolded(path: Path, document: Any, lines: dict[Place, int]) -> Any:

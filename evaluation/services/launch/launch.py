@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any
 
 from django.conf import settings
@@ -17,7 +17,7 @@ from django.db import transaction
 from evaluation import adapters, judge
 from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.layers.base import WHOLE
-from evaluation.models import EVERY, OPEN, CaseRun, Run, of_split, selected
+from evaluation.models import OPEN, SELECTIONS, CaseRun, Run, of_split, selected
 from evaluation.models.spec import PredictionsSpec
 from evaluation.services import looks
 from evaluation.services.judging import answers
@@ -33,7 +33,7 @@ from labeling.core import acting
 from labeling.core.rules.reasons import reason_in
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.models import Conversation, GoldItem, GoldRelease
+from labeling.models import GoldItem, GoldRelease
 from pipelines.chat.endpoint import DEFAULT
 from pipelines.errors import PipelineError
 from pipelines.registry import PIPELINES, Entry, check_config, entry_for
@@ -89,6 +89,10 @@ class LaunchRequest:
     def selection(self) -> str:
         """The split as the run stores it."""
         return selected(self.split)
+
+
+LAUNCHED: dict[str, Any] = {each.name: each.default for each in fields(LaunchRequest)}
+"""What a launch takes where nobody says anything; at every door."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,18 +388,18 @@ def _check_beside_predictions(request: LaunchRequest, examined: _Examined) -> No
 def _select(request: LaunchRequest, examined: _Examined) -> None:
     """The items of the split, in the order of the release."""
     release, split = request.release, request.selection
-    known = [*Conversation.Split.values, OPEN, EVERY]
     items = GoldItem.objects.filter(release=release).order_by("position")
     if request.predictions is None and not _has_many_cases(release):
         items = items.defer("canonical")  # nothing is read of the texts
-    chosen = list(of_split(items, split)) if split in ("", *known) else []
+    known = split in ("", *SELECTIONS)
+    chosen = list(of_split(items, split)) if known else []
     examined.items = chosen[: request.size]
     with examined.at("reason"):
         examined.run.reason = looks.check_launch(examined.run, examined.items)
     with examined.at("split"):
-        if split not in ("", *known):
-            details = {"split": split}
-            raise SplitRefused("launch.no_such_split", split=split, known=known, details=details)
+        if not known:
+            said: dict[str, Any] = {"split": split, "known": list(SELECTIONS)}
+            raise SplitRefused("launch.no_such_split", details={"split": split}, **said)
         if not chosen and split == OPEN and looks.has_test(release):
             raise SplitRefused("launch.only_test_items", release=str(release))
         if not chosen and split:

@@ -92,8 +92,7 @@ class Judged:
             return Value(None, JUDGE_FAILED)
         if judgement.score is None:
             return Value(None, judgement.reason)
-        claims = _claims(judgements.get("claims")) if kind == "faithfulness" else {}
-        return Value(judgement.score, detail={"clamped": judgement.clamped, **claims})
+        return Value(judgement.score, detail={"clamped": judgement.clamped})
 
     def details(self) -> dict[str, Mapping[str, Any]]:
         """What is stored with the aggregates: whose answers they are, and who judged them."""
@@ -106,12 +105,12 @@ class Judged:
         return {"own": own, "written": len(done) - own}
 
     def _of_judge(self, whose: dict[str, int]) -> dict[str, dict[str, Any]]:
-        """How often the judge failed, and the claims."""
+        """How often the judge failed."""
         if self.judging is None:
             return {}
-        rows = {kind: self._of_kind(kind) for kind in (*JUDGED, "claims")}
+        rows = {kind: self._of_kind(kind) for kind in JUDGED}
         prompts = self.judging.spec["prompts"]
-        details_by_metric: dict[str, dict[str, Any]] = {
+        return {
             kind: {
                 "judge": {
                     "judging": self.judging.pk,
@@ -126,8 +125,6 @@ class Judged:
             }
             for kind in JUDGED
         }
-        details_by_metric["faithfulness"]["claims"] = _all_claims(rows["claims"])
-        return details_by_metric
 
     def _of_kind(self, kind: str) -> list[Judgement]:
         return [by_kind[kind] for by_kind in self.judgements.values() if kind in by_kind]
@@ -180,27 +177,6 @@ def clamped(run: Run) -> dict[int, list[str]]:
     for case, kind in rows.values_list("answer__case", "kind"):
         kinds.setdefault(case, []).append(kind)
     return kinds
-
-
-def _claims(judgement: Judgement | None) -> dict[str, Any]:
-    if judgement is None or judgement.state != Judgement.State.DONE:
-        return {}
-    claims = judgement.detail.get("claims", [])
-    supported = sum(claim["supported"] for claim in claims)
-    return {"claims": {"score": judgement.score, "supported": supported, "total": len(claims)}}
-
-
-def _all_claims(rows: list[Judgement]) -> dict[str, Any]:
-    """The mean of the cases' claim scores; None if no answer made a claim."""
-    counted = [_claims(row)["claims"] for row in rows if _claims(row)]
-    scores = [claims["score"] for claims in counted if claims["score"] is not None]
-    return {
-        "mean": sum(scores) / len(scores) if scores else None,
-        "n": len(scores),
-        "supported": sum(claims["supported"] for claims in counted),
-        "total": sum(claims["total"] for claims in counted),
-        "judge_failures": _failures(rows),
-    }
 
 
 def _failures(rows: list[Judgement]) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Max
@@ -41,25 +41,6 @@ class Choice:
     def after(self, runs: Iterable[Run]) -> list[int]:
         """The runs whose figures could be seen before it was chosen."""
         return scored_before(self.since, runs)
-
-    def as_json(self, runs: Iterable[Run]) -> ChoiceJson:
-        return {
-            "run": self.run_id,
-            "since": self.since.isoformat(),
-            "by": self.by or None,
-            "number": self.number,
-            "after_figures_of": self.after(runs),
-        }
-
-
-class ChoiceJson(TypedDict):
-    """How the API and files say it."""
-
-    run: int
-    since: str
-    by: str | None
-    number: int
-    after_figures_of: list[int]
 
 
 class Baseline(NamedTuple):

@@ -24,7 +24,7 @@ from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import OF_JUDGES, Metric, metrics_for
 from evaluation.models import OPEN, Aggregate, CaseRun, Run, RunSpec, Score, of_split
 from evaluation.services.run.changes import changed
-from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
+from evaluation.services.run.primary_metrics import Primary, primary_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.uncertainty import LEVEL
@@ -82,17 +82,6 @@ class MetricComparison:
         comparison = replace(self.comparison, **nothing)  # type: ignore[arg-type]
         return replace(self, comparison=comparison, corrected_p=None, identical=True)
 
-    def as_json(self) -> dict[str, Any]:
-        return self.comparison.as_json() | {
-            "direction": self.metric.direction,
-            "role": self.role,
-            "p_value_corrected": self.corrected_p,
-            "level": self.level,
-            "margin": margin_of(self.metric, self.margin),
-            "verdict": self.verdict,
-            "conversations_needed": self.conversations_needed,
-        }
-
     @property
     def conversations_needed(self) -> int | None:
         """With how many conversations the difference seen, or that of interest, can be shown.
@@ -111,10 +100,6 @@ class MetricComparison:
         return conversations_needed(
             result.std_error, result.df, result.conversations, effect, level=self.level
         )
-
-
-class PrimaryOfRuns(PrimaryJson):
-    declared_after_runs: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +150,6 @@ class Compared:
         if own is None or corrected is None:
             return None
         return max(corrected, best_of(own, self.tried))
-
-    def primary_json(self) -> PrimaryOfRuns:
-        return {**self.declared.as_json(), "declared_after_runs": self.declared_after}
 
 
 def compare_runs(before: Run, after: Run, *, tested_only: bool = False) -> Compared:

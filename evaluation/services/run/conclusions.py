@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, TypedDict
 
 from evaluation.metrics.comparison import (
     ALPHA,
@@ -15,7 +16,9 @@ from evaluation.metrics.comparison import (
 from evaluation.models import Run
 from evaluation.services.run import exposures
 from evaluation.services.run.comparisons import Compared, MetricComparison
+from evaluation.services.run.primary_metrics import PrimaryJson
 from labeling.domain.facts import Fact
+from labeling.domain.stored import as_json
 from labeling.words import in_english
 
 SMALLEST_P = 0.001
@@ -68,23 +71,78 @@ def exposed(runs: Sequence[Run]) -> list[Fact]:
     return [said for pk, each in counts.items() if (said := exposures.warning(each, run=pk))]
 
 
-def document(baseline: Run, compared: Sequence[Compared]) -> dict[str, Any]:
-    """All comparisons with one baseline, as the API and the command write them."""
+class ComparedRun(TypedDict):
+    run: int
+    name: str
+    pipeline: str
+    pipeline_version: str
+    config_sha256: str
+    split: str | None
+
+
+class Selection(TypedDict):
+    """What choosing the best of several runs does to the test of the primary metric."""
+
+    runs: Annotated[int, "Finished runs on this gold and split, without the baseline and floors"]
+    p_value: Annotated[float | None, "If this run was chosen because it came out best of them"]
+
+
+class Decides(PrimaryJson):
+    """The primary metric, and the runs whose figures could be seen before it was declared."""
+
+    declared_after_runs: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricVerdict(Comparison):
+    """A comparison by one metric with what follows from it."""
+
+    direction: Annotated[str, "higher or lower is better"]
+    role: Annotated[str, "primary, main or exploratory"]
+    p_value_corrected: float | None
+    level: Annotated[float, "Of the interval, which is that of the corrected test"]
+    margin: Annotated[float | None, "Smallest difference of interest"]
+    conversations_needed: int | None
+    verdict: str
+    sentence: Annotated[str, "Empty for exploratory metrics"]
+
+
+class RunVerdict(ComparedRun):
+    cases: Annotated[int, "Cases of both runs: these are compared"]
+    only_baseline: int
+    only_run: int
+    changed: Annotated[dict[str, Any], "Settings that differ, with both values"]
+    judges_differ: list[str]
+    selection: Selection
+    primary: Decides
+    verdict: Annotated[str, "That of the primary metric"]
+    sentence: str
+    metrics: dict[str, MetricVerdict]
+
+
+class Verdicts(TypedDict):
+    """All comparisons with one baseline."""
+
+    baseline: ComparedRun
+    gold: str
+    metrics_version: str
+    runs: list[RunVerdict]
+    exposure: Annotated[dict[str, exposures.Exposures], "By run"]
+
+
+def document(baseline: Run, compared: Sequence[Compared]) -> Verdicts:
+    """As the API and the command write them."""
+    numbers = [baseline.pk, *(each.after.pk for each in compared)]
     return {
         "baseline": _run(baseline),
         "gold": str(baseline.release),
         "metrics_version": baseline.spec.metrics_version,
         "runs": [_compared(each) for each in compared],
-        "exposure": {
-            str(pk): counts
-            for pk, counts in exposures.of_runs(
-                [baseline.pk, *(each.after.pk for each in compared)]
-            ).items()
-        },
+        "exposure": {str(pk): counts for pk, counts in exposures.of_runs(numbers).items()},
     }
 
 
-def _compared(compared: Compared) -> dict[str, Any]:
+def _compared(compared: Compared) -> RunVerdict:
     return {
         **_run(compared.after),
         "cases": compared.shared,
@@ -93,14 +151,28 @@ def _compared(compared: Compared) -> dict[str, Any]:
         "changed": {name: list(values) for name, values in compared.changed.items()},
         "judges_differ": compared.judges_differ,
         "selection": {"runs": compared.tried, "p_value": compared.selected_p},
-        "primary": compared.primary_json(),
+        "primary": {
+            **compared.declared.as_json(),
+            "declared_after_runs": compared.declared_after,
+        },
         "verdict": compared.verdict,
         "sentence": whole_sentence(compared),
-        "metrics": {
-            row.metric.id: row.as_json() | {"sentence": sentence(row, compared)}
-            for row in compared.rows
-        },
+        "metrics": {row.metric.id: _metric(row, compared) for row in compared.rows},
     }
+
+
+def _metric(row: MetricComparison, compared: Compared) -> MetricVerdict:
+    return MetricVerdict(
+        **as_json(row.comparison),
+        direction=row.metric.direction,
+        role=row.role,
+        p_value_corrected=row.corrected_p,
+        level=row.level,
+        margin=margin_of(row.metric, row.margin),
+        conversations_needed=row.conversations_needed,
+        verdict=row.verdict,
+        sentence=sentence(row, compared),
+    )
 
 
 def sentence(row: MetricComparison, compared: Compared) -> str:
@@ -188,7 +260,7 @@ def _title(row: MetricComparison) -> Fact:
     return Fact(f"metric_title.{row.metric.id}")
 
 
-def _run(run: Run) -> dict[str, Any]:
+def _run(run: Run) -> ComparedRun:
     return {
         "run": run.pk,
         "name": run.name,

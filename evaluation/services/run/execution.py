@@ -238,7 +238,6 @@ def _judge(shift: Shift) -> None:
                 break
             do = partial(judgings.judge, judgement, context.model)
             carry_out(judgement, context, do, repetition=judgement.answer.case.repetition)
-            judgings.note_scale(judging, judgement)
             shift.progress()
 
 

@@ -9,21 +9,18 @@ from typing import Any, NamedTuple
 from django.db.models import (
     Case,
     CharField,
-    Count,
     F,
     FloatField,
-    IntegerField,
     OuterRef,
     Q,
     Subquery,
     Value,
     When,
 )
-from django.db.models.functions import Coalesce
 
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS, Metric
-from evaluation.models import Aggregate, CaseRun, PrimaryMetric, Run
+from evaluation.models import EVERY, Aggregate, PrimaryMetric, Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.services.run import changes
 from labeling.core.searching import containing
@@ -142,7 +139,7 @@ def filtered(runs: RunQuerySet, asked: Asked, reader: Any) -> RunQuerySet:
         name, _, version = asked.release.partition("@")
         runs = runs.filter(release__name=name, release__version=whole_number(version) or 0)
     if asked.split:
-        runs = runs.filter(split="" if asked.split == "all" else asked.split)
+        runs = runs.filter(split="" if asked.split == EVERY else asked.split)
     if asked.mine:
         runs = runs.filter(requested_by=reader.pk)
     if asked.search:
@@ -180,17 +177,8 @@ def _by_primary(reader: Any, primary: Primaries) -> Any:
     return Case(When(closed, then=None), default=mean, output_field=FloatField())
 
 
-def _by_failed(reader: Any, primary: Primaries) -> Any:
-    failed = CaseRun.objects.filter(run=OuterRef("pk"), state=CaseRun.State.FAILED).order_by()
-    counted = failed.values("run").annotate(n=Count("pk")).values("n")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
-
-
 SORTS: dict[str, Callable[[Any, Primaries], Any]] = {
     "run": lambda reader, primary: F("pk"),
-    "pipeline": lambda reader, primary: F("pipeline"),
-    "gold": lambda reader, primary: F("release__name"),
-    "cases": _by_failed,
     "primary": _by_primary,
 }
 

@@ -24,10 +24,10 @@ from django.utils import timezone
 from evaluation import adapters
 from evaluation.layers import GOLD_LAYERS, Context, Example, GoldLayer, Part, gold_layer
 from evaluation.layers.base import values_of
-from evaluation.metrics.metric import Metric, Share
+from evaluation.metrics.metric import Metric
 from evaluation.metrics.registry import metrics_for
-from evaluation.metrics.summary import contribution, figure
-from evaluation.models import CaseRun, Run, RunSpec, Yardstick, YardstickCase
+from evaluation.metrics.summary import contribution
+from evaluation.models import CaseRun, Run, Yardstick, YardstickCase
 from evaluation.models.yardsticks import YardstickQuerySet
 from evaluation.services.launch import measuring, spec
 from evaluation.services.run import people
@@ -86,23 +86,18 @@ class Frame:
 
     @property
     def settings_sha256(self) -> str:
-        return _settings_sha256(self.context.spec, self.context.ruler.id, self.metrics)
+        described = self.context.spec.as_json()
+        settings = ("matching", "metrics_config", "event_schema")
+        return spec.sha256_of(
+            {
+                **{name: described.get(name) for name in settings},
+                "ruler": self.context.ruler.id,
+                "metrics": {metric.id: metric.version for metric in self.metrics},
+            }
+        )
 
     def yardsticks(self) -> YardstickQuerySet:
         return Yardstick.objects.filter(release=self.release, settings_sha256=self.settings_sha256)
-
-
-def _settings_sha256(measured: RunSpec, ruler: str, metrics: Sequence[Metric]) -> str:
-    described = measured.as_json()
-    settings = {name: described.get(name) for name in ("matching", "metrics_config")}
-    return spec.sha256_of(
-        {
-            **settings,
-            "event_schema": described.get("event_schema"),
-            "ruler": ruler,
-            "metrics": {metric.id: metric.version for metric in metrics},
-        }
-    )
 
 
 def ensure(run: Run, ruler: Ruler) -> None:
@@ -308,21 +303,3 @@ def _shares(frame: Frame, example: Example, *, failed: bool = False) -> StoredSh
         for metric in frame.metrics
     }
     return {name: list(share) for name, share in shares.items() if share is not None}
-
-
-def reached_by_people(case: CaseRun, metric: Metric) -> float | None:
-    """What the people who labeled this item reach on it, each against gold without the own
-    labels: their mean; ``None`` where too few labeled it."""
-    run = case.run
-    metrics = [each for each in metrics_for(run.release.layer) if each.per_case]
-    rows = YardstickCase.objects.filter(
-        yardstick__release=run.release_id,
-        yardstick__pipeline=PEOPLE,
-        yardstick__settings_sha256=_settings_sha256(run.spec, run.spec.ruler, metrics),
-        yardstick__computed_at__isnull=False,
-        item=case.item_id,
-        part=case.part,
-    )
-    row = rows.defer("gold_without", "shares").first()
-    shares = row.by_person.get(metric.id, {}).values() if row else ()
-    return figure(metric, [Share(*share) for share in shares])

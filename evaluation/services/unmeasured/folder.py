@@ -107,7 +107,7 @@ def run_of(report: Report | None) -> Run | None:
     return run if run and run.created_at.isoformat() == report["started_at"] else None
 
 
-def write(folder: Path, report: Report, run: Run, forms: Iterable[str]) -> Report:
+def write(folder: Path, report: Report, run: Run) -> Report:
     """Everything that is done. Needs ``with_progress()``."""
     counts: Any = run
     labels, notices = Counter[str](), Counter[str]()
@@ -116,7 +116,7 @@ def write(folder: Path, report: Report, run: Run, forms: Iterable[str]) -> Repor
         for case in done.defer(None).iterator(chunk_size=20):
             output = case.output or {}
             file.write(files.prediction_line(case))
-            _write_documents(folder, case, forms)
+            _write_documents(folder, case)
             labels.update(counted(output, run.spec.layer))
             if notice := output.get("notice"):
                 notices[str(notice)] += 1
@@ -164,14 +164,14 @@ def _write_report(folder: Path, report: Mapping[str, Any]) -> None:
         file.write(text + "\n")
 
 
-def _write_documents(folder: Path, case: CaseRun, forms: Iterable[str]) -> None:
+def _write_documents(folder: Path, case: CaseRun) -> None:
     document = files.document_of(case.output or {}, case.case_id)
     if document is None:
         return
     assert case.talk is not None
     messages = adapters.messages_of(case.talk)
     (folder / DOCUMENTS).mkdir(exist_ok=True)
-    for ending in forms:
+    for ending, form in FORMS.items():
         path = folder / DOCUMENTS / f"{files.file_stem(case.case_id)}.{ending}"
-        path.write_bytes(FORMS[ending].write(document, messages))
+        path.write_bytes(form.write(document, messages))
     gc.collect()  # the trees of Word files lie in circles, 5 MB each, outside of what it counts

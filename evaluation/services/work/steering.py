@@ -27,8 +27,8 @@ class RunRefused(RuleError, code="run_refused"):
 
 MOST_CONCURRENCY = endpoints.MOST
 
-FORMER = ("launch.broken_off",)
-"""What runs of old versions failed by; no launch breaks off any more."""
+FORMER = ("launch.broken_off", "run.judge_off_scale")
+"""What runs of old versions failed or paused by."""
 
 UNSCORED: Mapping[str, Any] = {
     "scored_at": None,

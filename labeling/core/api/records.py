@@ -23,6 +23,7 @@ from typing import (
 )
 
 from django.db.models import Model
+from drf_spectacular.drainage import set_override
 from rest_framework import serializers
 
 from labeling.domain.facts import Fact
@@ -130,6 +131,7 @@ def computed(
         return how(row)
 
     made = type(kind.__name__, (kind,), {"get_attribute": get_attribute, "__module__": __name__})
+    set_override(made, "suppress_collision_warning", True)  # it describes the same record
     return made(read_only=True, **options)
 
 

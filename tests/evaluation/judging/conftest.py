@@ -13,8 +13,8 @@ from tests.evaluation import answers as asked
 from tests.evaluation import launching
 from tests.llm_server import LanguageServer
 
-CALLS = 3 * 6 - 1
-"""Three questions: an answer and five judgements each; one has no reference to judge against."""
+CALLS = 3 * 5 - 1
+"""Three questions: an answer and four judgements each; one has no reference to judge against."""
 
 
 @pytest.fixture

@@ -26,7 +26,6 @@ def test_the_page_of_a_run_names_its_judge_and_calls_it_uncalibrated(server, sta
     text = signed_in("noor").get(f"{run.get_absolute_url()}?tab=answers").content.decode()
 
     assert "judge not certified" in text
-    assert "3 of 6 claims are supported" in text
     assert "Author and judge are the same model" in text
     assert "faithfulness.v2" in text
 
@@ -41,7 +40,6 @@ def test_a_case_shows_answer_messages_scores_reasons_and_failures(server, start,
 
     for said in ("It was Rome, and it rained.", "Message 2 of Chat_1", "As the messages say."):
         assert said in text
-    assert "It rained." in text  # a claim
     assert "the judge failed" in text
     assert "&lt;b&gt;no verdict" in text
 

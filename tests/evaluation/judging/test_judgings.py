@@ -39,7 +39,7 @@ def test_judges_are_bound_to_a_schema_reason_first_and_asked_with_one_beginning(
     formats = [body["response_format"]["json_schema"] for body in judged]
     assert all(asked_for["strict"] for asked_for in formats)
     fields = [list(asked_for["schema"]["properties"]) for asked_for in formats]
-    assert [*sorted({*map(tuple, fields)})] == [("claims",), ("reasoning", "score")]
+    assert [*sorted({*map(tuple, fields)})] == [("reasoning", "score")]
     for kind in judge.KINDS:
         of_kind = [body["messages"] for body in judged if kind_of(body) == kind]
         assert len({beginning["content"] for beginning, _case in of_kind}) == 1
@@ -70,7 +70,7 @@ def test_judging_anew_asks_for_no_answer_and_for_no_judgement_that_is_known(serv
         for one in (first, newest)
     )
     assert {kind for kind in judge.KINDS if same[kind] != changed[kind]} == {"faithfulness"}
-    assert [one.n_scored for one in judgings.history(run)] == [14, 14]
+    assert [one.n_scored for one in judgings.history(run)] == [11, 11]
     assert Judgement.objects.filter(judging=first, kind="faithfulness", score=8).count() == 3
 
 
@@ -249,7 +249,7 @@ def test_another_model_judges_where_one_is_set_up(server, judge_of_its_own, star
     told = judging.spec["prompts"]["faithfulness"]
     assert told["judge_sha256"] == judge.judge_sha256(judging.spec["model"], told["sha256"])
     each = 100 * 2e-6 + 10 * 10e-6  # what the test server counts, at the author's prices
-    assert budgets.spent(run.pk).cost == pytest.approx(3 * each + 14 * 2 * each)
+    assert budgets.spent(run.pk).cost == pytest.approx(3 * each + 11 * 2 * each)
 
 
 def test_a_judge_elsewhere_never_gets_the_key_of_the_model(

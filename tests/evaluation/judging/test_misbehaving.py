@@ -12,8 +12,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.urls import reverse
 
-from evaluation import judge
-from evaluation.metrics.answers import Unreadable
+from evaluation.metrics.answers import Unreadable, read_verdict
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Answer, Judging, Run
 from evaluation.report import junit
@@ -42,7 +41,7 @@ def for_relevance(reply: str) -> Any:
 
 def everywhere(reply: str) -> Any:
     """A judge that always says the same; the author writes as ever."""
-    return lambda body: asked.speak(body) if kind_of(body) in ("answer", "claims") else reply
+    return lambda body: asked.speak(body) if kind_of(body) == "answer" else reply
 
 
 @pytest.mark.parametrize(
@@ -57,7 +56,7 @@ def everywhere(reply: str) -> Any:
     ],
 )
 def test_a_number_outside_the_scale_is_the_nearest_end_and_flagged(reply, score):
-    found = judge.read("relevance", reply, shown=[])
+    found = read_verdict(reply)
 
     assert (found.score, found.clamped) == (score, True)
 
@@ -83,12 +82,12 @@ def test_a_number_outside_the_scale_is_the_nearest_end_and_flagged(reply, score)
 )
 def test_anything_but_a_number_is_a_failure_of_the_judge(reply: str) -> None:
     with pytest.raises(Unreadable):
-        judge.read("relevance", reply, shown=[])
+        read_verdict(reply)
 
 
 def test_reasoning_without_an_answer_is_called_that() -> None:
     with pytest.raises(Unreadable) as caught:
-        judge.read("relevance", "<think>Perhaps 8.</think>\n", shown=[])
+        read_verdict("<think>Perhaps 8.</think>\n")
 
     assert "nothing but reasoning" in in_english(caught.value.fact)
 
@@ -111,27 +110,6 @@ def test_what_was_clamped_or_unusable_is_beside_the_figure_at_every_door(
     assert [row[column] for row in rows] == ["relevance"] * 3
     call_command("judge", run.pk)
     assert said in capsys.readouterr().out
-
-
-def test_a_judge_on_another_scale_pauses_its_run_once_and_says_what_to_do(server, start, people):
-    server.default = everywhere(verdict(85))
-
-    run = work(start())
-
-    assert run.status == "paused"
-    assert len(server.requests) < 12  # of eighteen
-    assert "3 of its first 3 numbers lie outside 0 to 10" in in_english(run.pause_reason)
-    steering.resume(run, by=people["rita"])
-    run = work(run)
-    assert run.status == "finished"
-    assert aggregate(run, "relevance").detail["clamped"] == 3
-
-
-@pytest.mark.parametrize("score", [0.9, 10])
-def test_a_judge_that_stays_on_the_scale_is_not_suspected(server, start, score):
-    server.default = everywhere(verdict(score))
-
-    assert work(start()).status == "finished"
 
 
 def test_a_judging_without_a_usable_reply_keeps_the_earlier_scores_and_ends_with_2(

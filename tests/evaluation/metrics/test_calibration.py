@@ -1,5 +1,4 @@
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -118,18 +117,15 @@ def test_the_brier_score_has_an_interval_and_binned_errors_a_chance_level():
     assert result["ece"].median is None
 
 
-@pytest.mark.parametrize("equal", ["width", "mass"])
-def test_the_chance_level_is_what_calibrated_pipelines_show(equal):
+def test_the_chance_level_is_what_calibrated_pipelines_show():
     random = np.random.default_rng(5)
     stated = random.beta(4, 2, 150)
     shown = []
     for _ in range(200):
         correct = (random.random(150) < stated).astype(int)
-        shown.append(calibration(stated.tolist(), correct.tolist(), equal=equal))
+        shown.append(calibration(stated.tolist(), correct.tolist()))
 
-    levels = chance_levels(
-        [list(zip(stated.tolist(), [0] * 150, strict=True))], failed=[False], equal=equal
-    )
+    levels = chance_levels([list(zip(stated.tolist(), [0] * 150, strict=True))], failed=[False])
 
     assert levels["ece"] == pytest.approx(np.mean([each.ece for each in shown]), rel=0.05)
     assert levels["mce"] == pytest.approx(np.mean([each.mce for each in shown]), rel=0.08)
@@ -157,33 +153,3 @@ def test_without_any_prediction_there_is_no_figure_even_if_cases_failed(failed):
     for each in result.values():
         assert (each.mean, each.ci_low, each.ci_high) == (None, None, None)
         assert (each.n, each.n_undefined, each.n_failed) == (0, 2, sum(failed))
-
-
-@given(st.lists(points, min_size=1, max_size=60))
-def test_bins_of_equal_mass_are_scikit_learns(pairs):
-    from sklearn.calibration import calibration_curve
-
-    confidences, corrects = zip(*pairs, strict=True)
-    accuracy, stated = calibration_curve(corrects, confidences, n_bins=10, strategy="quantile")
-    edges = np.percentile(confidences, np.linspace(0, 100, 11))
-    sizes = Counter(np.searchsorted(edges[1:-1], confidences).tolist())
-
-    result = calibration(confidences, corrects, equal="mass")
-
-    used = [each for each in result.bins if each.count]
-    assert [each.accuracy for each in used] == pytest.approx(accuracy.tolist())
-    assert [each.confidence for each in used] == pytest.approx(stated.tolist())
-    gaps = np.abs(accuracy - stated)
-    weights = [sizes[number] / len(pairs) for number in sorted(sizes)]
-    assert result.ece == pytest.approx(float(gaps @ weights))
-    assert result.mce == pytest.approx(gaps.max())
-    assert result.brier == calibration(confidences, corrects).brier
-
-
-def test_failed_cases_count_with_the_worst_value_in_bins_of_equal_mass_too():
-    result = summarize_calibration(
-        [[(0.9, 1)], [(0.2, 0)], []], clusters="abc", failed=[False, True, True], equal="mass"
-    )
-
-    # what the failed case said does not count: (0.1 · 1 + 1.0 · 2)/3
-    assert result["ece"].mean == pytest.approx(2.1 / 3)

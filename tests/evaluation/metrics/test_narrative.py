@@ -5,7 +5,7 @@ from itertools import combinations, product
 import pytest
 
 from evaluation.metrics.narrative import score_narrative
-from evaluation.metrics.trace import TracedCase, effective, losses, lost_ranks, reranking
+from evaluation.metrics.trace import dropped, effective, losses
 
 
 def values(expected, phases):
@@ -105,40 +105,10 @@ def test_without_re_ranking_nothing_is_lost_in_it():
 
     assert "reranked" not in checkpoints
     assert losses([2, 3], checkpoints) == {2: "not_selected", 3: "never_retrieved"}
-    assert reranking([TracedCase([2], checkpoints)]) is None
+    assert dropped([checkpoints]) is None
 
 
-def test_what_re_ranking_did_by_hand():
-    """Two are returned. 5 comes up from rank 5, 2 falls to rank 3, 4 is dropped, 9 never there."""
+def test_what_re_ranking_left_out_is_counted():
     moved = {"candidates": [1, 2, 3, 4, 5], "reranked": [5, 1, 2, 3], "selected": [5, 1]}
-    same = {"candidates": [1, 2], "selected": [1]}
 
-    assert reranking([TracedCase([2, 4, 5, 9], moved), TracedCase([1], same)]) == {
-        "cases": 1,
-        "dropped": 1,
-        "up": 1,
-        "down": 1,
-        "median_before": 3.5,
-        "median_after": 2,
-        "within_before": 1,
-        "within_after": 1,
-    }
-
-
-def test_lost_messages_are_counted_by_their_last_rank():
-    """Ranks after re-ranking where there was any; what was dropped keeps its rank before."""
-    candidates = list(range(1, 131))
-    plain = {"candidates": candidates, "selected": [1]}
-    reranked = {"candidates": candidates, "reranked": candidates[:99:-1], "selected": [130]}
-
-    bands = lost_ranks(
-        [TracedCase([1, 10, 11, 120, 999], plain), TracedCase([129, 30, 130], reranked)]
-    )
-
-    assert [(band["first"], band["last"], band["count"]) for band in bands] == [
-        (1, 10, 2),
-        (11, 20, 1),
-        (21, 50, 1),
-        (51, 100, 0),
-        (101, None, 1),
-    ]
+    assert dropped([moved, {"candidates": [1, 2], "selected": [1]}]) == 1

@@ -10,6 +10,9 @@ class Record(dict[str, Any]):
 
 def is_time(name: str) -> bool: ...
 
+class Added(Record):
+    added: int
+
 class AdjudicationCase(Record):
     conversation: int
     external_id: str
@@ -52,6 +55,7 @@ class Agreement(Record):
     measure: str
     by_origin: dict[str, dict[str, Any]]
     chance_above: float | None
+    outlook: list[Outlook]
     intervals: dict[str, list[float]]
     ordinal: bool
     outcome: str
@@ -92,6 +96,14 @@ class Assignment(Record):
     conversation: str
     project: str
     round: int
+
+class BatchIn(TypedDict, total=False):
+    conversations: list[str] | None
+    number: int | None
+    split: str
+    domain: str
+    annotators: list[str] | None
+    seed: int
 
 class CaseCounts(Record):
     disputed: int
@@ -139,6 +151,10 @@ class CaseScore(Record):
     weight: float | None
     detail: dict[str, Any]
 
+class Choice(Record):
+    annotator: str
+    choice: Any
+
 class Cluster(Record):
     by_field: dict[str, list[str]]
     how: str
@@ -146,24 +162,6 @@ class Cluster(Record):
     sides: list[Side]
     differs: list[str]
     tied: list[str]
-
-class Compared(Record):
-    run: int
-    name: str
-    pipeline: str
-    pipeline_version: str
-    config_sha256: str
-    split: str | None
-    cases: int
-    only_baseline: int
-    only_run: int
-    changed: dict[str, Any]
-    judges_differ: list[str]
-    selection: Selection
-    primary: dict[str, Any]
-    verdict: str
-    sentence: str
-    metrics: dict[str, MetricComparison]
 
 class ComparedRun(Record):
     run: int
@@ -177,8 +175,8 @@ class Comparison(Record):
     baseline: ComparedRun
     gold: str
     metrics_version: str
-    runs: list[Compared]
-    exposure: dict[str, Any]
+    runs: list[RunVerdict]
+    exposure: dict[str, Exposures]
 
 class ContentAgreement(Record):
     value: float | None
@@ -236,6 +234,19 @@ class ConversationsIn(TypedDict, total=False):
     leave_out: str
     dry_run: bool
 
+class Counts(Record):
+    total: int
+    discussed: int
+    decided: int
+
+class Decides(Record):
+    metric: str
+    margin: float | None
+    margin_share: float
+    declared_at: str | None
+    declared_by: str | None
+    declared_after_runs: list[int]
+
 class DecisionIn(TypedDict, total=False):
     answers: str
     labels: list[dict[str, Any] | None]
@@ -254,6 +265,38 @@ class Decision(Record):
     reason: str
     reason_code: str | None
     payload: Any
+
+class DisagreementDetail(Record):
+    place: str
+    id: int | None
+    conversation: str
+    conversation_id: int
+    layer: str
+    message: int | None
+    name: str
+    sides: list[MarkedSide]
+    outcome: str
+    note: str
+    decided_by: str | None
+    decided_at: datetime | None
+    remarks: int
+    thread: list[Remark]
+    answered_in: list[int]
+
+class Disagreement(Record):
+    place: str
+    id: int | None
+    conversation: str
+    conversation_id: int
+    layer: str
+    message: int | None
+    name: str
+    sides: list[Choice]
+    outcome: str
+    note: str
+    decided_by: str | None
+    decided_at: datetime | None
+    remarks: int
 
 class Error(Record):
     code: str
@@ -313,6 +356,7 @@ class Gate(Record):
 class GoldDetail(Record):
     name: str
     version: int
+    meaning: str
     layer: str
     sha256: str
     signature: str
@@ -324,10 +368,12 @@ class GoldDetail(Record):
     overrides: Any
     frozen_by: str | None
     left_out: list[dict[str, Any]]
+    formats: list[str]
 
 class Gold(Record):
     name: str
     version: int
+    meaning: str
     layer: str
     sha256: str
     signature: str
@@ -347,6 +393,7 @@ class GuidelineIn(TypedDict, total=False):
     body: str
     summary: str
     base_version: int
+    because: list[int]
 
 class Guideline(Record):
     version: int
@@ -385,6 +432,29 @@ class Job(Record):
     done: int | None
     total: int | None
 
+class LabelReport(Record):
+    notes: list[str]
+    read: int
+    new: int
+    unchanged: int
+    empty: int
+    skipped: int
+    decisions: int
+    older: int
+    rounds: list[int]
+    annotators: list[str]
+    created: list[str]
+    needs_reason: bool
+    n_left_out: int
+    left_out: list[str]
+
+class LabelsIn(TypedDict, total=False):
+    file: str
+    format: str
+    create_annotators: bool
+    reason: str
+    dry_run: bool
+
 class LastGate(Record):
     last: Gate | None
 
@@ -405,6 +475,11 @@ class LookIn(TypedDict, total=False):
     gold: str
     purpose: str
     reason: str
+
+class MarkedSide(Record):
+    annotator: str
+    choice: Any
+    labels: list[dict[str, Any]]
 
 class MemberIn(TypedDict, total=False):
     username: str
@@ -431,15 +506,7 @@ class Message(Record):
     content: str
     time: datetime | None
 
-class MetricComparison(Record):
-    direction: str
-    role: str
-    p_value_corrected: float | None
-    level: float
-    margin: float | None
-    conversations_needed: int | None
-    verdict: str
-    sentence: str
+class MetricVerdict(Record):
     n: int
     n_undefined: int
     n_before: int
@@ -460,9 +527,25 @@ class MetricComparison(Record):
     wins: int
     losses: int
     ties: int
+    direction: str
+    role: str
+    p_value_corrected: float | None
+    level: float
+    margin: float | None
+    conversations_needed: int | None
+    verdict: str
+    sentence: str
 
 class Next(Record):
     assignment: int | None
+
+class OutcomeIn(TypedDict, total=False):
+    outcome: str
+    note: str
+
+class Outlook(Record):
+    true: float
+    passes: float
 
 class PairAgreement(Record):
     a: str
@@ -542,6 +625,14 @@ class Project(Record):
     layers: list[str]
     roles: list[str]
 
+class RemarkIn(TypedDict, total=False):
+    body: str
+
+class Remark(Record):
+    author: str
+    body: str
+    created_at: datetime
+
 class RestoreIn(TypedDict, total=False):
     base_version: int
     client: str
@@ -552,6 +643,7 @@ class ReviewIn(TypedDict, total=False):
     version: int
     verdict: str
     comment: str
+    to: str
     payload: dict[str, Any] | None
 
 class Review(Record):
@@ -680,6 +772,24 @@ class Run(Record):
     n_done: int
     n_failed: int
     requested_by: str | None
+
+class RunVerdict(Record):
+    run: int
+    name: str
+    pipeline: str
+    pipeline_version: str
+    config_sha256: str
+    split: str | None
+    cases: int
+    only_baseline: int
+    only_run: int
+    changed: dict[str, Any]
+    judges_differ: list[str]
+    selection: Selection
+    primary: Decides
+    verdict: str
+    sentence: str
+    metrics: dict[str, MetricVerdict]
 
 class SaveIn(TypedDict, total=False):
     base_version: int
@@ -838,6 +948,10 @@ class GetConversations(TypedDict, total=False):
     search: str | None
     split: str | None
     stage: str | None
+
+class GetDisagreements(TypedDict, total=False):
+    layer: str | None
+    state: str | None
 
 class GetGold(TypedDict, total=False):
     name: str | None
