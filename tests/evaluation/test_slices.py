@@ -35,6 +35,8 @@ def groups_of(sizes: dict[str, list[int]], seed: int) -> dict[str, list[list[flo
 
 @pytest.mark.parametrize("seed", range(3))
 def test_each_group_has_the_interval_of_an_independent_computation(seed: int) -> None:
+    from scipy import stats
+
     """CR2 and Satterthwaite by matrices, the t of scipy, on the logit scale by the delta method."""
     values = groups_of({"easy": [3, 5, 1, 4], "hard": [6, 2, 2], "other": [1] * 9}, seed)
     counted = [

@@ -10,9 +10,6 @@ class Record(dict[str, Any]):
 
 def is_time(name: str) -> bool: ...
 
-class Added(Record):
-    added: int
-
 class AdjudicationCase(Record):
     conversation: int
     external_id: str
@@ -55,7 +52,6 @@ class Agreement(Record):
     measure: str
     by_origin: dict[str, dict[str, Any]]
     chance_above: float | None
-    outlook: list[Outlook]
     intervals: dict[str, list[float]]
     ordinal: bool
     outcome: str
@@ -96,14 +92,6 @@ class Assignment(Record):
     conversation: str
     project: str
     round: int
-
-class BatchIn(TypedDict, total=False):
-    conversations: list[str] | None
-    number: int | None
-    split: str
-    domain: str
-    annotators: list[str] | None
-    seed: int
 
 class CaseCounts(Record):
     disputed: int
@@ -150,10 +138,6 @@ class CaseScore(Record):
     numerator: float | None
     weight: float | None
     detail: dict[str, Any]
-
-class Choice(Record):
-    annotator: str
-    choice: Any
 
 class Cluster(Record):
     by_field: dict[str, list[str]]
@@ -234,11 +218,6 @@ class ConversationsIn(TypedDict, total=False):
     leave_out: str
     dry_run: bool
 
-class Counts(Record):
-    total: int
-    discussed: int
-    decided: int
-
 class Decides(Record):
     metric: str
     margin: float | None
@@ -265,38 +244,6 @@ class Decision(Record):
     reason: str
     reason_code: str | None
     payload: Any
-
-class DisagreementDetail(Record):
-    place: str
-    id: int | None
-    conversation: str
-    conversation_id: int
-    layer: str
-    message: int | None
-    name: str
-    sides: list[MarkedSide]
-    outcome: str
-    note: str
-    decided_by: str | None
-    decided_at: datetime | None
-    remarks: int
-    thread: list[Remark]
-    answered_in: list[int]
-
-class Disagreement(Record):
-    place: str
-    id: int | None
-    conversation: str
-    conversation_id: int
-    layer: str
-    message: int | None
-    name: str
-    sides: list[Choice]
-    outcome: str
-    note: str
-    decided_by: str | None
-    decided_at: datetime | None
-    remarks: int
 
 class Error(Record):
     code: str
@@ -356,7 +303,6 @@ class Gate(Record):
 class GoldDetail(Record):
     name: str
     version: int
-    meaning: str
     layer: str
     sha256: str
     signature: str
@@ -368,12 +314,10 @@ class GoldDetail(Record):
     overrides: Any
     frozen_by: str | None
     left_out: list[dict[str, Any]]
-    formats: list[str]
 
 class Gold(Record):
     name: str
     version: int
-    meaning: str
     layer: str
     sha256: str
     signature: str
@@ -393,7 +337,6 @@ class GuidelineIn(TypedDict, total=False):
     body: str
     summary: str
     base_version: int
-    because: list[int]
 
 class Guideline(Record):
     version: int
@@ -432,29 +375,6 @@ class Job(Record):
     done: int | None
     total: int | None
 
-class LabelReport(Record):
-    notes: list[str]
-    read: int
-    new: int
-    unchanged: int
-    empty: int
-    skipped: int
-    decisions: int
-    older: int
-    rounds: list[int]
-    annotators: list[str]
-    created: list[str]
-    needs_reason: bool
-    n_left_out: int
-    left_out: list[str]
-
-class LabelsIn(TypedDict, total=False):
-    file: str
-    format: str
-    create_annotators: bool
-    reason: str
-    dry_run: bool
-
 class LastGate(Record):
     last: Gate | None
 
@@ -475,11 +395,6 @@ class LookIn(TypedDict, total=False):
     gold: str
     purpose: str
     reason: str
-
-class MarkedSide(Record):
-    annotator: str
-    choice: Any
-    labels: list[dict[str, Any]]
 
 class MemberIn(TypedDict, total=False):
     username: str
@@ -538,14 +453,6 @@ class MetricVerdict(Record):
 
 class Next(Record):
     assignment: int | None
-
-class OutcomeIn(TypedDict, total=False):
-    outcome: str
-    note: str
-
-class Outlook(Record):
-    true: float
-    passes: float
 
 class PairAgreement(Record):
     a: str
@@ -625,14 +532,6 @@ class Project(Record):
     layers: list[str]
     roles: list[str]
 
-class RemarkIn(TypedDict, total=False):
-    body: str
-
-class Remark(Record):
-    author: str
-    body: str
-    created_at: datetime
-
 class RestoreIn(TypedDict, total=False):
     base_version: int
     client: str
@@ -643,7 +542,6 @@ class ReviewIn(TypedDict, total=False):
     version: int
     verdict: str
     comment: str
-    to: str
     payload: dict[str, Any] | None
 
 class Review(Record):
@@ -948,10 +846,6 @@ class GetConversations(TypedDict, total=False):
     search: str | None
     split: str | None
     stage: str | None
-
-class GetDisagreements(TypedDict, total=False):
-    layer: str | None
-    state: str | None
 
 class GetGold(TypedDict, total=False):
     name: str | None
