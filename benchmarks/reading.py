@@ -29,7 +29,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -316,29 +315,33 @@ def run(pipeline: str, talks: Mapping[str, Talk]) -> Outputs:
     return outputs
 
 
-def left_out(talks: Mapping[str, Talk]) -> Outputs:
+LABELED = (
+    "demo/adjudicated.jsonl",
+    "demo/labels/ana.jsonl",
+    "wordings/gold.jsonl",
+    "interviews/labels.jsonl",
+    "reading/labels.jsonl",
+)
+TALKS = ("demo/conversations.jsonl", "wordings/talks.jsonl")
+
+
+def left_out(talks: Mapping[str, Talk], data: Path) -> Outputs:
     """By weights that have not read the talk, nor any that is the same conversation."""
     from benchmarks import train_requirements as train
     from pipelines.encoder import MiniLM
-    from pipelines.requirements.extraction.nodes import Weights
     from pipelines.requirements.local import LocalConfig, RequirementsLocal
-    from pipelines.types import Case, Message
 
-    encoder, marked = MiniLM(), train.read_all()
-    fitted: dict[tuple[str, ...], Weights] = {}
+    encoder = MiniLM()
+    gold = train.read_gold([FIXTURES / name for name in LABELED])
+    files = [*(FIXTURES / name for name in TALKS), data / "interviews.jsonl"]
+    files += sorted((data / "transcripts").glob("*.jsonl"))
+    cases = {row["id"]: train.case_of(row) for path in files for row in _lines(path)}
+    read = train.examples(list(cases.values()), gold, encoder)
     outputs = {}
-    for name, talk in talks.items():
-        messages = tuple(
-            Message(at, message["role"], message.get("speaker", ""), message["content"])
-            for at, message in enumerate(talk)
-        )
-        case = Case(name, "", messages)
-        read = train.without(marked, case)
-        key = tuple(each.case.case_id for each in read)
-        if key not in fitted:
-            fitted[key] = train.weights(read, encoder)
-        pipeline = RequirementsLocal(LocalConfig(), encoder, fitted[key])
-        outputs[name] = pipeline.run(case)["requirements"]
+    for name in talks:
+        weights = train.fit(read, without=cases[name])
+        pipeline = RequirementsLocal(LocalConfig(), encoder, weights)
+        outputs[name] = pipeline.run(cases[name])["requirements"]
     return outputs
 
 
@@ -420,7 +423,7 @@ def main() -> None:
         ruler = vectors.ruler()
         sources: dict[str, Outputs] = {name: run(name, reading.talks) for name in options.pipeline}
         if options.left_out:
-            sources[LEFT_OUT] = left_out(reading.talks)
+            sources[LEFT_OUT] = left_out(reading.talks, data)
         sources |= {name: earlier(Path(path)) for name, path in options.also}
         sources |= {name: run(name, reading.talks) for name in FLOORS}
         sources[SENTENCES] = {name: sentences(talk) for name, talk in reading.talks.items()}
@@ -482,4 +485,4 @@ def _options() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -35,7 +35,7 @@ from pipelines.requirements.agent import (
 )
 from pipelines.requirements.analyst import Analyst, LocalAnalyst
 from pipelines.requirements.config import NODES, AgentConfig, asks_model, means_of
-from pipelines.requirements.extraction import marks
+from pipelines.requirements.extraction import wanted
 from pipelines.requirements.graph import Team
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.requirements.model.analyst import ModelAnalyst
@@ -167,7 +167,7 @@ def _weights_of_memory(config: Mapping[str, Any]) -> tuple[Path, ...]:
 
 
 def _weights_of_agent(config: Mapping[str, Any]) -> tuple[Path, ...]:
-    return (marks.WEIGHTS,) if means_of(config)["extraction"] == "local" else ()
+    return (wanted.WEIGHTS,) if means_of(config)["extraction"] == "local" else ()
 
 
 def _weights_of_retrieval(config: Mapping[str, Any]) -> tuple[Path, ...]:
@@ -190,7 +190,7 @@ _ENTRIES = (
         layers=("extraction",),
         config=LocalConfig,
         make=lambda config, tools: RequirementsLocal(config, tools.encoder or MiniLM()),
-        trained_on=lambda config: (marks.WEIGHTS,),
+        trained_on=lambda config: (wanted.WEIGHTS,),
     ),
     Entry(
         name="requirements-agent",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,16 @@ from typing import Any
 import yaml
 
 FOLDER = Path(__file__).parent / "lexicons"
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    name: str
+    kind: str
+    priority: str
+    strength: float
+    pattern: re.Pattern[str]
+    negative: bool = False
 
 
 @cache
@@ -26,7 +38,7 @@ def words(name: str) -> frozenset[str]:
 
 @cache
 def known_verbs() -> frozenset[str]:
-    """All verbs of the lists; forms of a verb are known of those of ``words`` alone."""
+    """All verbs of the lists; what models were fitted with knows those of ``words`` alone."""
     return words("verbs") | frozenset(load("grammar")["verbs"])
 
 
@@ -47,7 +59,22 @@ def roles(name: str) -> frozenset[str]:
 
 @cache
 def signal(name: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{each})" for each in load("signals")[name]), re.I)
+    return any_of(load("signals")[name])
+
+
+@cache
+def cues() -> tuple[Cue, ...]:
+    return tuple(
+        Cue(
+            name=row["name"],
+            kind=row["kind"],
+            priority=row["priority"],
+            strength=float(row["strength"]),
+            pattern=re.compile(_as_word(row["pattern"]), re.I),
+            negative=row.get("negative") == "true",
+        )
+        for row in load("cues")
+    )
 
 
 @cache
@@ -59,3 +86,15 @@ def type_words() -> dict[str, tuple[tuple[int, re.Pattern[str]], ...]]:
         )
         for kind, rows in load("types").items()
     }
+
+
+def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.I)
+
+
+def _as_word(pattern: str) -> str:
+    """The wording as separate words, or right after a pronoun ("we'd like", "it'd be nice")."""
+    apart = rf"(?<![\w'-])(?:{pattern})(?!\w)"
+    if "(?P<" in pattern:  # a group may be named only once
+        return apart
+    return rf"{apart}|(?<=\w)(?='(?:d|ll|s|ve)\b)(?:{pattern})(?!\w)"

@@ -1,4 +1,4 @@
-"""Sentences and words, by rules: no tagger is needed for how people talk here."""
+"""Sentences, clauses and words, by rules: no tagger is needed for how people talk here."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ _END = re.compile(
     r"|(?<=[a-z'][a-z]\.)\s++(?=[\"']?[a-z])"  # chats rarely have capitals
 )
 _ITEM_NUMBER = re.compile(r"\(?\d{1,2}[.)]")
+_DIGITS = re.compile(r"\d{1,2}")
 _ABBREVIATION = re.compile(
     r"\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|vs|approx|no|st|max|min|incl|excl|resp|dept|tel|ext|fig|"
     r"ref|nr|inc|ltd|corp|est|avg|temp|sec|hrs|wks|prof)\.$",
@@ -36,6 +37,19 @@ _ABBREVIATION = re.compile(
 _WRAPPED = re.compile(r"(?<=[a-z0-9,]{2})(?<=[^\n]{25})\n(?=[a-z]{1,20}[ ,.'])(?![a-z]\))")
 """Where a line goes on in the next one, as captions do."""
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.S)
+_CODE = re.compile(
+    r"SELECT\b.*(?:\bFROM\b|,\s*$)|(?i:select)\s+(?:\*|\w+(?:\s*,\s*\w+)+)\s+(?i:from)\s"
+    r"|(?i:select)\b.*\b(?i:from)\b.*\b(?i:where)\b.*[=<>]"
+    r"|(?:INSERT INTO|DELETE FROM|ALTER TABLE|DROP TABLE|CREATE (?:TABLE|INDEX|VIEW))\b"
+    r"|UPDATE \w+ SET\b|(?:ORDER|GROUP) BY \w|LIMIT \d|(?:(?:INNER|LEFT|RIGHT|OUTER) )*JOIN \w"
+    r"|FROM \w+(?: \w+)?;?\s*$|(?:WHERE|AND|OR|HAVING|SET|ON)\b.*[\w)]\s*[=<>]"
+    r"|<(?!/?(?:p|b|i|u|li|em|strong|span|br|ul|ol|a)\b)/?[a-z][^<>]*>.*>\s*$"
+    r"|[{}\[\]()]+[,;]?\s*$|.*\)\s?\{\s*$|.*\{.*;\s*\}\s*$|(?:return\s+)?[\w.]+\((?!s\)).*\)\s*;\s*$"
+    r"|(?:(?:const|let|var|int|string)\s+)?[\w.]+\s*=[^=].*;\s*$|(?:const|let|var)\s+\w+\s*="
+    r"|(?:def|function)\s+\w+\s*\(|import\b.*\bfrom\s*[\"']|\$ [a-z]"
+    r"|\"[\w -]+\"\s*:\s*(?:[\"\d\[{-]|true|false|null)"
+)
+"""A line of a program, a query, data or markup: nobody says that."""
 _WORD = re.compile(r"[\w][\w'&/-]*")
 MAX_CHARACTERS = 20_000  # of one message; the rest of a longer one is not read
 MAX_SENTENCE = 600
@@ -61,7 +75,12 @@ class Span(NamedTuple):
     """A sentence at its place in a message."""
 
     start: int
+    end: int
     text: str
+    item: bool = False
+    """An item of a list."""
+    number: int | None = None
+    """The item's number, if it has one."""
 
 
 def sentences(text: str) -> list[str]:
@@ -76,7 +95,7 @@ def spans(text: str) -> list[Span]:
     found: list[Span] = []
     at = 0
     for line in text.split("\n"):
-        if line.strip():
+        if line.strip() and not _CODE.match(line.lstrip()[:MAX_SENTENCE]):
             found += _of_line(line, at)
         at += len(line) + 1
     return found
@@ -90,16 +109,23 @@ def _blank(code: re.Match[str]) -> str:
 def _of_line(line: str, offset: int) -> Iterator[Span]:
     bullet = _BULLET.match(line)
     start = bullet.end() if bullet else 0
+    item, number = bullet is not None, _number(bullet[0] if bullet else "")
     for cut in [*_END.finditer(line, start), None]:
         end = cut.start() if cut else len(line)
         if cut and end - start < MAX_SENTENCE and _is_short_for(line, start, end, cut.end()):
             continue
         for piece in _cut(line, start, end):
             text = spelt(plain(line[piece[0] : piece[1]]))
-            # of a list within a line: "1. This. 2. That."
-            if _WORD.search(text) and not _ITEM_NUMBER.fullmatch(text):
-                yield Span(offset + piece[0], text)
+            if _ITEM_NUMBER.fullmatch(text):  # of a list within a line: "1. This. 2. That."
+                item, number = True, _number(text)
+            elif _WORD.search(text):
+                yield Span(offset + piece[0], offset + piece[1], text, item, number)
         start = cut.end() if cut else end
+
+
+def _number(text: str) -> int | None:
+    digits = _DIGITS.search(text)
+    return int(digits[0]) if digits else None
 
 
 def _is_short_for(line: str, start: int, end: int, after: int) -> bool:
@@ -140,6 +166,21 @@ def upper_first(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def strip_openers(text: str) -> str:
+    """Drop what only keeps the talk going: "Yes, and also …" leaves "…"."""
+    while True:
+        shorter = _opener().sub("", text, count=1).lstrip(" ,-:–…!.")
+        if shorter == text or not shorter:
+            return text
+        text = shorter
+
+
+@cache
+def _opener() -> re.Pattern[str]:
+    alternatives = "|".join(sorted(map(re.escape, words("openers")), key=len, reverse=True))
+    return re.compile(rf"^(?:{alternatives})(?=[\s,.:!…–-])(?!-\w)", re.I)
+
+
 @cache
 def singular(word: str) -> str:
     low = word.lower()
@@ -165,7 +206,7 @@ def base(word: str) -> str | None:
 
 @cache
 def any_base(word: str) -> str | None:
-    """The same of all verbs that are known."""
+    """The same of all verbs that are known; what models were fitted with is :func:`base`."""
     stems = _stems(word.lower())
     return base(word) or next((stem for stem in stems if stem in known_verbs()), None)
 
@@ -181,6 +222,10 @@ def _stems(low: str) -> list[str]:
     return stems
 
 
+def is_base_verb(word: str) -> bool:
+    return word.lower() in words("verbs")
+
+
 def is_participle(word: str) -> bool:
     low = word.lower()
     return base(low) is not None and (low.endswith("ed") or low in mapping("words", "irregular"))
@@ -193,6 +238,25 @@ def content_words(text: str) -> set[str]:
     return {base(word) or word for word in singulars if word not in dull and len(word) > 2}
 
 
+def share(about: Iterable[str], asked: Iterable[str]) -> float:
+    left, right = set(about), set(asked)
+    return len(left & right) / len(left) if left else 0.0
+
+
 def overlap(left: Iterable[str], right: Iterable[str]) -> float:
     one, other = set(left), set(right)
     return len(one & other) / max(1, min(len(one), len(other)))
+
+
+def jaccard(left: Iterable[str], right: Iterable[str]) -> float:
+    one, other = set(left), set(right)
+    return len(one & other) / max(1, len(one | other))
+
+
+def same_stand(left: str, right: str) -> bool:
+    """Neither denies the other, and both name the same figures."""
+    figures = [set(re.findall(r"\d+", text)) for text in (left, right)]
+    denied = [
+        bool(re.search(r"\b(?:not|never|no|without)\b|n't\b", text, re.I)) for text in (left, right)
+    ]
+    return denied[0] == denied[1] and (not all(figures) or figures[0] == figures[1])

@@ -15,7 +15,7 @@ from benchmarks import train_requirements as train
 from benchmarks.kept_back import TestItems, TrainingText, refuse_test_items
 from pipelines import registry, trained_on
 from pipelines.memory.retrieval import adapter, ranker
-from pipelines.requirements.extraction import marks
+from pipelines.requirements.extraction import wanted
 from pipelines.trained_on import Exposure
 from pipelines.types import Message
 from tests import talks
@@ -78,7 +78,7 @@ def test_all_weights_of_the_tree_say_what_they_have_read() -> None:
 
     folder = Path(registry.__file__).parent
     with_weights = {*folder.rglob("weights.json"), *folder.rglob("*.safetensors")}
-    assert with_weights == {adapter.ADAPTERS, ranker.WEIGHTS, marks.WEIGHTS}
+    assert with_weights == {adapter.ADAPTERS, ranker.WEIGHTS, wanted.WEIGHTS}
 
 
 def messages_of(row: dict[str, Any]) -> list[Message]:
@@ -88,27 +88,22 @@ def messages_of(row: dict[str, Any]) -> list[Message]:
     ]
 
 
-def test_what_the_model_of_requirements_learned_from_is_seen_by_it() -> None:
-    read = train.read_all()
+def test_the_demos_training_conversations_are_seen_by_what_learned_from_them() -> None:
     rows = [json.loads(line) for line in DEMO.read_text(encoding="utf-8").splitlines()]
-    seen = [
-        row
+    seen = {
+        row["id"]: row
         for row in rows
         if registry.exposure("requirements-local", {}, messages_of(row)) == "seen"
-    ]
+    }
+    train_row = next(iter(seen.values()))
 
-    assert {row["split"] for row in seen} == {"train"}
-    names = {key.removeprefix(train.TRAINED) for key in trained_on.keys(marks.WEIGHTS)}
-    labels = [
-        json.loads(row) for path in train.LABELS_OF_DEV for row in path.read_text().splitlines()
-    ]
-    shipped = {talk.case.case_id for talk in read}
-    assert shipped < names <= shipped | {row["id"] for row in labels if row["split"] == "dev"}
-    one = list(max(read, key=lambda talk: len(talk.case.messages)).case.messages)
-    for name in ("requirements-local", "requirements-agent"):
-        assert registry.exposure(name, {}, one) == "seen"
+    assert {row["split"] for row in seen.values()} == {"train"}
+    assert {f"trained on {name}" for name in seen} == {
+        key for key in trained_on.keys(wanted.WEIGHTS) if key.startswith("trained on demo-")
+    }
+    assert registry.exposure("requirements-agent", {}, messages_of(train_row)) == "seen"
     for name in ("nothing", "requirements-model"):
-        assert registry.exposure(name, {}, one) == "unseen"
+        assert registry.exposure(name, {}, messages_of(train_row)) == "unseen"
 
 
 @pytest.mark.parametrize(
@@ -184,13 +179,33 @@ def test_training_memory_on_a_test_item_ends_with_a_sentence_and_a_status(
             train_memory.main()
 
 
+def test_the_training_of_requirements_reads_no_copy_of_a_test_conversation(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.jsonl"
+    rows = [
+        {
+            "id": name,
+            "domain": "x",
+            "split": split,
+            "messages": [{"role": "user", "content": each.text} for each in chat],
+        }
+        for name, chat, split in (("a", CHAT[:50], "train"), ("b", CHAT[:20], "test"))
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+
+    with pytest.raises(SystemExit, match="a is the same conversation as b of the split test"):
+        train.read_cases(path, "train")
+    path.write_text(json.dumps(rows[0]))
+    assert [case.case_id for case in train.read_cases(path, "train")] == ["a"]
+
+
 def test_training_requirements_notes_what_it_read_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weights = tmp_path / "weights.json"
     monkeypatch.setattr(train, "WEIGHTS", weights)
-    first, second = train.read_marked()[:2]
+    first, second = train.read_cases(DEMO, "train")[:2]
 
-    for talk in (first, second):
-        train.note_training([talk])
-        assert trained_on.keys(weights) == {f"trained on {talk.case.case_id}"}
+    train.note_training([first, second], [first.case_id])
+    assert trained_on.keys(weights) == {f"trained on {first.case_id}"}
+    train.note_training([second], [second.case_id])
+    assert trained_on.keys(weights) == {f"trained on {second.case_id}"}

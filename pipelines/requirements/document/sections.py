@@ -22,7 +22,7 @@ from pipelines.requirements.document.markdown import (
     table,
 )
 from pipelines.requirements.document.talk import Talk
-from pipelines.requirements.extraction.shapes import tidy as clean
+from pipelines.requirements.extraction.plain_words import clean
 from pipelines.requirements.extraction.state import Commitment, OpenQuestion, Utterance
 from pipelines.requirements.labels import (
     Document,

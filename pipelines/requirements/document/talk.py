@@ -3,10 +3,10 @@ what was refused or taken back."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pipelines.encoder import MiniLM
 from pipelines.requirements.extraction import actors, nodes
 from pipelines.requirements.extraction.state import (
     Commitment,
@@ -20,6 +20,13 @@ from pipelines.requirements.lexicon import mapping
 from pipelines.requirements.text import base, tokens
 from pipelines.types import Case, Message
 
+_ABOUT_THE_TALK = re.compile(
+    r"\bany(?:thing|one|body)? (?:\w+ ){0,3}(?:questions?|comments?|to (?:add|say|ask))\b|"
+    r"\b(?:hear|see) (?:me|us|my screen)\b|\b(?:hear|catch|get) (?:you|that)\b|"
+    r"^\W*(?:(?:so|okay|right|well)\W+)*let me (?:\w+ )?(?:recap|repeat|sum|check)\b",
+    re.I,
+)
+"""It asks for nothing that the software has to do."""
 UNNAMED = (actors.USER, actors.SYSTEM)
 
 
@@ -63,9 +70,13 @@ def _read(domain: str, messages: tuple[Message, ...]) -> Talk:
     """Kept for a while: inference, document and page each ask for it."""
     state: ExtractionState = {"case": readable(Case("", domain, messages))}
     state.update(nodes.read_talk(state))
-    state.update(nodes.settle_talk(state, MiniLM()))
+    state.update(nodes.settle(state))
     return Talk(
         tuple(state["sentences"]),
         tuple(state["commitments"]),
-        tuple(state["open_questions"]),
+        tuple(
+            each
+            for each in state["open_questions"]
+            if each.reason == "named" or not _ABOUT_THE_TALK.search(each.question.text)
+        ),
     )

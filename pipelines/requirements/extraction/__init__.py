@@ -1,1 +1,1 @@
-"""Requirements that a conversation states, found by models of what people do with a sentence."""
+"""Requirements that a conversation states, found by wording and by who answers whom."""

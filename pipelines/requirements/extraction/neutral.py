@@ -6,9 +6,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from pipelines.requirements.extraction.actors import person
 from pipelines.requirements.lexicon import actors, signal, words
-from pipelines.requirements.text import any_base, content_words, lower_first, tokens
+from pipelines.requirements.text import any_base, content_words, lower_first, tokens, upper_first
+from pipelines.requirements.validation import reading
 
+LONGEST_NAME = 3  # words
 LEAST_LEFT = 4  # words that stay when a remark goes
 _PERSON = re.compile(
     r"(?<![\w'.-])(?:(?P<who>i|we|you)(?:'(?P<short>m|re|ve|d|ll)\b)?(?![\w'.-]*\w)"
@@ -116,6 +119,20 @@ _PLAYS = re.compile(
     r"(?:(?P<case>if .{5,120}?),? (?:then )?(?:that|it|this)|(?P<what>[\w' -]{3,60}?)) "
     r"(?:plays?|matters?|counts?)(?: (?:an?|the) (?:[\w-]+ ){1,3}(?:role|part))?"
     r"(?: (?:a lot|most|to me|for me|to us|for us|in .+))?",
+    re.I,
+)
+_NAME = re.compile(
+    r"\b(?:the|an?|my|our|your|every|each) (?=(?P<name>[\w-]+(?: [\w-]+){0,5}))", re.I
+)
+_POINTS = re.compile(
+    r"(?:^(?P<subject>it|they)|(?<=\w )(?P<object>it|them|that|those))(?P<is>'s|'re)?(?![\w'-])",
+    re.I,
+)
+_ONE = frozenset({"it", "that"})
+_EMPTY_IT = re.compile(
+    r"it(?:'s|'d| is| was| would| will| should| must| has to| needs to)"
+    r"(?: (?:not|never|be|also|\w+ly))* (?:\w+ )?(?:to|that|if|when|because|enough|like)\b|"
+    r"it (?:should|must|would|could|will|can) be\b|they (?:say|told)",
     re.I,
 )
 
@@ -239,3 +256,54 @@ def narrates(own: str) -> bool:
     return bool(
         _HAPPENED.search(_JOINT.split(own)[0]) or _DESCRIBES.match(own)
     ) and not _STRICT.search(own)
+
+
+def named(text: str, before: str) -> str:
+    """With the one thing that was named before, for a pronoun that stands for it."""
+    if reading.flaw(text.rstrip(".")) != "pointing" or _EMPTY_IT.match(text):
+        return text
+    names = {name.lower(): name for name in _names(before)}
+    found = _POINTS.search(text)
+    if len(names) != 1 or found is None or _let(text, found):
+        return text
+    (name,) = names.values()
+    many = found[0].lower().split("'")[0] not in _ONE
+    if many != _many(name):
+        return text
+    verb = (" are" if many else " is") if found["is"] else ""
+    full = upper_first(f"{text[: found.start()]}the {name}{verb}{text[found.end() :]}")
+    return text if reading.flaw(full.rstrip(".")) == "pointing" else full
+
+
+def _let(text: str, found: re.Match[str]) -> bool:
+    """ "Let them choose": of people, who are seldom named with an article."""
+    return text[: found.start()].lower().split()[-1:] in ([each] for each in _TAKES_OBJECT)
+
+
+def _many(name: str) -> bool:
+    low = name.lower()
+    return low.endswith("s") and not low.endswith(("ss", "us", "is", "ews"))
+
+
+def _names(before: str) -> list[str]:
+    """The things that are named with an article; people and the product are none."""
+    grammar = ("determiners", "prepositions", "auxiliaries", "openers")
+    stops = frozenset[str]().union(*map(words, grammar)) | actors("they") | {"it", "itself"}
+    found = []
+    for match in _NAME.finditer(before):
+        name: list[str] = []
+        for word in match["name"].split():
+            low = word.lower()
+            if low in stops or low in actors("self") or (name and _is_verb(low)):
+                break
+            name.append(word)
+        said = " ".join(name)
+        if match["name"].split()[len(name) : len(name) + 1] in (["or"], ["and"]):
+            return []  # it may stand for both
+        if 0 < len(name) <= LONGEST_NAME and not (said.lower() in actors("system") or person(said)):
+            found.append(said)
+    return found
+
+
+def _is_verb(word: str) -> bool:
+    return any_base(word) is not None and not word.endswith(("ing", "ings"))

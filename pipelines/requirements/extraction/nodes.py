@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pipelines.requirements.extraction import chosen, fields, marks, settle, turns
-from pipelines.requirements.extraction.marks import Floats, Model
-from pipelines.requirements.extraction.shapes import ASKED, TOLD
-from pipelines.requirements.extraction.state import Commitment, ExtractionState
+from pipelines.requirements.extraction import discourse, ledger, wording
+from pipelines.requirements.extraction.candidates import candidates, says_how, stands_alone
+from pipelines.requirements.extraction.state import Candidate, Evidence, ExtractionState
+from pipelines.requirements.extraction.wanted import Floats, asked_for, likely
 from pipelines.requirements.labels import Requirement
 from pipelines.requirements.validation.conflicts import differ
 from pipelines.types import Encoder
 
-SHARES = {TOLD: 1.6, ASKED: 2.2}
-"""Of the bar, for what has neither a plain shape nor a word for *must*, and for a question with its
-answer: readers have to reword most of them."""
+QUOTED, LEANS, TOLD = 1.5, 3.0, 4.2
+"""Shares of the bar that count for a rule word for word, for words that lean on what was said
+before, and for what is only told or needs its question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    marks: Model
-    chosen: Floats
+LEAST_ASKED: dict[Evidence, float] = {"worded": 0.0, "told": 0.2, "untold": 0.75}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,71 +30,52 @@ class Deps:
     min_keep: float
     merge: bool
     merge_above: float
-    weights: Weights | None = None
+    weights: Floats | None = None
     """Others than those that ship."""
 
 
 def read_talk(state: ExtractionState) -> ExtractionState:
-    return {"sentences": turns.read_sentences(state["case"].messages)}
+    return {"sentences": discourse.read_sentences(state["case"].messages)}
 
 
-def settle_talk(
-    state: ExtractionState, encoder: Encoder, model: Model | None = None
-) -> ExtractionState:
+def settle(state: ExtractionState) -> ExtractionState:
     """What was put forward, how each of it stands at the end, and what was left open."""
-    spoken = marks.marked(state["sentences"], encoder, model or marks.shipped())
-    book = settle.settled(spoken, encoder)
+    book = ledger.settled(state["sentences"])
     return {
-        "sentences": spoken,
         "commitments": book.commitments,
         "open_questions": book.open_questions,
-        "decisions": book.decisions,
     }
 
 
 def select(state: ExtractionState, deps: Deps) -> ExtractionState:
-    """Keep what a reader can likely use; of what rests on the same words, the likeliest."""
-    found = not_ended(state["commitments"])
-    weights = deps.weights.chosen if deps.weights else chosen.shipped()
-    chances = chosen.likely(found, state["sentences"], deps.encoder, weights)
-    rated = [replace(each, keep=chance) for each, chance in zip(found, chances, strict=True)]
-    kept = [each for each in rated if each.keep >= deps.min_keep * _share_of_bar(each)]
-    return {"kept": without_doubles(kept)}
-
-
-def _share_of_bar(each: Commitment) -> float:
-    return SHARES.get(each.shape, 1.0)
-
-
-def not_ended(commitments: Sequence[Commitment]) -> list[Commitment]:
-    """Neither taken back nor an offer that nobody took up."""
-    return [
-        each
-        for each in commitments
-        if each.state not in {"refused", "withdrawn"}
-        and (each.sentence.side == "client" or each.accepted >= settle.LEAST_ACCEPTED)
+    """Keep what a reader likely lists."""
+    found = candidates(state["commitments"], state["sentences"])
+    chances = likely(found, deps.encoder, deps.weights)
+    kept = [
+        each._replace(commitment=replace(each.commitment, keep=chance))
+        for each, chance, asked in zip(found, chances, asked_for(found, deps.encoder), strict=True)
+        if chance >= deps.min_keep * _share_of_bar(each) and asked >= LEAST_ASKED[each.evidence]
     ]
+    agreed = {max(each.commitment.messages) for each in kept if each.evidence == "untold"}
+    kept = [
+        each
+        for each in kept
+        if not each.said.asked or each.commitment.sentence.message not in agreed
+    ]
+    return {"candidates": len(found), "kept": kept}
 
 
-def without_doubles(kept: Sequence[Commitment]) -> list[Commitment]:
-    """An offer and the short answer that repeats it are one."""
-    best: dict[tuple[int, int], Commitment] = {}
-    for each in kept:
-        place = each.sentence.place
-        if each.kind == "answer" and each.shape == "limit" and each.sentence.asked:
-            place = each.sentence.asked.place
-        if place not in best or best[place].keep < each.keep:
-            best[place] = each
-    return list(best.values())
+def _share_of_bar(candidate: Candidate) -> float:
+    said, alone = candidate.said, stands_alone(candidate)
+    if candidate.commitment.sentence.asked and not said.asked:
+        return 1.0 if alone else QUOTED
+    if not said.quoted:
+        return 1.0 if alone else LEANS
+    return QUOTED if alone and not said.asked and says_how(candidate) else TOLD
 
 
 def word(state: ExtractionState) -> ExtractionState:
-    places = [each.place for each in state["sentences"]]
-    texts = [each.text for each in state["sentences"]]
-    drafts = [
-        fields.requirement_of(each, texts[: bisect_left(places, each.sentence.place)])
-        for each in state["kept"]
-    ]
+    drafts = [wording.requirement_of(each, state["sentences"]) for each in state["kept"]]
     drafts.sort(key=lambda draft: draft["source_messages"])
     return {"drafts": drafts}
 
@@ -118,16 +94,14 @@ def merge(drafts: list[Requirement], deps: Deps) -> list[Requirement]:
     if len(drafts) < 2:
         return drafts
     vectors = deps.encoder.encode([f"{draft['title']} {draft['action']}" for draft in drafts])
-    alike = vectors @ vectors.T > deps.merge_above
     twins: dict[int, int] = {}
-    for at in range(1, len(drafts)):
-        for to in map(int, np.flatnonzero(alike[at, :at])):
-            twin = twins.get(to, to)  # of one that was merged itself, the one that stayed
-            if _same_people(drafts[twin], drafts[at]) and not differ(drafts[twin], drafts[at]):
-                twins[at] = twin
-                sources = {*drafts[twin]["source_messages"], *drafts[at]["source_messages"]}
-                drafts[twin] = {**drafts[twin], "source_messages": sorted(sources)}
-                break
+    for at, to in np.argwhere(np.tril(vectors @ vectors.T > deps.merge_above, -1)).tolist():
+        twin = twins.get(to, to)  # of one that was merged itself, the one that stayed
+        same = _same_people(drafts[twin], drafts[at]) and not differ(drafts[twin], drafts[at])
+        if same and at not in twins:
+            twins[at] = twin
+            sources = {*drafts[twin]["source_messages"], *drafts[at]["source_messages"]}
+            drafts[twin] = {**drafts[twin], "source_messages": sorted(sources)}
     return [draft for at, draft in enumerate(drafts) if at not in twins]
 
 

@@ -1,12 +1,13 @@
-"""What a client says of wishes, habits and preferences, with its verb first and in the third
-person: "I usually look for the price" as "Look for the price"."""
+"""How what was said is put down: plain shapes with their verb first ("The app should remind
+members" as "Remind members"), all else word for word."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
-from pipelines.requirements.extraction import neutral
+from pipelines.requirements.extraction import acts, asked, neutral
 from pipelines.requirements.extraction.actors import SYSTEM, USER, resolve
 from pipelines.requirements.extraction.clauses import finite, split_condition
 from pipelines.requirements.extraction.state import Statement
@@ -26,6 +27,7 @@ Shaped = tuple[str, str] | None
 """Who does what."""
 LEAST_WORDS = 3
 MOST_WORDS = 60
+TITLE_WORDS = 7
 SUBJECT_WORDS = 8  # … before the verb of a question
 SELF = frozenset({"i", "we", "you", "me", "us"})
 _HUMS = re.compile(
@@ -125,13 +127,48 @@ _STAYS = frozenset(
      "last", "appear", "fit", "belong", "count", "mean", "contain", "include", "depend"}
 )  # fmt: skip
 _KEEPS = frozenset({"only", "always", "automatically", "manually", "freely", "also", "easily"})
+_OFFER = re.compile(
+    r"(?:do|would) (?:you|they) (?:also |perhaps |maybe |then )?"
+    r"(?:want|like|need|prefer|wish)(?: us)? (?P<what>.+)|"
+    r"you(?:'d| would) (?:want|like|need|prefer) (?P<wish>.+)|"
+    r"(?:want|need) (?P<want>(?!to\b).+)|(?:what|how) about (?P<idea>.+)|"
+    r"(?:would|will|does) (?:it|that) (?:help|be (?:useful|good|nice|helpful|interesting|okay|ok|"
+    r"fine)) (?:if )?(?P<help>.+)|"
+    r"(?:would|will|could) (?P<thing>(?:an?|the) .+?),? (?:meet the need|help|do|be (?:useful|good|"
+    r"nice|helpful|interesting|okay|ok|fine|enough))(?: (?:for )?(?:you|us|there))?",
+    re.I,
+)
+_DOES = re.compile(r"(?:does|do) (?P<who>[\w' -]{1,40}?) (?:need|have|want) to (?P<what>.+)", re.I)
+_CASE = re.compile(r"[^?]{3,200}?, (?=(?:should|could|can|would|may|must|shall|will) )", re.I)
+_ASKED = re.compile(r"(?P<modal>should|could|can|would|may|must|shall|will) (?P<rest>.+)", re.I)
 _PRONOUN = re.compile(r"(?:it|they|you|we|i|he|she|this|that|these|those|people|users?)\b", re.I)
+_WHO_MAY = re.compile(
+    rf"who (?:all )?(?P<may>{_MODALS}) (?:be able to |be allowed to )?(?P<what>.+)", re.I
+)
+_WHO_DOES = re.compile(r"who (?P<verb>[a-z]{2,}s)\b", re.I)
+_NAMED = re.compile(r"(?:(?:the|our|all|an?|only|just) )?[\w'-]+(?: (?:and |or )?[\w'-]+){0,4}\W*")
 _STANDS = re.compile(
     r"\b(?:must|should|shall|can|could|may|will|needs?|wants?|has to|have to|is|are|gets?|"
     r"stays?|would|cannot|prefer)\b|n't\b",
     re.I,
 )
 _CUT_OFF = re.compile(r",? (?:so|and|but),? (?:if|when|because)\b[^,]*$", re.I)
+_ASKS_ON = re.compile(r",? (?:how|why|what) (?:we|they|you|it|the|do|does|is|are)\b", re.I)
+_GOES_ON = re.compile(
+    r"(?:in|but|only|except|unless|until|after|before|if|when|within|at|by|up to|for|on|with|via|"
+    r"every (?:hour|day|morning|evening|night|week|month|year)|as long as)\b",
+    re.I,
+)
+_SAYS_NO = re.compile(r"\W*(?:no|nope|nah)\b", re.I)
+_THING = re.compile(
+    r"(?:and )?(?P<thing>an? \w+(?: .+?)?|"
+    r"(?!(?:what|how|why|who|which|when|where|any|anything|something|the|that|this|it|so|by|via|over|on|in|"
+    r"with|for|at|from|to|as|you|we|they|i|my|your|only|no|not|just|like)\b)"
+    r"[\w'-]+(?: [\w'-]+){1,5}?)(?: (?:then|instead|too|as well))?",
+    re.I,
+)
+"""What an offer only names: "And reminders for deadlines?"."""
+_DETAIL = re.compile(r",? (?:when|whenever|if|while)\b", re.I)
 _FRONTED = re.compile(
     r"(?P<front>(?:for|in|on|at|during|with|from) [^,]{3,60}?),? "
     rf"(?P<rest>(?:i|we|you) (?:{_MODALS}) .+)",
@@ -172,23 +209,12 @@ _IN_CASE = re.compile(
 _THEN = re.compile(r"^then,? ", re.I)
 _RELATIVE = re.compile(r"\b(?:that|which|who) (?:is|are|has|have|can|does)\b", re.I)
 _LIMITS_IT = re.compile(r"\b(?:but|unless|except|only|until)\b", re.I)
+_WANTING = frozenset({"want", "like", "wish", "prefer", "need"})
 _REMARKS = re.compile(r"(?:say|mean|think|guess|imagine|believe|hope|laugh)\b", re.I)
 _OWN_WORK = re.compile(
     r"(?:let|allow|support|generate|provide|notify|offer|automatically|send|display)\b", re.I
 )
 """What "we" do for users is what the product does."""
-LONGEST_LIST = 25
-_EMBEDDED = re.compile(r"(?:where|whether|how|which|who|when)\b", re.I)
-_CRITERIA = re.compile(
-    r"\b(?:factors?|criteri(?:on|a)|priorit\w+|important|look (?:for|at)|consider|matters?)\b", re.I
-)
-_LISTED = re.compile(r"(?!(?:an?|the|every|each|any|by|in|on|with)\b)(?:[^,]{2,40}, ){2}", re.I)
-_TOLD_OF = re.compile(
-    r"\b(?:must|should|shall|can|could|may|will|needs?|wants?|has|have|is|are|was|were|do|does|gets?|"
-    r"would|cannot|prefer|no|not|never|it|that|they|i|we|depends)\b|n't\b|'(?:s|re|m|d|ll|ve)\b",
-    re.I,
-)
-_BY = re.compile(r"(?:by|via|with|through|using|over|on|in|per|from) ", re.I)
 LEAST_IN_PART = 4
 MOST_IN_ONE = 30  # words of a sentence that is put down as a whole
 _TELLS = re.compile(
@@ -199,35 +225,60 @@ _TELLS = re.compile(
 )
 """It tells how things are, or speaks of the speaker alone."""
 _DENIED = re.compile(r"\b(?:no|not|never|nobody|cannot|dont)\b|n't\b", re.I)
+_TITLE_ENDS = re.compile(
+    r"[,;:.(?](?!\d)|\s(?:–|so that|so|because|which|if|when|where|while|but|and then|or)\s", re.I
+)
 
 
-def of_own(said: str, question: str) -> Statement | None:
-    """None where no shape fits, or what it gives does not stand alone."""
+def of_answer(said: str, question: str) -> Statement | None:
+    """The words of an answer, with the question where they say too little alone."""
     own = clean(said)
     if not tokens(own):
         return None
-    put = None if neutral.narrates(own) else of_statement(own)
-    if put and not (put.quoted or _is_list(own) or reading.flaw(put.text)):
-        return put
-    if _names_criteria(question, own):
-        return Statement(_action(f"consider {lower_first(own)}", "i"), own, "i")
-    return None
+    part = asked.is_part(own)
+    alone = of_statement(own)
+    listed = asked.is_list(own)
+    order = _order(own) and not listed
+    if alone and not (alone.quoted or listed or order or reading.flaw(alone.text)):
+        return alone
+    short = (len(tokens(own)) < LEAST_WORDS + 3 or part) and not order
+    least = LEAST_WORDS + (_PRONOUN.match(own) is not None)
+    stands = len(tokens(own)) >= least and _STANDS.search(own) and not part
+    if question and (short or _PRONOUN.match(own)) and not stands:
+        alone = _answered(own, question, said)
+    if alone and alone.quoted and asked.names_criteria(question, own):
+        return Statement(_action(f"consider {lower_first(own)}", "i"), alone.said, "i")
+    return alone
 
 
-def _names_criteria(question: str, own: str) -> bool:
-    """ "Safety, price and the look": what a decision rests on, and no more."""
-    plainly = _EMBEDDED.match(own) or not (
-        _TOLD_OF.search(own) or _BY.match(own) or ("," not in own and finite(own))
-    )
-    return bool(_CRITERIA.search(question) and plainly and 1 < len(tokens(own)) <= LONGEST_LIST)
-
-
-def _is_list(own: str) -> bool:
-    """ "Name, place, caller's number, and whether …"."""
-    found = _LISTED.match(own)
-    if found is None or len(tokens(own)) > LONGEST_LIST:
-        return False
-    return not (_TOLD_OF.search(found[0]) or finite(found[0]))
+def _answered(own: str, question: str, said: str) -> Statement | None:
+    put = clean(acts.content_of(plain(question))).rstrip(" ?")
+    no = "No, " if _SAYS_NO.match(said) else ""
+    told = f"{question_of(question)} – {no}{own if no else upper_first(own)}".rstrip(".!")
+    if (does := _WHO_DOES.match(put)) and (verb := any_base(does["verb"])):
+        put = f"who may {verb}{put[does.end() :]}"
+    found = _WHO_MAY.fullmatch(put)
+    who, comma, how = own.rstrip(".!").partition(", ") if found else (own, "", "")
+    if found and _NAMED.fullmatch(own) and own.lower().startswith(("only ", "just ")):
+        text = neutral.third_person(f"{upper_first(who)} {found['may']} {found['what']}")
+        return Statement(text, told, who.partition(" ")[2], quoted=True)
+    if (
+        found
+        and _NAMED.fullmatch(who)
+        and _verb(found["what"])
+        and (not how or _GOES_ON.match(how))
+        and resolve(who, earlier=()) != SYSTEM
+    ):
+        return Statement(_action(f"{found['what'].split('—')[0]}{comma}{how}"), told, who)
+    if asked.says_nothing(own):
+        return None
+    whole = asked.together(put, own.rstrip(" .!"), turned=_told)
+    stated = of_statement(whole) if whole else None
+    if stated and not (stated.quoted and reading.flaw(stated.text.rstrip("."))):
+        return replace(stated, said=told)
+    put, dash, answer = neutral.third_person(told).partition(" – ")
+    text = f"{put}{dash}{upper_first(answer)}"
+    return Statement(text, told, quoted=True, asked=True)
 
 
 def of_statement(said: str) -> Statement | None:
@@ -300,6 +351,47 @@ def _outright(text: str) -> Shaped:
     return ("the system", f"provide {there['what']}") if there else _wish(text) or _modal(text)
 
 
+def stands_alone(said: str) -> bool:
+    """A part of a sentence that says by itself what is to be."""
+    own = clean(said).rstrip(" .,;:!?")
+    shaped = _wish(own) or _order(own) or _MODAL.match(own)
+    return bool(shaped) and not _BROKEN_OFF.search(own)
+
+
+def of_offer(question: str, condition: str = "") -> Statement | None:
+    """What was put to the client and accepted; a yes may go on with a limit."""
+    own = _offer(question)
+    if len(tokens(own)) < LEAST_WORDS - 1 or _BROKEN_OFF.search(own.rstrip("?. ")):
+        return None
+    more = clean(condition)
+    if _ASKED.match(_CASE.sub("", own, count=1)):
+        told = f"{question_of(question)} – Yes"
+        return Statement(neutral.third_person(told), told, quoted=True, asked=True)
+    more = _JOINTS.split(more)[0]
+    tail = f", {lower_first(more)}" if _GOES_ON.match(more) else ""
+    own = own.rstrip(".?! ")
+    head = _DETAIL.split(own)[0]
+    if _ASKS_ON.search(own) or not (_STANDS.search(head) or finite(head) or _order(own)):
+        named = _THING.fullmatch(own)
+        if not named:
+            return None
+        own = f"the system must provide {lower_first(named['thing'])}"
+    return of_statement(f"{own}{tail}")
+
+
+def title_of(text: str) -> str:
+    spoken = (_TITLE_ENDS.split(text, maxsplit=1)[0]).split()
+    spoken = (spoken if len(spoken) > 1 else text.rstrip(".!?").split())[:TITLE_WORDS]
+    dull = words("determiners") | words("prepositions") | words("auxiliaries") | {"and", "or", "to"}
+    while len(spoken) > 2 and spoken[-1].lower() in dull:
+        spoken.pop()
+    return upper_first(" ".join(spoken).rstrip(".,;:–-!?"))
+
+
+def question_of(question: str) -> str:
+    return upper_first(clean(acts.content_of(plain(question))).rstrip(" ?.")) + "?"
+
+
 def clean(said: str) -> str:
     whole = plain(_INSERTED.sub(" ", plain(said)))
     text = _SAID_TWICE.sub(r"\1", plain(_HUMS.sub(" ", whole)))
@@ -312,6 +404,60 @@ def clean(said: str) -> str:
         if shorter == text or not tokens(shorter):
             return text
         text = shorter
+
+
+def _offer(question: str) -> str:
+    own = clean(acts.content_of(plain(question)).rstrip(" ?"))
+    if found := _OFFER.fullmatch(own):
+        what = next(group for group in found.groups() if group)
+        return what if _modal(what) else f"we want {what}"
+    if found := _DOES.match(own):
+        return f"{found['who']} must {found['what']}"
+    case = _CASE.match(own)
+    before, asked = (case[0], own[case.end() :]) if case else ("", own)
+    return f"{before}{_turned(asked)}"
+
+
+def _turned(asked: str) -> str:
+    """ "Should the app remind members" as "the app should remind members"."""
+    found = _ASKED.match(asked)
+    if not found:
+        return asked
+    modal = {"would": "should", "shall": "should"}.get(found["modal"].lower(), found["modal"])
+    spoken = found["rest"].split()
+    plainly = _PRONOUN.match(found["rest"]) or _system().match(found["rest"])
+    at = len(plainly[0].split()) if plainly else _verb_at(spoken)
+    if not 0 < at < len(spoken):
+        return asked
+    able = at + 2 * (
+        modal == "should" and spoken[at] in _WANTING and spoken[at + 1 : at + 2] == ["to"]
+    )
+    return " ".join([*spoken[:at], modal.lower(), *spoken[able:]])
+
+
+def _told(asked: str) -> str:
+    """ "Do we keep the receipts" as "we must keep the receipts"."""
+    if found := _DOES.match(asked):
+        return f"{found['who']} must {found['what']}"
+    return _turned(re.sub(r"^(?:do|does)(?= )", "must", asked, flags=re.I))
+
+
+def _verb_at(spoken: list[str]) -> int:
+    """Where the subject of a question ends; 0 where that is not plain."""
+    low = [word.lower().strip(",") for word in spoken[: SUBJECT_WORDS + 2]]
+    breaks = words("determiners") | words("prepositions") | {"and", "or"}
+    for at in range(1, len(low)):
+        if low[at - 1] in breaks or low[at - 1] != spoken[at - 1].lower():
+            continue  # after an article, or within an enumeration
+        if low[at] in _KEEPS or (_starts(low[at]) and not any(map(_starts, low[at + 1 : at + 2]))):
+            return at
+    ways = _KEEPS - {"only", "also"}
+    sure = (at for at, word in enumerate(spoken[:-1]) if word in ways and _starts(spoken[at + 1]))
+    return next(sure, 0)
+
+
+def _starts(word: str) -> bool:
+    return word == "be" or any_base(word) == word
 
 
 def _verb(what: str, *, after_modal: bool = False) -> bool:

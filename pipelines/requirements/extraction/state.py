@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict
+from typing import Literal, NamedTuple, TypedDict
 
 from pipelines.requirements.labels import Requirement
 from pipelines.types import Case
@@ -12,15 +11,29 @@ from pipelines.types import Case
 Side = Literal["analyst", "client"]
 """Who speaks: somebody who asks, or somebody who wants the software."""
 
-Kind = Literal["own", "answer", "offer", "summary"]
-"""The client's own sentence, a short answer that needs its question, what the analyst offered,
-what the analyst summed up."""
+Act = Literal[
+    "proposal",
+    "statement",
+    "question",
+    "answer",
+    "correction",
+    "withdrawal",
+    "recap",
+    "clarification",
+    "small_talk",
+]
 
-Standing = Literal["standing", "corrected", "refused", "withdrawn", "open"]
-"""How a commitment stands at the end of the talk; only the first two are wanted."""
+SourceAct = Literal["stated", "proposed", "accepted", "corrected", "repeated"]
 
-Outcome = Literal["accepted", "changed", "refused", "withdrawn"]
-OpenReason = Literal["unanswered", "undecided"]
+Standing = Literal["standing", "corrected", "refused", "withdrawn", "replaced", "open"]
+"""How a commitment stands at the end of the talk. A corrected one holds, in its new words; only
+``standing`` and ``corrected`` count as wanted. Other words took the place of a ``replaced`` one,
+and an ``open`` one was never answered."""
+
+EndReason = Literal["refused", "withdrawn", "replaced", "unanswered"]
+
+Stance = Literal["yes", "partial", "no", "unsure", "delegate", "clarify", "none"]
+"""How an answer takes up what was put forward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +44,96 @@ class Utterance:
     text: str
     side: Side
     question: bool
+    first: bool
+    """The first sentence of its message, where an answer would be."""
     start: int = 0
+    end: int = 0
     """Its place in the message's text, in characters."""
-    at: int = 0
-    of: int = 1
-    """Its number in its message, and how many there are."""
-    asked: Utterance | None = None
-    """Of the client's: the last sentence of the analyst before the answer."""
-    marks: Mapping[str, float] = field(default_factory=dict, hash=False)
-    """Of the client's: how likely it wants, accepts, refuses, … (``marks.MARKS``)."""
+    speaker: str = ""
+    acts: tuple[Act, ...] = ()
+    item: bool = False
+    """An item of a list, under the words before it."""
+    number: int | None = None
+    heading: str = ""
 
     @property
     def place(self) -> tuple[int, int]:
         return self.message, self.start
 
-    def mark(self, *names: str) -> float:
-        return sum(self.marks.get(name, 0.0) for name in names)
+    @property
+    def asked(self) -> bool:
+        return self.side == "analyst"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a clause says what is wanted."""
+
+    predicate: str
+    """What is left of it without who, and without the words for *must* or *want*."""
+    shape: str
+    """said (by a cue), imperative, present, fragment, state."""
+    cue: str | None = None
+    kind: str | None = None
+    strength: float = 0.0
+    priority: str = "should"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A message that a commitment rests on, and what was done with it there."""
+
+    message: int
+    act: SourceAct
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a commitment no longer stands, and the words that ended it."""
+
+    reason: EndReason
+    message: int
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """What somebody said that may count as wanted, and what became of it.
+
+    Said by the client, or by the analyst and then accepted, refused or left open.
+    """
+
+    sentence: Utterance
+    """The sentence as it was said; who said it, and where."""
+    text: str
+    """The words as they hold at the end, without what only keeps the talk going."""
+    reading: Reading
+    question: Utterance | None
+    """What it answers."""
+    sources: tuple[Source, ...]
+    state: Standing = "standing"
+    ended_by: Ending | None = None
+    actor: str = "System"
+    details: tuple[str, ...] = ()
+    """Further sentences that only add to it."""
+    features: dict[str, float] = field(default_factory=dict)
+    """What speaks for and against it, for its confidence."""
+    keep: float = 0.0
+
+    @property
+    def messages(self) -> tuple[int, ...]:
+        """The messages to cite: all but those that only summed it up."""
+        return tuple(sorted({each.message for each in self.sources if each.act != "repeated"}))
+
+    @property
+    def in_other_words(self) -> bool:
+        """Proposed, and answered by the client in words of their own that do not refuse it."""
+        taken_up = any(each.act == "accepted" for each in self.sources)
+        return self.state == "replaced" and taken_up
+
+    @property
+    def wanted(self) -> bool:
+        return self.state in {"standing", "corrected"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,50 +148,36 @@ class Statement:
     condition: str | None = None
     quoted: bool = False
     """Word for word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """The words that ended a commitment."""
-
-    message: int
-    words: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Commitment:
-    """What somebody said that may count as wanted, and what became of it."""
-
-    kind: Kind
-    sentence: Utterance
-    """The sentence as it was said; who said it, and where."""
-    text: str
-    """How it is put down."""
-    shape: str
-    """By which shape; ``told`` is word for word."""
-    messages: tuple[int, ...]
-    answer: tuple[Utterance, ...]
-    """The client's sentences by which it stands or falls."""
-    who: str = ""
-    condition: str | None = None
-    """By whom and when, where its shape tells them apart."""
-    accepted: float = 0.0
-    """Of the analyst's: how likely the answer accepts it."""
-    state: Standing = "standing"
-    ended_by: Ending | None = None
-    undone: float = 0.0
-    """How likely a later sentence takes it back."""
-    keep: float = 0.0
-    """How likely a reader could use it."""
+    asked: bool = False
+    """A question with its short answer."""
 
     @property
-    def wanted(self) -> bool:
-        return self.state in {"standing", "corrected"}
+    def in_full(self) -> str:
+        return f"{self.who} {self.text} {self.condition or ''}"
+
+
+Evidence = Literal["worded", "told", "untold"]
+"""What the rules know of its stance: words that say that it is to be so, or that agree; none, as
+in most of what is told; or not even that the answer is one."""
+
+
+class Candidate(NamedTuple):
+    """What may be a requirement."""
+
+    commitment: Commitment
+    said: Statement
+    question: str = ""
+    answer: str = ""
+    """The client's words by which it stands or falls, and what they answer."""
+    evidence: Evidence = "worded"
+
+
+OpenReason = Literal["unanswered", "undecided", "named"]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """What was asked and has no answer at the end."""
+    """What was asked, or named as unsettled, and has no answer at the end."""
 
     question: Utterance
     reason: OpenReason
@@ -112,22 +185,12 @@ class OpenQuestion:
     """What was said instead of an answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """A proposal that the client decided on, or a wish that was changed or taken back."""
-
-    text: str
-    outcome: Outcome
-    answer: Utterance
-    question: Utterance | None = None
-
-
 class ExtractionState(TypedDict, total=False):
     case: Case  # input
     sentences: list[Utterance]  # read
     commitments: list[Commitment]  # settle: all of them, each with how it stands at the end
     open_questions: list[OpenQuestion]  # settle
-    decisions: list[Decision]  # settle, in the order of their turns
-    kept: list[Commitment]  # select: what a reader can likely use
+    candidates: int  # select: what was looked at
+    kept: list[Candidate]  # select: what a reader likely lists
     drafts: list[Requirement]  # word
     requirements: list[Requirement]  # finish

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipelines.requirements.config import PartsConfig
-from pipelines.requirements.extraction.turns import client_messages
+from pipelines.requirements.extraction.discourse import client_messages
 from pipelines.requirements.labels import Requirement
 from pipelines.types import Message
 

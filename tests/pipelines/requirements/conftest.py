@@ -6,5 +6,5 @@ from pipelines.types import Pipeline
 
 @pytest.fixture(scope="module")
 def pipeline() -> Pipeline:
-    """Keeps requirements that are alike apart."""
+    """Finds requirements by rules, and keeps those that are alike apart."""
     return build("requirements-local", {"merge_duplicates": False})

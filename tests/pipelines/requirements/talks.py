@@ -27,6 +27,15 @@ def extract(pipeline: Pipeline, *turns: Turn) -> list[dict[str, Any]]:
     return found
 
 
+def likely(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that are rather wanted than not; a pipeline returns what is less likely, too."""
+    return [one for one in found if one["wanted"] >= 0.5]
+
+
+def actions(found: list[dict[str, Any]]) -> list[str]:
+    return [one["action"] for one in found]
+
+
 SAID_OF_LABELS = {"quoted", "wanted"}
 """What a pipeline says of a label, which is no field that people fill in."""
 
