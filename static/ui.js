@@ -1,5 +1,7 @@
 // What every page shares: theme switch, menus, definition tooltips, scrollable tables.
 
+import { nameStack } from "./stacks.js";
+
 const root = document.documentElement;
 
 function currentTheme() {
@@ -100,6 +102,10 @@ function nameOf(box) {
   return (inside ?? above.at(-1))?.textContent?.trim().replace(/\s+/g, " ") || document.title;
 }
 
+function nameCells() {
+  for (const table of /** @type {NodeListOf<HTMLTableElement>} */ (document.querySelectorAll("table.stacks"))) nameStack(table);
+}
+
 const sizes = new ResizeObserver((changed) => changed.forEach(({ target }) => mark(target)));
 
 function markScrollable() {
@@ -109,8 +115,12 @@ function markScrollable() {
   }
 }
 
+nameCells();
 markScrollable();
-for (const type of ["htmx:afterSettle", "assay:exchanged"]) document.addEventListener(type, markScrollable);
+for (const type of ["htmx:afterSettle", "assay:exchanged"]) {
+  document.addEventListener(type, nameCells);
+  document.addEventListener(type, markScrollable);
+}
 
 // A part of the page that is replaced by itself takes the focus with it: it goes to the same control of the new part,
 // or to the control that took its place.

@@ -4,6 +4,7 @@ import { drawValue } from "./details.js";
 import { el } from "./dom.js";
 import { LabelForm } from "./form.js";
 import { headingOf } from "./layers.js";
+import { nameStack } from "../stacks.js";
 import { t } from "./texts.js";
 
 /** @import { Cluster, ClusterHandlers } from "./types.d.ts" */
@@ -147,7 +148,8 @@ export class ClusterCard {
     const gold = this.showsGold ? [el("th", { scope: "col" }, t("Gold"))] : [];
     const head = el("tr", {}, el("th", { scope: "col" }, t("Field")), ...gold, ...sides.map((side, at) => this.column(side, at)));
     const rows = cluster.layer.fields.map((field) => this.row(field, sides));
-    const table = el("table", { class: "table compared versions-table" }, el("thead", {}, head), el("tbody", {}, ...rows));
+    const table = el("table", { class: "table compared versions-table stacks" }, el("thead", {}, head), el("tbody", {}, ...rows));
+    nameStack(table);
     const scroll = el("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": t("Versions") }, table);
     return handlers.readOnly ? [scroll] : [scroll, this.actions()];
   }
