@@ -47,6 +47,7 @@ EXPECTED = {
     "healthz": Row(200, 200, 200, 200, 200),
     "status": Row(302, 403, 403, 403, 403),  # administrators
     "api-status": Row(403, 403, 403, 403, 403),
+    "components": Row(302, 403, 403, 403, 403),  # staff
     "metrics": Row(403, 403, 403, 403, 403),  # this machine, and who has the key
     "readyz": Row(503, 503, 503, 503, 503),  # no worker is at work
     "set-language": Row(302, 302, 302, 302, 302, post=True),

@@ -53,9 +53,13 @@ def words(text: str) -> list[str]:
     return [word for word in matches if word not in AS_THEY_ARE]
 
 
+SAMPLES = {"components.html"}
+"""What those see who write pages."""
+
+
 def test_no_template_holds_text_outside_of_the_tags() -> None:
     for path in TEMPLATES.rglob("*.html"):
-        assert untranslated(path.read_text()) == [], path
+        assert path.name in SAMPLES or untranslated(path.read_text()) == [], path
 
 
 FOR_PEOPLE = {"label", "help_text", "empty_label", "description"}
