@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -77,16 +78,20 @@ def test_a_run_that_is_the_best_of_several_is_tested_against_chance_among_all_of
     assert selection["runs"] == 21
 
 
-def test_an_identical_rerun_is_said_to_be_identical_without_a_test(pair, finished, signed_in):
+def test_an_identical_rerun_is_said_to_be_identical_without_a_test(
+    pair, finished, signed_in, capsys
+):
     again = finished(release=pair[1].release)
     result = compare_runs(pair[1], again)
     page = signed_in("noor").get(address(pair[1], again)).content.decode()
+    call_command("compare", str(pair[1].pk), str(again.pk))
     said = f"Every output of run {again.pk} is the same as that of run {pair[1].pk}, in 6 cases"
 
     assert {each.verdict for each in result.rows} == {"identical", "exploratory"}
     assert [each.comparison.ci_low for each in result.rows] == [None] * len(result.rows)
     assert "undecided" not in page
     assert said in page
+    assert said in capsys.readouterr().out
 
 
 def test_runs_that_score_alike_and_answer_otherwise_are_not_identical(pair, finished, script):

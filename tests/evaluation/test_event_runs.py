@@ -113,3 +113,8 @@ def test_diagnostics_that_are_off_are_in_no_table_of_the_command(measure: Any) -
     assert "strict_f1" in table
     assert "cot_" not in table
     assert "Thought: faithfulness" not in said_by("report", run.pk, format="html")
+    assert "cot_" not in compared(run, measure(thought=True, enabled=False))
+
+
+def compared(before: Run, after: Run) -> str:
+    return said_by("compare", before.pk, after.pk)

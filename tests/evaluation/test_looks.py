@@ -212,16 +212,15 @@ def test_a_sealed_row_keeps_only_what_says_nothing_about_test_items(run: Run) ->
 
 def test_commands_show_results_on_test_items_for_a_reason(run, finished, release):
     other = finished(release=release, pipeline="everything", reason="Final")
-    for command in (("report", run.pk), ("gate", run.pk)):
+    for command in (("compare", run.pk, other.pk), ("gate", run.pk)):
         with pytest.raises(CommandError, match="why do you look") as refused:
             call_command(*command)
         assert refused.value.returncode == 2
 
     out, notes = io.StringIO(), io.StringIO()
-    against = {"baseline": run.pk, "reason": WHY, "format": "json"}
-    call_command("report", other.pk, **against, stdout=out, stderr=notes)
+    call_command("compare", run.pk, other.pk, reason=WHY, format="json", stdout=out, stderr=notes)
 
-    assert json.loads(out.getvalue())["run"] == other.pk
+    assert json.loads(out.getvalue())["runs"]
     assert "Looks at the test items of demo@1: 3." in notes.getvalue()
 
 

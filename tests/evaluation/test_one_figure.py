@@ -89,12 +89,14 @@ def test_all_say_the_same_of_a_pair_whose_samples_go_the_other_way(pair, signed_
     asked = {"baseline": before.pk, "run": after.pk}
     compared = text_of(noor.get(f"{reverse('run-compare')}?{urlencode(asked)}"))
     figures = noor.get(reverse("api-compare"), asked).json()["runs"][0]["metrics"]["strict_f1"]
-    gated = StringIO()
+    printed, gated = StringIO(), StringIO()
+    call_command("compare", before.pk, after.pk, stdout=printed)
     call_command("gate", after.pk, baseline=before.pk, stdout=gated)
 
     assert ["0.385" in pages[0], "0.750" in pages[1]] == [True, True]
     said = f"Whether run {after.pk} is better or worse than run {before.pk} is undecided"
-    assert [word in compared for word in (said, "+0.365", "0.385", "0.750")] == [True] * 4
+    for text in (compared, printed.getvalue()):
+        assert [word in text for word in (said, "+0.365", "0.385", "0.750")] == [True] * 4
     assert [figures[name] for name in ("before", "after", "difference")] == pytest.approx(
         [62 / 161, 3 / 4, 3 / 4 - 62 / 161]
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -114,6 +116,9 @@ def test_the_comparison_says_who_chose_and_when(project, people, pair, signed_in
     warning = f"It was declared after runs {before}, {after} were scored"
 
     assert warning in signed_in("noor").get(address).content.decode()
-    assert "decides, declared by rita on" in signed_in("noor").get(address).content.decode()
+    printed = StringIO()
+    call_command("compare", before, after, stdout=printed)
+    assert "decides, declared by rita on" in printed.getvalue()
+    assert f"runs {before}, {after}" in " ".join(printed.getvalue().split())
     Run.objects.update(first_scored_at=timezone.now() + timedelta(hours=1))
     assert "It was declared after" not in signed_in("noor").get(address).content.decode()

@@ -131,7 +131,7 @@ class Verdicts(TypedDict):
 
 
 def document(baseline: Run, compared: Sequence[Compared]) -> Verdicts:
-    """As the API writes them."""
+    """As the API and the command write them."""
     numbers = [baseline.pk, *(each.after.pk for each in compared)]
     return {
         "baseline": _run(baseline),
@@ -176,7 +176,7 @@ def _metric(row: MetricComparison, compared: Compared) -> MetricVerdict:
 
 
 def sentence(row: MetricComparison, compared: Compared) -> str:
-    """Files and the API keep English."""
+    """Files, commands and the API keep English."""
     return " ".join(in_english(fact) for fact in conclusion(row, compared))
 
 
