@@ -1,4 +1,4 @@
-"""Runs next to a baseline: what may be concluded, the differences, and the cases."""
+"""Runs next to a baseline: what may be concluded, the differences as a plot, and the cases."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from evaluation.services.run.conclusions import exposed
 from evaluation.services.run.primary_metrics import sentences
 from evaluation.views.compared_case import units_of
 from evaluation.views.pairs import score_of
+from evaluation.views.plots import forest
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.models import Conversation
@@ -117,6 +118,7 @@ def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str,
     marks = certificates.marks([run.pk for run in [baseline, *able]])
     seen_before = sorted({pk for each in compared for pk in each.declared_after})
     chosen = baselines.choice_of(baseline)
+    tested, rest = _by_metric(compared, tested=True), _by_metric(compared, tested=False)
     return context | {
         "conclusions": compared,
         "deciding": [
@@ -127,21 +129,29 @@ def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str,
         "metrics_version": baseline.spec.metrics_version,
         "exposed": exposed([baseline, *able]),
         "several": len(compared) > 1,
-        "tested": _rows(compared, marks, tested=True),
-        "exploratory": _rows(compared, marks, tested=False),
+        "tables": [_table(rows, marks) for rows in (tested, rest)],
         **_cases(request, baseline, compared),
     }
 
 
-def _rows(
-    compared: Sequence[Compared], marks: Mapping[certificates.Figure, str], *, tested: bool
-) -> list[tuple[MetricComparison, Compared, str]]:
-    """Metric by metric, of each the runs in the order that they were asked for; with the mark of
-    the judge that is worth less, empty for what nobody has judged."""
+def _table(
+    pairs: Sequence[tuple[MetricComparison, Compared]],
+    marks: Mapping[certificates.Figure, str],
+) -> dict[str, Any]:
+    """The metrics of one kind as a plot, and in figures: each with the mark of the judge that is
+    worth less; empty for what nobody has judged."""
+    rows = [(row, each, _mark(row, each, marks)) for row, each in pairs]
+    return {"forest": forest(pairs), "rows": rows}
+
+
+def _by_metric(
+    compared: Sequence[Compared], *, tested: bool
+) -> list[tuple[MetricComparison, Compared]]:
+    """Metric by metric, and of each metric the runs in the order that they were asked for."""
     names = dict.fromkeys(row.metric.id for each in compared for row in each.rows)
     by_run = [{row.metric.id: row for row in each.rows} for each in compared]
     return [
-        (rows[name], each, _mark(rows[name], each, marks))
+        (rows[name], each)
         for name in names
         for each, rows in zip(compared, by_run, strict=True)
         if name in rows and (rows[name].role != "exploratory") is tested

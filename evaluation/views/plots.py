@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch
@@ -18,6 +19,7 @@ from evaluation.models import Aggregate, Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.services import looks
 from evaluation.services.run import lists
+from evaluation.services.run.comparisons import Compared, MetricComparison
 from evaluation.services.run.lists import PrimaryOf
 from evaluation.templatetags.present import exact, figure
 from labeling.models import GoldRelease
@@ -47,6 +49,8 @@ class Frame(NamedTuple):
 class Tick(NamedTuple):
     at: float
     text: str
+    edge: str = ""
+    """Of the region of no interest, or of the scale."""
 
 
 SQUARE = Frame(312, 312, 36, 276, 36, 276)
@@ -160,6 +164,73 @@ def reliability_plot(aggregates: Mapping[str, Aggregate]) -> dict[str, Any] | No
         "x_ticks": _ticks(QUARTERS, SQUARE.x),
         "y_ticks": _ticks(QUARTERS, SQUARE.y),
     }
+
+
+# --- differences: one line a run and metric, on one scale, better to the right --------------------
+
+STEPS = (0.05, 0.1, 0.2, 0.5, 1.0)
+"""Ends of the scale, as shares of a metric's range."""
+
+
+class Mark(NamedTuple):
+    """One difference with its interval; places are percent of the width."""
+
+    row: MetricComparison
+    run: int
+    place: float
+    low: float | None
+    high: float | None
+
+
+class Forest(NamedTuple):
+    """``margin_low`` and ``margin_width`` bound the differences too small to be of interest."""
+
+    lines: list[tuple[Metric, list[Mark]]]
+    ticks: list[Tick]
+    margin_low: float
+    margin_width: float
+
+
+def forest(pairs: Sequence[tuple[MetricComparison, Compared]]) -> Forest | None:
+    """Of what has a difference and a range; a gain is on the right also where lower is better."""
+    shown = [
+        (row, each)
+        for row, each in pairs
+        if row.comparison.difference is not None
+        and math.isfinite(row.metric.upper - row.metric.lower)
+    ]
+    if not shown:
+        return None
+    margin = max(row.margin for row, _ in shown)
+    most = max(1.5 * margin, *(abs(share) for row, _ in shown for share in _shares(row)))
+    # the next of the steps, so that nothing is cut off
+    reach = next((step for step in STEPS if step >= most), math.ceil(10 * most) / 10)
+
+    def place(share: float) -> float:
+        return round(50 + 48 * share / reach, 2)
+
+    def mark(row: MetricComparison, run: int) -> Mark:
+        at, *ends = (place(share) for share in _shares(row))
+        return Mark(row, run, at, min(ends, default=None), max(ends, default=None))
+
+    edges = ((-reach, "start"), (-margin, "margin-low"), (margin, "margin-high"), (reach, "end"))
+    return Forest(
+        [
+            (metric, [mark(row, each.after.pk) for row, each in rows])
+            for metric, rows in groupby(shown, key=lambda pair: pair[0].metric)
+        ],
+        [Tick(place(at), f"{'−' if at < 0 else '+'}{exact(abs(at))}", edge) for at, edge in edges],
+        place(-margin),
+        round(place(margin) - place(-margin), 2),
+    )
+
+
+def _shares(row: MetricComparison) -> list[float]:
+    """Difference and interval as shares of the range, turned so that right is better."""
+    result, metric = row.comparison, row.metric
+    sign = 1 if metric.direction == "higher" else -1
+    values = (result.difference, result.ci_low, result.ci_high)
+    return [sign * value / (metric.upper - metric.lower) for value in values if value is not None]
 
 
 # --- the primary metric of one gold over time: a color for each pipeline --------------------------

@@ -1,4 +1,4 @@
-"""Compare: several runs, what is said of each, and the cases one by one."""
+"""Compare: several runs, what is said of each, the plot, and the cases one by one."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from evaluation.services.run.comparisons import (
 )
 from evaluation.services.run.conclusions import conclusion
 from evaluation.services.run.primary_metrics import Primary
+from evaluation.views.plots import forest
 from labeling.words import in_english, words
 from pipelines.errors import PipelineError
 from pipelines.types import Case, Output
@@ -178,6 +179,33 @@ def test_what_few_conversations_show_is_kept_apart_from_what_new_ones_would() ->
         assert words(conclusion(row, compared)[1]) == (
             "In diesen 2 Gesprächen ist Lauf 17 besser (140 Fälle, p < 0,001)."
         )
+
+
+# --- the plot -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "right"),
+    [
+        ("requirement_f1", 0.2, True),
+        ("requirement_f1", -0.2, False),
+        ("false_inference_rate", 0.2, False),
+        ("false_inference_rate", -0.2, True),
+    ],
+)
+def test_the_plot_has_better_on_the_right_whichever_way_a_metric_goes(name, change, right):
+    old = [Share(0.4 + 0.02 * (at % 3), 1.0) for at in range(8)]
+    new = [Share(share.numerator + change, 1.0) for share in old]
+    compared = comparison_of(METRICS[name], old, new, [str(at) for at in range(8)])
+
+    plot = forest([(compared.primary, compared)])
+
+    [(_, [mark])] = plot.lines
+    assert (mark.place > 50) is right
+    assert mark.low is not None
+    assert mark.high is not None
+    assert 0 <= mark.low < mark.place < mark.high <= 100
+    assert plot.margin_low < 50 < plot.margin_low + plot.margin_width
 
 
 # --- the cases ------------------------------------------------------------------------------------
