@@ -336,12 +336,6 @@ JUDGE_INPUT_PRICE = env_optional_float("JUDGE_INPUT_PRICE")
 JUDGE_OUTPUT_PRICE = env_optional_float("JUDGE_OUTPUT_PRICE")
 # Further models by name, of the file that ASSAY_MODELS names.
 MODELS = language_models.declared()
-# What a judge has to reach before its scores may decide at a gate.
-JUDGE_MIN_RATED = env_int("ASSAY_JUDGE_MIN_RATED", 30, minimum=2)
-JUDGE_MIN_TWICE = env_int("ASSAY_JUDGE_MIN_TWICE", 20, minimum=0)
-JUDGE_MAX_BIAS = env_float("ASSAY_JUDGE_MAX_BIAS", 0.5, minimum=0.0)
-JUDGE_MIN_KAPPA = env_float("ASSAY_JUDGE_MIN_KAPPA", 0.6, minimum=-1.0)
-JUDGE_MIN_KAPPA_LOW = env_float("ASSAY_JUDGE_MIN_KAPPA_LOW", 0.4, minimum=-1.0)
 for _name, _address in (("LLM_BASE_URL", LLM_BASE_URL), ("JUDGE_BASE_URL", JUDGE_BASE_URL)):
     if _address and not _address.startswith(("http://", "https://")):
         raise ImproperlyConfigured(

@@ -351,7 +351,7 @@ class LaunchForm(PipelineForm, MeasuringForm):
         _("Concurrency"),
         1,
         MOST_CONCURRENCY,
-        _("Cases worked on at a time; empty: as the settings say. It can be changed."),
+        _("Cases worked on at a time; empty: as the settings say."),
     )
     like = forms.IntegerField(required=False, widget=forms.HiddenInput)
     shown = (

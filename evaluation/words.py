@@ -352,7 +352,6 @@ WORDS: dict[str, Text] = {
         "again."
     ),
     "run.concurrency": _("Between 1 and {most:d} cases are worked on at a time."),
-    "run.concurrency_of_ended": _("Only the concurrency of a run that has not ended can change."),
     "launch.broken_off": _(
         "Its cases are being stored. If this stays, the launch broke off: launch the run again."
     ),

@@ -76,9 +76,6 @@ class RunIn(
 
 class ControlIn(serializers.Serializer[Any]):
     action = serializers.ChoiceField(sorted(steering.CONTROLS))
-    concurrency = serializers.IntegerField(
-        required=False, help_text="With concurrency: how many cases are worked on at a time"
-    )
     budget_cost = serializers.FloatField(
         required=False, help_text="With resume: a new budget in place of the old"
     )
@@ -298,8 +295,8 @@ class RunControlView(ApiView, scopes=RUNNING):
         responses=RunDetailOut,
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Pause, resume or cancel; try again what failed; change the concurrency; or compute the
-        scores again from the stored outputs."""
+        """Pause, resume or cancel; try again what failed; or compute the scores again from the
+        stored outputs."""
         run = get_object_or_404(_runs(request), pk=pk)
         looks.require(request.user, run)  # the answer has its figures
         values = sent(request, ControlIn)

@@ -48,6 +48,9 @@ class Requirements:
     kappa_low: float = 0.4
 
 
+REQUIRED = Requirements()
+
+
 @dataclass(frozen=True, slots=True)
 class JudgeAgreement:
     """A judge compared with people on ``n`` answers, with intervals for new conversations.

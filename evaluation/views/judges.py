@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
+from evaluation.metrics.judges import REQUIRED
 from evaluation.models import Kind
 from evaluation.services.judging import certificates, judges, samples
 from evaluation.services.judging.judges import Judge
@@ -31,7 +32,7 @@ def judge_list(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
     roles = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
     seen = judges.seen(Project.objects.with_role(request.user, *roles))
-    context = {"rows": [_row(judge) for judge in seen], "required": certificates.requirements()}
+    context = {"rows": [_row(judge) for judge in seen], "required": REQUIRED}
     return render(request, "evaluation/judges.html", context)
 
 

@@ -17,7 +17,7 @@ from evaluation.models import Run, selected
 from evaluation.services.language_models import bills
 from evaluation.services.launch import cloning
 from evaluation.services.run import planning
-from evaluation.services.run.planning import Foreseen, Plan
+from evaluation.services.run.planning import Foreseen
 from labeling.core.views.errors import expects_files
 from labeling.domain.errors import FileFault, RuleError
 from labeling.gold.views.gold import release_of
@@ -82,20 +82,8 @@ def release_planning(request: HttpRequest, slug: str, name: str, version: int) -
         "release": release,
         "plan": plan,
         "said": planning.sentences(plan) if plan else [],
-        "rows": rows(plan) if plan else [],
     }
     return render(request, "evaluation/_gold_planning.html", context)
-
-
-def rows(plan: Plan) -> list[tuple[int, str]]:
-    """Numbers of conversations with what they show: now, with more of them, and with as many as
-    the difference of interest takes."""
-    if plan.basis is None:
-        return []
-    now = plan.conversations
-    counts = {now, now + 10, 2 * now, 3 * now, 5 * now} | ({plan.needed} if plan.needed else set())
-    effects = [(count, plan.effect_with(count)) for count in sorted(counts)]
-    return [(count, planning.figure(effect)) for count, effect in effects if effect is not None]
 
 
 def _foreseen(form: Any, on: str) -> dict[str, Any]:

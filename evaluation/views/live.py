@@ -65,7 +65,6 @@ def progress_of(run: Run) -> dict[str, Any]:
         "figures_before": run.scored_at is None and run.first_scored_at is not None,
         "can_repeat": run.is_measured and _has_pipeline(run),
         "is_baseline": is_over and run.is_measured and baselines.choice_of(run) is not None,
-        "most_concurrency": steering.MOST_CONCURRENCY,
         "waits": not is_over and _waits_long(run),
         "has_no_worker": run.status == Run.Status.QUEUED and not health.has_worker(),
         "prepares": run.status == Run.Status.RUNNING and not n_finished and _prepares(run),

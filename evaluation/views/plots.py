@@ -9,14 +9,13 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from django.db.models import Count, F, FloatField, Prefetch, Value
-from django.db.models.functions import Cast, Floor, Least
+from django.db.models import Prefetch
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.metrics.yardsticks import Yardsticks
-from evaluation.models import Aggregate, Run, Score
+from evaluation.models import Aggregate, Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.services import looks
 from evaluation.services.run import lists
@@ -131,46 +130,6 @@ def picture_of(row: Aggregate) -> Picture | None:
 
 def _placed(low: float, high: float) -> Callable[[float], float]:
     return lambda value: round(100 * (value - low) / (high - low), 2)
-
-
-# --- counts as bars -------------------------------------------------------------------------------
-
-BINS = 10
-TINY = 1e-9  # 0.7 times ten is a little more or less than seven
-
-
-class Bar(NamedTuple):
-    """A row of a table with its count, and the length of its bar in percent."""
-
-    title: str
-    n: int
-    percent: float
-    name: str = ""
-    meaning: str = ""
-
-
-def bars(counts: Mapping[str, int]) -> list[Bar]:
-    """The longest bar is the largest count."""
-    most = max(counts.values(), default=0) or 1
-    return [Bar(title, n, round(100 * n / most, 1)) for title, n in counts.items()]
-
-
-def scores_plot(run: Run, metric: Metric, row: Aggregate | None) -> dict[str, Any]:
-    """How many cases are in each part of a metric's scale, counted by the database."""
-    span = metric.upper - metric.lower
-    place = (F("value") - Value(metric.lower)) * Value(BINS / span) + Value(TINY)
-    scores = Score.objects.filter(
-        case__run=run, metric=metric.id, metric_version=metric.version, value__isnull=False
-    )
-    part = Least(Floor(Cast(place, FloatField())), Value(float(BINS - 1)))
-    counted = scores.order_by().annotate(part=part).values_list("part").annotate(n=Count("pk"))
-    by_part = {int(at): n for at, n in counted}
-    ends = [exact(metric.lower + span * at / BINS) for at in range(BINS + 1)]
-    counts = {f"{ends[at]} – {ends[at + 1]}": by_part.get(at, 0) for at in range(BINS)}
-    return {
-        "metric": metric,
-        "bars": bars(counts | {_("undefined"): row.n_undefined if row else 0}),
-    }
 
 
 # --- stated confidence ----------------------------------------------------------------------------

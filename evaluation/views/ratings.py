@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evaluation import adapters
 from evaluation.layers import gold_layer
+from evaluation.metrics.judges import REQUIRED
 from evaluation.models import (
     CaseRun,
     JudgeCertificate,
@@ -236,7 +237,7 @@ def run_ratings(request: HttpRequest, pk: int) -> HttpResponse:
         "problem": problem,
         "may_write": access.leads(request.user, run.release.project),
         "of_answers": NEED not in samples.kinds_of(run),
-        "required": certificates.requirements(),
+        "required": REQUIRED,
         "drawable": [] if problem else _drawable(run),
         "size": samples.DEFAULT_SIZE,
         **(_of_panel(panel) if panel else {}),

@@ -29,7 +29,6 @@ from evaluation.views.plots import picture_of
 from labeling.core.views.access import refusals_told, said_by
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.numbers import whole_number
 from labeling.gold import gold
 from labeling.models import GoldRelease
 from labeling.words import words
@@ -148,8 +147,6 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, said_by(budget))
         return redirect(run)
     values = budget.cleaned_data if action == "resume" else {}
-    if action == "concurrency":
-        values = {"concurrency": whole_number(request.POST.get("concurrency", ""))}
     with refusals_told(request):
         steering.control(run, action, by=request.user, **values)
         done = {
@@ -158,7 +155,6 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
             "cancel": _("The run is canceled; what it has found is kept."),
             "rescore": _("The scores are being computed again."),
             "retry": _("What failed is tried again."),
-            "concurrency": _("The run's concurrency is changed."),
             "call off": _("What was left of answers and judgments is called off."),
             "call off retry": _("What was left is called off; the run is scored again."),
         }

@@ -43,7 +43,7 @@ def tabs_of(run: Run, aggregates: Aggregates, *, n_cases: int) -> list[Tab]:
         Tab("summary", _("Summary")) if aggregates else None,
         Tab("cases", _("Cases"), n_cases),
         Tab("slices", _("Slices")) if slices_of(aggregates) else None,
-        Tab("curves", _("Curves")) if aggregates else None,
+        Tab("curves", _("Curves")) if any(curves_of(aggregates).values()) else None,
         Tab("repetitions", _("Repetitions")) if aggregates and run.repetitions > 1 else None,
         Tab("funnel", _("Funnel")) if "funnel" in _headline_detail(run, aggregates) else None,
         Tab("answers", _("Answers")) if run.spec.has_answers else None,
@@ -77,11 +77,7 @@ def content_of(
         case "slices":
             return {"groups": slices_of(aggregates)}
         case "curves":
-            return {
-                "scores_plot": plots.scores_plot(run, primary, aggregates.get(primary.id)),
-                "reliability": plots.reliability_plot(aggregates),
-                "curve": _detail(aggregates, "requirement_f1").get("curve", []),
-            }
+            return curves_of(aggregates)
         case "repetitions":
             return {"primary": primary, "repeated": repetitions.of_run(run, primary)}
         case "funnel":
@@ -134,7 +130,24 @@ def slices_of(aggregates: Aggregates) -> list[Breakdown]:
     return [table for row in aggregates.values() for table in tables_in(row.detail)]
 
 
-def funnel_rows(counts: dict[str, int], *, drops: bool) -> list[plots.Bar]:
+def curves_of(aggregates: Aggregates) -> dict[str, Any]:
+    return {
+        "reliability": plots.reliability_plot(aggregates),
+        "curve": _detail(aggregates, "requirement_f1").get("curve", []),
+    }
+
+
+class Bar(NamedTuple):
+    """A row of a table with its count, and the length of its bar in percent."""
+
+    title: str
+    n: int
+    percent: float
+    name: str
+    meaning: str
+
+
+def funnel_rows(counts: dict[str, int], *, drops: bool) -> list[Bar]:
     """Each fate of the expected messages with its share; empty if no trace was kept.
 
     A re-ranking that drops nothing cannot lose anything, so it has no row.
@@ -143,7 +156,7 @@ def funnel_rows(counts: dict[str, int], *, drops: bool) -> list[plots.Bar]:
     if not total:
         return []
     return [
-        plots.Bar(title, counts[fate], round(100 * counts[fate] / total, 1), fate, meaning)
+        Bar(title, counts[fate], round(100 * counts[fate] / total, 1), fate, meaning)
         for fate, (title, meaning) in FATES.items()
         if drops or fate != "lost_in_reranking"
     ]

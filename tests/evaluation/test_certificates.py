@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +17,7 @@ from django.urls import reverse
 
 from evaluation import adapters, judge
 from evaluation.layers import gold_layer
+from evaluation.metrics.judges import REQUIRED
 from evaluation.models import CaseRun, JudgeCertificate, Rating, RatingSample, Run
 from evaluation.services.judging import certificates, judgings, ratings, samples
 from evaluation.services.run import execution, gates, results
@@ -48,9 +51,21 @@ def work(run: Run) -> Run:
 
 
 @pytest.fixture
-def run(server: LanguageServer, start: Any, settings: Any, people: dict[str, User]) -> Run:
+def require(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """What a judge has to reach is less: nobody rates thirty answers in a test."""
+
+    def require(**least: int) -> None:
+        asked = replace(REQUIRED, **least)
+        for module in (certificates, samples):
+            monkeypatch.setattr(module, "REQUIRED", asked)
+
+    return require
+
+
+@pytest.fixture
+def run(server: LanguageServer, start: Any, require: Any, people: dict[str, User]) -> Run:
     """Judged by a judge that is right, as a person has found, too: enough for a certificate."""
-    settings.JUDGE_MIN_RATED = 4
+    require(rated=4)
     server.default = decent
     made: Run = start()
     agree(made, [people["noor"]])
@@ -70,9 +85,9 @@ def gate(run: Run, limit: float = 3.0) -> tuple[bool, str]:
 
 @pytest.mark.postgres
 def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
-    server, start, project, settings, people
+    server, start, project, require, people
 ):
-    settings.JUDGE_MIN_RATED = 3 * CHATS
+    require(rated=3 * CHATS)
     server.default = decent
     run = start()
     assert "no sample of answers is drawn" in gate(run)[1]
@@ -80,7 +95,7 @@ def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
     assert f"people have rated 0 of the {3 * CHATS} answers" in gate(run)[1]
     assert not JudgeCertificate.objects.exists()
 
-    settings.JUDGE_MIN_TWICE = 3 * CHATS
+    require(rated=3 * CHATS, twice=3 * CHATS)
     (found,) = rate_and_close(sample, [people["noor"], people["rita"]])
     assert (found.passed, found.n, found.kappa, found.mae) == (True, 3 * CHATS, 1.0, 0.0)
     assert (found.bias, found.attempt, found.comparison["people"]["n"]) == (0.0, 1, 3 * CHATS)
@@ -102,9 +117,9 @@ def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
 
 @pytest.mark.postgres
 def test_lists_say_what_the_judge_of_each_figure_is_worth_by_the_same_number_of_queries(
-    server, start, project, settings, people, signed_in
+    server, start, project, require, people, signed_in
 ):
-    settings.JUDGE_MIN_RATED = 4
+    require(rated=4)
     server.default = decent
     run, noor = start(), signed_in("noor")
 
@@ -209,8 +224,8 @@ def test_a_sample_is_drawn_before_anybody_rates_and_never_changes(run, project, 
         RatingSample.objects.filter(pk=sample.pk).update(seed=1)
 
 
-def test_ratings_outside_of_the_sample_count_for_nothing(server, start, project, settings, people):
-    settings.JUDGE_MIN_RATED = 4
+def test_ratings_outside_of_the_sample_count_for_nothing(server, start, project, require, people):
+    require(rated=4)
     server.default = decent
     run = start()
     (sample,) = samples.draw(run, kinds=[KIND], size=6, by=None)
@@ -251,9 +266,9 @@ def test_a_sample_is_closed_when_all_of_it_is_rated_and_by_two_or_with_a_reason(
 
 
 def test_a_sample_that_is_given_up_stays_listed_counts_for_nothing_and_is_an_attempt(
-    server, start, project, settings, people
+    server, start, project, require, people
 ):
-    settings.JUDGE_MIN_RATED = 4
+    require(rated=4)
     server.default = decent
     run, again = start(), start()
     (first,) = samples.draw(run, kinds=[KIND], by=people["rita"])

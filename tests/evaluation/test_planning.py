@@ -44,7 +44,9 @@ def test_the_effect_is_that_of_the_comparison_of_the_newest_pair(runs: list[Run]
     assert (plan.basis.why.code, plan.basis.why.values["run2"]) == ("plan.by_pair", runs[1].pk)
     assert plan.effect == compare_runs(*runs).primary.comparison.detectable
     assert plan.needed is not None
-    assert plan.effect_with(plan.needed) <= 0.03 < plan.effect_with(plan.needed - 1)
+    spread, n = plan.basis.spread, plan.needed
+    effects = [spread.effect_with(at, tests=plan.tests) for at in (n, n - 1)]
+    assert effects[0] <= 0.03 < effects[1]
 
 
 def test_one_run_alone_is_taken_with_nothing_in_common(runs, script, finished, make_release):

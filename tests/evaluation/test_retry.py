@@ -145,7 +145,7 @@ def launch_again(run: Run, people: Any, **changes: Any) -> Run:
     return launch.launch(cloning.request(run, changes, by=people["noor"]), queue=False)
 
 
-def test_retry_and_concurrency_by_api(script, finished, launch, people):
+def test_retry_by_api(script, finished, people):
     run, pipeline = broken_then_repaired(script, finished)
     client = APIClient()
     client.force_login(people["noor"])
@@ -154,10 +154,6 @@ def test_retry_and_concurrency_by_api(script, finished, launch, people):
     assert (reply.status_code, reply.json()["status"]) == (200, "running")
     call_command("evaluate", "--resume", str(run.pk))
     assert pipeline.seen == ["case-001"]
-    clone = launch(pipeline="nothing").pk
-    order = {"action": "concurrency", "concurrency": 9}
-    assert client.post(f"/api/runs/{clone}/control/", order, format="json").status_code == 200
-    assert Run.objects.get(pk=clone).concurrency == 9
 
 
 def test_a_clone_asks_the_prompts_of_its_run_alone_where_it_judges(

@@ -11,12 +11,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from evaluation.metrics.gate import JUDGED, NO_CERTIFICATE
 from evaluation.metrics.judges import (
-    Requirements,
+    REQUIRED,
     disagreements,
     judge_agreement,
     people_agreement,
@@ -82,16 +81,6 @@ class Standing(NamedTuple):
         return LOOKED if self.looked and self.looked.n else UNKNOWN
 
 
-def requirements() -> Requirements:
-    return Requirements(
-        settings.JUDGE_MIN_RATED,
-        settings.JUDGE_MIN_TWICE,
-        settings.JUDGE_MAX_BIAS,
-        settings.JUDGE_MIN_KAPPA,
-        settings.JUDGE_MIN_KAPPA_LOW,
-    )
-
-
 # --- computing ---
 
 
@@ -125,7 +114,7 @@ def _certificate(
     judge: Judge, judged: Sequence[RatingSample], *, by: Any, served_model: str, **same: Any
 ) -> JudgeCertificate:
     """The mean of an answer's raters beside the first score of this judge."""
-    number, asked = _attempt_number(judge), requirements()
+    number = _attempt_number(judge)
     people, raters = _said_by_people(judged, judge.kind)
     scores, failed = _scores(judged, judge, served_model)
     pairs = {
@@ -136,7 +125,7 @@ def _certificate(
     }
     agreement = judge_agreement(pairs, level=1 - (1 - LEVEL) / number)
     of_people = people_agreement({name: list(cases.values()) for name, cases in people.items()})
-    reasons = list(disagreements(agreement, failed, asked))
+    reasons = list(disagreements(agreement, failed, REQUIRED))
     judging = _judgings_by(judge).select_related("run__release__project").order_by("-pk")[0]
     return JudgeCertificate(
         project=judging.run.release.project,
@@ -155,7 +144,7 @@ def _certificate(
             "raters": raters,
             "people": asdict(of_people),
             "judge_failures": failed,
-            "required": asdict(asked),
+            "required": asdict(REQUIRED),
         },
         passed=not reasons,
         reasons=[reason.as_json() for reason in reasons],

@@ -12,7 +12,6 @@ import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -21,6 +20,7 @@ from evaluation import judge
 from evaluation.layers import gold_layer
 from evaluation.metrics.answers import NO_REFERENCE
 from evaluation.metrics.gate import JUDGED
+from evaluation.metrics.judges import REQUIRED
 from evaluation.models import (
     Answer,
     CaseRun,
@@ -74,7 +74,7 @@ class Progress(NamedTuple):
     @property
     def needs_reason(self) -> bool:
         """Whether people's own agreement stays unknown, which has to be explained."""
-        return self.sample.kind != NEED and self.twice < settings.JUDGE_MIN_TWICE
+        return self.sample.kind != NEED and self.twice < REQUIRED.twice
 
 
 def kinds_of(run: Run) -> Sequence[str]:
@@ -237,9 +237,7 @@ def close(sample: RatingSample, *, by: Any, reason: str = "") -> None:
     if not done.closable:
         raise RatingRefused("sample.not_complete", rated=done.rated, size=done.size)
     if done.needs_reason and not reason.strip():
-        raise RatingRefused(
-            "sample.few_rated_twice", twice=done.twice, needed=settings.JUDGE_MIN_TWICE
-        )
+        raise RatingRefused("sample.few_rated_twice", twice=done.twice, needed=REQUIRED.twice)
     _end(locked, by, reason if done.needs_reason else "", given_up=False)
     _record("sample_closed", locked.panel, by, kinds=locked.kind)
     if locked.kind == NEED:

@@ -311,9 +311,8 @@ def _check_numbers(request: LaunchRequest, examined: _Examined) -> None:
         if not 1 <= request.repetitions <= MOST_REPETITIONS:
             raise RunRefused("launch.repetitions", most=MOST_REPETITIONS)
     with examined.at("concurrency"):
-        problem = steering.concurrency_problem(run.concurrency)
-        if problem:
-            raise RunRefused(problem)
+        if not 1 <= run.concurrency <= steering.MOST_CONCURRENCY:
+            raise RunRefused("run.concurrency", most=steering.MOST_CONCURRENCY)
     with examined.at("seed"):
         if not 0 <= request.seed <= MAX_SEED:
             raise RunRefused("launch.seed", most=MAX_SEED)

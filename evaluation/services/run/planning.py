@@ -61,12 +61,9 @@ class Plan:
     @property
     def effect(self) -> float | None:
         """The smallest true difference found in four of five tries."""
-        return self.effect_with(self.conversations)
-
-    def effect_with(self, conversations: int) -> float | None:
         if self.basis is None:
             return None
-        effect = self.basis.spread.effect_with(conversations, tests=self.tests)
+        effect = self.basis.spread.effect_with(self.conversations, tests=self.tests)
         return within_range(effect, self.primary.metric)
 
     @property

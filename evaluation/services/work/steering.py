@@ -181,39 +181,18 @@ def _try_again(rows: QuerySet[Any]) -> int:
     )
 
 
-@transaction.atomic
-def set_concurrency(run: Run, *, by: Any, concurrency: int | None = None) -> None:
-    """How many cases are worked on at a time, from now on: the run may be in the middle."""
-    if problem := concurrency_problem(concurrency):
-        raise RunRefused(problem, details={"concurrency": concurrency})
-    before = run.concurrency
-    changes = {"before": before, "concurrency": concurrency}
-    open_runs = Run.objects.filter(pk=run.pk, scored_at=None, failure=None, cancelled=False)
-    if not open_runs.update(concurrency=concurrency):
-        raise RunRefused("run.concurrency_of_ended", details={"run": run.pk})
-    record("run.concurrency_changed", run, by, **changes)
-
-
-def concurrency_problem(concurrency: int | None) -> Fact | None:
-    fits = concurrency is not None and 1 <= concurrency <= MOST_CONCURRENCY
-    return None if fits else Fact("run.concurrency", most=MOST_CONCURRENCY)
-
-
 CONTROLS: Mapping[str, Callable[..., None]] = {
     "pause": pause,
     "resume": resume,
     "cancel": cancel,
     "retry": retry,
     "rescore": rescore,
-    "concurrency": set_concurrency,
 }
-TAKES = {"resume": ("budget_cost", "budget_tokens"), "concurrency": ("concurrency",)}
 
 
-def control(run: Run, action: str, *, by: Any, **values: Any) -> None:
-    """One of ``CONTROLS``, with those of the values that it takes."""
-    taken = {name: values[name] for name in TAKES.get(action, ()) if name in values}
-    CONTROLS[action](run, by=by, **taken)
+def control(run: Run, action: str, *, by: Any, **budget: Any) -> None:
+    """One of ``CONTROLS``; only to resume takes a budget."""
+    CONTROLS[action](run, by=by, **(budget if action == "resume" else {}))
 
 
 def wake(run_id: int) -> None:

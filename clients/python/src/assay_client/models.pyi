@@ -173,7 +173,6 @@ class ContentAgreement(Record):
 
 class ControlIn(TypedDict, total=False):
     action: str
-    concurrency: int
     budget_cost: float
     budget_tokens: int
 

@@ -134,10 +134,6 @@ class Run(models.RunDetail):
         """Try again what failed."""
         return self._control("retry")
 
-    def work_on(self, concurrency: int) -> Run:
-        """Change how many cases are worked on at a time."""
-        return self._control("concurrency", concurrency=concurrency)
-
     def rescore(self) -> Run:
         """Compute the scores again from the stored outputs."""
         return self._control("rescore")
