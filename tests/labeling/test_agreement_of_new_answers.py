@@ -84,7 +84,7 @@ def test_figures_of_rows_are_those_of_the_answers(opened):
     _, figures, records, *_ = measured(opened)
 
     expected = compute(marked, threshold=0.75).as_json()
-    for name in ("pairs", "fleiss_kappa", "krippendorff_alpha", "intervals"):
+    for name in ("pairs", "fleiss_kappa", "krippendorff_alpha", "intervals", "outlook"):
         plain = figures[name]
         assert plain == json.loads(json.dumps(expected[name])), name
     matched = record_agreement(requirements, ruler=factories.ruler())

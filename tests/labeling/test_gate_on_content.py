@@ -93,7 +93,7 @@ class TestContent:
         closed = answered(project, alike=True)
         figures = closed.agreement
         for one in (figures, figures["layers"]["extraction"]):
-            later = ("content", "outcome", "chance_above", "intervals", "ordinal")
+            later = ("content", "outcome", "chance_above", "outlook", "intervals", "ordinal")
             for name in ("by_origin", *later):
                 one.pop(name)
             for pair in one["pairs"]:

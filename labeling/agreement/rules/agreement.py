@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from labeling.agreement.rules.intervals import (
     Coefficient,
-    chance_of_lowest,
+    Outlook,
+    Prospects,
     coefficient,
     mean_of,
+    prospects,
 )
 from labeling.agreement.rules.kappa import (
     Level,
@@ -108,10 +110,10 @@ class Agreement:
     ``by_origin`` has the same figures for the ``typed`` and the ``assisted`` labels alone, where
     annotators have seen suggestions.
 
-    ``chance_above`` is how probable it is that the true figure of the gate is above the threshold.
-    ``intervals`` has those of ``value``, of ``mean`` (of the pairs), ``fleiss_kappa`` and
-    ``krippendorff_alpha``. ``ordinal``: labels are scores, whose disagreement counts by their
-    distance in every κ and in α.
+    ``chance_above`` is how probable it is that the true figure of the gate is above the threshold,
+    and ``outlook`` what would pass of rounds of this size. ``intervals`` has those of ``value``,
+    of ``mean`` (of the pairs), ``fleiss_kappa`` and ``krippendorff_alpha``. ``ordinal``: labels are
+    scores, whose disagreement counts by their distance in every κ and in α.
 
     ``content`` is what the gate says of the labels themselves, where people's labels are compared
     as records. ``outcome`` is ``not_measured`` where nobody used the layer, which says nothing for
@@ -130,6 +132,7 @@ class Agreement:
     measure: Annotated[Measure, "kappa, or f1 for events"] = "kappa"
     by_origin: dict[str, Stored] = field(default_factory=dict)
     chance_above: float | None = None
+    outlook: list[Outlook] = field(default_factory=list)
     intervals: dict[str, Interval] = field(default_factory=dict)
     ordinal: bool = False
     outcome: Annotated[Outcome, "not_measured: nobody used the layer"] = "failed"
@@ -396,18 +399,18 @@ def judged(
 ) -> Agreement:
     """What the gate says by its figure, from the pairs and how much their figures vary.
 
-    The interval of the lowest pair is its own, and so is how probable it is that its true figure is
-    above the threshold.
+    The interval of the lowest pair is its own; how probable it is that the true lowest is above
+    the threshold is that of all pairs together.
     """
     pairs, spreads = [pair for pair, _ in measured], [spread for _, spread in measured]
     value, reason = gate_value(pairs, statistic, measure=measure)
     known = [spread for spread in spreads if spread is not None]
-    passed, chance, own = False, None, {}
+    passed, ahead, own = False, Prospects(None, []), {}
     if value is not None and len(known) == len(spreads):
         mean = mean_of(known)
         lowest = min(known, key=lambda spread: spread.value)
-        looked_at = known if statistic == "min" else [mean] if mean else []
-        chance = chance_of_lowest(looked_at, threshold) if looked_at else None
+        joined = known if statistic == "min" else [mean] if mean else []
+        ahead = prospects(joined, threshold)
         own = intervals_of({"value": lowest if statistic == "min" else mean, "mean": mean})
         passed = value > threshold
     return Agreement(
@@ -418,7 +421,8 @@ def judged(
         pairs=pairs,
         measure=measure,
         reasons={**({"value": reason} if reason else {}), **reasons},
-        chance_above=chance,
+        chance_above=ahead.chance_above,
+        outlook=ahead.outlook,
         intervals={**own, **intervals},
         outcome="passed" if passed else "failed",
         **figures,

@@ -1,6 +1,6 @@
-"""What a calibration round rests on."""
+"""What a calibration round rests on, and how often a team passes by chance."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -42,3 +42,24 @@ def evidence(figures: Mapping[str, Any] | None) -> Evidence:
     units = [pair["n"] for layer, pair in pairs if layer.get("measure") != "f1"]
     conversations = [pair["conversations"] for _, pair in pairs]
     return Evidence(min(conversations, default=0), min(units, default=None))
+
+
+def passes_within(rounds: Sequence[Mapping[str, Any] | None], true: float) -> float | None:
+    """How often a team of this true figure passes in one of these rounds, by their outlooks.
+
+    None where one of the rounds was measured before outlooks were.
+
+    Examples
+    --------
+    >>> outlook = [{"true": 0.7, "passes": 0.2}]
+    >>> round(passes_within([{"outlook": outlook}, {"outlook": outlook}], 0.7), 2)
+    0.36
+    """
+    missed = 1.0
+    for figures in rounds:
+        rows = (figures or {}).get("outlook") or []
+        passes = next((row["passes"] for row in rows if row["true"] == true), None)
+        if passes is None:
+            return None
+        missed *= 1 - passes
+    return 1 - missed if rounds else None

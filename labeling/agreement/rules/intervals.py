@@ -9,9 +9,10 @@ of length 0 because nothing went wrong yet.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ Array = NDArray[np.float64]
 
 NORMAL = 1.959963984540054
 SMALLEST_SPREAD = 1e-9
+DRAWS = 20_000
+"""Of the joint distribution of the pairs: the probability is exact to about .003."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,9 +33,10 @@ class Coefficient:
     """A figure of agreement with its 95 % interval for new conversations.
 
     ``low`` and ``high`` are ``None`` with fewer than two conversations, which say nothing about
-    others. ``estimate`` is the jackknife's. Where it has no interval, ``cases`` is the number of
-    independent units that the round is worth, and ``by_chance`` the share of them on which people
-    agree by chance. ``left_out`` and ``units`` are those of each conversation.
+    others. ``estimate`` is the jackknife's, without an interval where it has none; ``cases`` is
+    the number of independent units that the round is worth, and ``by_chance`` the share of them
+    on which people agree by chance. ``left_out`` and ``units`` are those of each conversation;
+    ``spread`` is how far each pulls the figure, of length 1, None without the jackknife.
     """
 
     value: float
@@ -40,10 +44,11 @@ class Coefficient:
     high: float | None
     lower: float
     by_chance: float
+    cases: float | None
     estimate: Estimate
     left_out: Array
     units: Array
-    cases: float | None = None
+    spread: Array | None = None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -54,16 +59,39 @@ class Coefficient:
 
         By the same construction as the interval, so .975 where the threshold is its lower end.
         """
-        if self.low is None:
+        if self.cases is None:
             return None
         if not self.lower < threshold < 1:
             return float(threshold <= self.lower)
-        if self.cases is None:
+        if self.spread is not None:
             return chance_by_t(self.estimate, threshold, lower=self.lower)
         share, bar = self._share(self.value), self._share(threshold)
         if bar <= 0:
             return 1.0
         return _normal((share - bar) / math.sqrt(bar * (1 - bar) / self.cases))
+
+    def reach(self, threshold: float, true: float) -> float | None:
+        """By how many standard errors a round of this size is expected to clear the threshold.
+
+        If ``true`` is the true figure. The standard error is that of this round, moved to the
+        other figure as that of a share is: at κ .9 people disagree about less than at κ .7.
+        """
+        if self.cases is None:
+            return None
+        if not self.lower < threshold < 1:
+            return math.inf if threshold <= self.lower else -math.inf
+        share = self._share(true)
+        std_error = math.sqrt(share * (1 - share) / self.cases) / (1 - self.by_chance)
+        stretched = std_error / (self._half * (1 - self._place(true) ** 2))
+        return (math.atanh(self._place(true)) - math.atanh(self._place(threshold))) / stretched
+
+    @property
+    def _half(self) -> float:
+        return (1 - self.lower) / 2
+
+    def _place(self, value: float) -> float:
+        """Where the figure lies in its range, stretched to (−1, 1)."""
+        return (value - self.lower) / self._half - 1
 
     def _share(self, value: float) -> float:
         """The share of units on which people agree at this figure."""
@@ -119,10 +147,21 @@ def coefficient(
     described = partial(Coefficient, value, lower=lower, by_chance=by_chance, estimate=estimate)
     described = partial(described, left_out=left_out, units=units)
     if counts.sum() < 2:
-        return described(low=None, high=None)
-    if (estimate.std_error or 0.0) > SMALLEST_SPREAD:
-        return described(low=estimate.low, high=estimate.high)
+        return described(low=None, high=None, cases=None)
+    span = (1 - lower) / 2
     share = min(max(by_chance + value * (1 - by_chance), 0.0), 1.0)
+    std_error = estimate.std_error or 0.0
+    if std_error > SMALLEST_SPREAD:
+        place = (value - lower) / span - 1
+        error = std_error * span * (1 - place**2) * (1 - by_chance)
+        spread = np.where(counts, np.arctanh((left_out - lower) / span - 1), 0.0)
+        spread[counts] -= spread[counts].mean()
+        return described(
+            low=estimate.low,
+            high=estimate.high,
+            cases=max(share * (1 - share), SMALLEST_SPREAD) / error**2,
+            spread=spread / math.sqrt(float(spread @ spread)),
+        )
     cases = effective_cases(units[counts])
     low, high = (
         min(max((end - by_chance) / (1 - by_chance), lower), 1.0)
@@ -173,13 +212,74 @@ def mean_of(figures: Sequence[Coefficient]) -> Coefficient | None:
     )
 
 
-def chance_of_lowest(figures: Sequence[Coefficient], threshold: float) -> float | None:
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What would pass the gate: ``passes`` of the rounds of this size, were ``true`` the figure."""
+
+    true: Annotated[float, "If this were the true figure of every pair"]
+    passes: Annotated[float, "Share of rounds of this size that would pass"]
+
+
+TRUE_FIGURES = (0.70, 0.75, 0.80)
+
+
+@dataclass(frozen=True, slots=True)
+class Prospects:
+    """How sure the gate is, and what would pass it."""
+
+    chance_above: float | None
+    outlook: list[Outlook]
+
+
+def prospects(figures: Sequence[Coefficient], threshold: float) -> Prospects:
     """How probable it is that the true figure of the lowest pair is above the threshold.
 
-    None where one of the figures does not say how much it varies.
+    And what a next round of this size would pass, were all true figures .70, .75 or .80. Neither is
+    said where one of the figures does not say how much it varies.
+
+    Pairs share people and conversations, so they miss or pass together: the normal scores of
+    their own chances are joined by the correlation of what each conversation does to them.
     """
-    chances = {figure.value: figure.chance_above(threshold) for figure in reversed(figures)}
-    return None if None in chances.values() else chances[min(chances)]
+    chances = _known(figure.chance_above(threshold) for figure in figures)
+    if chances is None:
+        return Prospects(None, [])
+    scores = _joint_scores(figures)
+    rows = [
+        Outlook(true, _all_below(scores, reaches))
+        for true in TRUE_FIGURES
+        if (reaches := _known(figure.reach(threshold, true) for figure in figures)) is not None
+    ]
+    lowest = min(zip(figures, chances, strict=True), key=lambda pair: pair[0].value)
+    return Prospects(lowest[1], rows)
+
+
+def _known(values: Iterable[float | None]) -> list[float] | None:
+    every = list(values)
+    known = [value for value in every if value is not None]
+    return known if every and len(known) == len(every) else None
+
+
+def _joint_scores(figures: Sequence[Coefficient]) -> Array:
+    """20,000 draws of correlated standard normals, one column for each figure, of a fixed seed.
+
+    A figure without the jackknife is drawn on its own, which makes it less probable that all pass.
+    """
+    correlation = np.eye(len(figures))
+    known = [at for at, figure in enumerate(figures) if figure.spread is not None]
+    if known:
+        spreads = np.array([figures[at].spread for at in known])
+        correlation[np.ix_(known, known)] = spreads @ spreads.T
+    strengths, directions = np.linalg.eigh(correlation)
+    root = directions * np.sqrt(np.maximum(strengths, 0.0))
+    draws = np.random.default_rng(0).standard_normal((DRAWS, len(figures)))
+    return np.asarray(draws @ root.T)
+
+
+def _all_below(scores: Array, reaches: Sequence[float]) -> float:
+    """The probability that every score stays below its reach."""
+    if len(reaches) == 1:
+        return _normal(reaches[0])
+    return float((scores < np.array(reaches)).all(axis=1).mean())
 
 
 def _normal(x: float) -> float:

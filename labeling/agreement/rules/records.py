@@ -32,7 +32,7 @@ from labeling.agreement.rules.agreement import (
     excluded_samples,
     judged,
 )
-from labeling.agreement.rules.intervals import Coefficient, chance_of_lowest, mean_of, pooled_f1
+from labeling.agreement.rules.intervals import Coefficient, mean_of, pooled_f1, prospects
 from labeling.domain.facts import Fact
 from labeling.domain.stored import Stored, as_json
 
@@ -272,12 +272,12 @@ def _content(
     looked_at = mean if statistic == "mean" and mean else lowest
     values = [spread.value for spread in spreads]
     value = min(values) if statistic == "min" else fsum(values) / len(values)
-    chance = chance_of_lowest([looked_at] if statistic == "mean" else spreads, threshold)
+    ahead = prospects([looked_at] if statistic == "mean" else spreads, threshold)
     return ContentAgreement(
         value=value,
         threshold=threshold,
         passed=value >= threshold,
         low=looked_at.low,
         high=looked_at.high,
-        chance_above=chance if threshold else None,
+        chance_above=ahead.chance_above if threshold else None,
     )

@@ -12,7 +12,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from labeling.agreement.rules.agreement import Agreement, read_agreement
-from labeling.agreement.rules.calibration import ENOUGH
+from labeling.agreement.rules.calibration import ENOUGH, passes_within
+from labeling.agreement.rules.intervals import TRUE_FIGURES
 from labeling.agreement.views.gate import gates
 from labeling.core import access
 from labeling.models import Project, Round
@@ -42,6 +43,8 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
         "may_write": access.leads(request.user, project),
         "gate": gates([project])[project.pk],
         "enough": ENOUGH,
+        "passes": passes_within([round_.agreement for round_ in closed], TRUE_FIGURES[0]),
+        "true": TRUE_FIGURES[0],
         "step": next_step(project, rounds),
         "rows": [(round_, read_agreement(round_.agreement)) for round_ in closed],
         "last_closed": closed[-1] if closed else None,

@@ -159,7 +159,11 @@ class TestInterval:
     def test_a_pair_without_kappa_leaves_the_gate_without_chance(self):
         result = agreement(round_of({"ana": [0] * 8, "ben": [0] * 8, "cleo": A}))
 
-        assert (result.chance_above, "value" in result.intervals) == (None, False)
+        assert (result.chance_above, result.outlook, "value" in result.intervals) == (
+            None,
+            [],
+            False,
+        )
 
 
 def _without(gone, own):
@@ -191,10 +195,25 @@ class TestChance:
         assert lowest.chance_above == pair.chance_above
         assert mean.chance_above > lowest.chance_above
 
+    def test_the_outlook_is_what_passes_in_simulated_rounds(self):
+        """20 conversations of 12 messages, three people: the lowest pair at true κ .80."""
+        passed = [agreement(_true_kappa(0.80, seed)).passed for seed in range(150)]
+        outlooks = [agreement(_true_kappa(0.80, seed)).outlook for seed in range(30)]
+
+        expected = np.mean([rows[2].passes for rows in outlooks])
+        assert [row.true for row in outlooks[0]] == [0.70, 0.75, 0.80]
+        assert np.mean(passed) == pytest.approx(expected, abs=0.12)
+        for low, middle, high in outlooks:
+            assert low.passes < middle.passes < high.passes
+
     def test_one_conversation_says_nothing_of_others(self):
         result = agreement({"ana": {"c": A}, "ben": {"c": B}})
 
-        assert (result.chance_above, result.pairs[0].chance_above) == (None, None)
+        assert (result.chance_above, result.pairs[0].chance_above, result.outlook) == (
+            None,
+            None,
+            [],
+        )
 
 
 def _noisy(people=2):
@@ -203,6 +222,17 @@ def _noisy(people=2):
     labels = {
         name: (truth ^ (random.random(240) < 0.08)).astype(int)
         for name in ("ana", "ben", "cleo")[:people]
+    }
+    return round_of(labels, conversations=20)
+
+
+def _true_kappa(kappa, seed):
+    """Everybody shares a message's label with a chance of √κ, so that each pair has this κ."""
+    random = np.random.default_rng([seed, int(100 * kappa)])
+    truth = random.random(240) < 0.3
+    labels = {
+        name: np.where(random.random(240) < kappa**0.5, truth, random.random(240) < 0.3).astype(int)
+        for name in ("ana", "ben", "cleo")
     }
     return round_of(labels, conversations=20)
 
