@@ -351,11 +351,6 @@ WORDS: dict[str, Text] = {
     "label_table.columns": _(
         "columns are missing: {missing}. The first line must name them; it names {columns}"
     ),
-    "label_table.wide": _(
-        "a column for each annotator, it seems: {columns}. Give a row per label instead, with the "
-        "columns item, unit, annotator, label (of a round: download the long form); {missing} are "
-        "missing"
-    ),
     "place.line": _("a line"),
     "place.message": _("a message"),
     "file.line_not_utf8": _("the line is not UTF-8; save the file as UTF-8"),
