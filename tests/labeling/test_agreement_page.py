@@ -390,7 +390,7 @@ class TestFile:
         for format in ("table", "json"):
             said = self.run(tmp_path, rows, "--format", format)
             assert "Missing labels: 1." in said
-            assert "use --statistic ordinal or interval" in said
+            assert "use --statistic interval" in said
 
     @pytest.mark.parametrize("options", [["--layer", "qa"], ["--round", "1"]])
     def test_what_a_file_does_not_know_is_refused(self, tmp_path, options):

@@ -186,7 +186,7 @@ def _notes(table: LabelTable, *, is_said: bool) -> Iterator[Fact]:
         raise FileFault(
             msgid(
                 "{statistic} needs numbers, and these labels are none: {labels}. "
-                "Number them in their order, or use nominal"
+                "Write them as numbers, or use nominal"
             ),
             statistic=table.level,
             labels=texts[:SHOWN],
@@ -195,7 +195,7 @@ def _notes(table: LabelTable, *, is_said: bool) -> Iterator[Fact]:
         yield Fact(
             msgid(
                 "Labels that differ count as equally far apart. If they are scores, "
-                "use --statistic ordinal or interval."
+                "use --statistic interval."
             )
         )
 

@@ -120,28 +120,12 @@ def test_any_spelling_separator_and_encoding_gives_the_right_figures(table, deli
     assert label_tables.read(content).missing == missing
 
 
-@pytest.mark.parametrize(
-    ("statistic", "weights", "level"),
-    [("ordinal", "quadratic", "ordinal"), ("interval", "quadratic", "interval")],
-)
 @given(table=tables(NUMBERS))
 @settings(max_examples=80, deadline=None)
-def test_scores_are_weighed_as_the_statistic_says(statistic, weights, level, table):
+def test_scores_are_weighed_by_their_distance(table):
     rows, said = table
 
-    check(figures(written([HEADER, *rows]), statistic), said, weights, level)
-
-
-def test_linear_weights_are_those_of_scikit_learn():
-    from sklearn.metrics import cohen_kappa_score
-
-    left, right = [1, 2, 3, 5, 2, 1], [1, 3, 3, 2, 2, 5]
-    rows = [[f"c{n}", "u", "ana", str(label)] for n, label in enumerate(left)]
-    rows += [[f"c{n}", "u", "ben", str(label)] for n, label in enumerate(right)]
-
-    [pair] = figures(written([HEADER, *rows]), "linear").pairs
-
-    assert pair.kappa == pytest.approx(cohen_kappa_score(left, right, weights="linear"))
+    check(figures(written([HEADER, *rows]), "interval"), said, "quadratic", "interval")
 
 
 @given(table=tables(TEXTS), data=st.data())
@@ -187,11 +171,11 @@ def test_what_is_no_such_table_is_called_by_its_name(content, says):
     assert says in refusal(content)
 
 
-def test_labels_without_an_order_have_no_ordinal_figure():
+def test_labels_that_are_no_numbers_have_no_interval_figure():
     content = b"item,unit,annotator,label\nc,u,a,low\nc,u,b,high\n"
 
     with pytest.raises(FileFault) as refused:
-        label_tables.read(content, "ordinal")
+        label_tables.read(content, "interval")
 
     assert "these labels are none: high, low" in in_english(refused.value.fact)
 
