@@ -12,10 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import cast
 
-from labeling.agreement.rules.agreement import Agreement, Statistic, agreement
-from labeling.agreement.rules.kappa import LEVELS, Level
+from labeling.agreement.rules.agreement import Agreement, agreement
+from labeling.agreement.rules.kappa import Level
 from labeling.domain.csv_cells import unsafe_cell
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
@@ -23,8 +22,6 @@ from labeling.domain.msgids import msgid
 
 DELIMITERS = ",;\t|"
 COLUMNS = ("item", "unit", "annotator", "label")
-HOW = ("statistic", "gate", "threshold")
-"""Columns of our own downloads: by what the page's figures were computed, the same in each row."""
 MISSING = frozenset({"", "nan", "na", "n/a", "#n/a", "<na>", "null"})
 """In any case. Python's ``None`` is missing, too, but only so written: “none” may be a label."""
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)")
@@ -40,8 +37,6 @@ class LabelTable:
 
     labels: dict[str, dict[str, dict[str, Label | None]]] = field(default_factory=dict)
     level: Level = "nominal"
-    gate: Statistic = "min"
-    threshold: float = 0.75
     missing: int = 0
     notes: list[Fact] = field(default_factory=list)
 
@@ -58,10 +53,10 @@ class LabelTable:
             }
             for annotator, items in self.labels.items()
         }
-        return agreement(ratings, level=self.level, statistic=self.gate, threshold=self.threshold)
+        return agreement(ratings, level=self.level)
 
 
-def read(content: bytes, statistic: Level | None = None) -> LabelTable:
+def read(content: bytes, level: Level = "nominal") -> LabelTable:
     """The labels of a file with a row for each, under a line that names the columns.
 
     Raises
@@ -75,18 +70,13 @@ def read(content: bytes, statistic: Level | None = None) -> LabelTable:
         raise FileFault(msgid("two columns have one name: {columns}"), columns=names[:SHOWN])
     if missing := [name for name in COLUMNS if name not in names]:
         raise FileFault("label_table.columns", missing=missing, columns=names[:SHOWN])
-    how = [name for name in HOW if name in names and "statistic" in names]
-    table, said = LabelTable(), defaultdict[str, set[str]](set)
+    table = LabelTable(level=level)
     for line, row in _rows(reader):
         _take(table, line, row)
-        for name in how:
-            said[name].add(row[name])
     if not table.labels:
         raise FileFault(msgid("the table has no rows"))
-    _read_how(table, said)
-    table.level = statistic or table.level
-    table.notes = list(_notes(table, is_said=bool(statistic or said)))
-    if rest := [name for name in names if name not in (*COLUMNS, *how)]:
+    table.notes = list(_notes(table))
+    if rest := [name for name in names if name not in COLUMNS]:
         table.notes.append(
             Fact(msgid("Columns that were not read: {columns}."), columns=rest[:SHOWN])
         )
@@ -168,7 +158,7 @@ def label_of(text: str) -> Label | None:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def _notes(table: LabelTable, *, is_said: bool) -> Iterator[Fact]:
+def _notes(table: LabelTable) -> Iterator[Fact]:
     """What a reader of the figures must know; refuses labels whose order nobody can know."""
     if table.missing:
         yield Fact(
@@ -191,31 +181,10 @@ def _notes(table: LabelTable, *, is_said: bool) -> Iterator[Fact]:
             statistic=table.level,
             labels=texts[:SHOWN],
         )
-    if len(labels) > 2 and not texts and not is_said:
+    if len(labels) > 2 and not texts and table.level == "nominal":
         yield Fact(
             msgid(
                 "Labels that differ count as equally far apart. If they are scores, "
                 "use --statistic interval."
             )
         )
-
-
-def _read_how(table: LabelTable, how: Mapping[str, set[str]]) -> None:
-    """What our own download says of how its page computes."""
-    for name, said in how.items():
-        if len(said) != 1 or (name == "statistic" and not said <= {*LEVELS}):
-            raise FileFault(
-                msgid(
-                    "the column “{column}” must say one thing in every row, not {values};"
-                    " statistics are {known}"
-                ),
-                column=name,
-                values=sorted(said)[:SHOWN],
-                known=list(LEVELS),
-            )
-    one = {name: next(iter(said)) for name, said in how.items()}
-    table.level = cast(Level, one.get("statistic", table.level))
-    if one.get("gate") == "mean":
-        table.gate = "mean"
-    if NUMBER.fullmatch(one.get("threshold", "")):
-        table.threshold = float(one["threshold"])

@@ -33,7 +33,7 @@ NUMBERS: dict[Any, list[str]] = {
 MISSING = ["", " ", "None", "nan", "NaN", "NA", "N/A", "#N/A", "null", "NULL", "<NA>"]
 
 
-def figures(content: bytes, statistic: Any = None) -> Agreement:
+def figures(content: bytes, statistic: Any = "nominal") -> Agreement:
     return label_tables.read(content, statistic).measured()
 
 
@@ -160,11 +160,6 @@ def test_a_row_of_another_width_is_refused_with_its_line(table, data):
         ),
         (b'item,unit,annotator,label\nc,u,a,"1\nc,u,b,1\n', "line 2 is not a row of a table"),
         ("item,unit,annotator,label\nc,u,a,é\n".encode("latin-1"), "line 2 is not UTF-8"),
-        (b"item,unit,annotator,label,statistic\nc,u,a,1,fuzzy\n", "statistics are nominal"),
-        (
-            b"item,unit,annotator,label,statistic\nc,u,a,1,nominal\nc,u,b,1,interval\n",
-            "one thing in every row, not interval, nominal",
-        ),
     ],
 )
 def test_what_is_no_such_table_is_called_by_its_name(content, says):
@@ -187,12 +182,3 @@ def test_what_is_missing_or_was_not_read_is_said():
 
     assert "Missing labels: 1." in said
     assert "not read: comment" in said
-
-
-def test_how_a_page_computes_comes_with_its_download():
-    rows = [["c", "1", who, "2", "interval", "mean", "0.6"] for who in ("ana", "'+ben")]
-
-    table = label_tables.read(written([[*HEADER, *label_tables.HOW], *rows]))
-
-    assert (table.level, table.gate, table.threshold) == ("interval", "mean", 0.6)
-    assert sorted(table.labels) == ["+ben", "ana"]
