@@ -90,7 +90,6 @@ WORDS: dict[str, Text] = {
     "agreement.no_ratings": _(
         "events have no ratings to download: they are compared by F1; export the labels instead"
     ),
-    "agreement.no_suggestions_seen": _("submitted without having seen suggestions"),
     "agreement.no_unit_labelled_by_two": _("no unit was labeled by two annotators"),
     "agreement.not_submitted": _("not submitted"),
     "agreement.nothing_in_common": _("they submitted no sample in common"),

@@ -104,8 +104,8 @@ class Agreement:
     ``measure`` is the figure of a pair that the gate looks at: κ, or F1 where there are no
     units (:mod:`~labeling.agreement.rules.records`). ``reasons`` says for each figure without a
     value why it has none. ``excluded`` lists the answers that count in no figure.
-    ``by_origin`` has the same figures for the ``typed`` and the ``assisted`` labels alone, where
-    annotators have seen suggestions.
+    ``by_origin`` has the same figures for the ``typed`` labels alone, where annotators have seen
+    suggestions.
 
     ``chance_above`` is how probable it is that the true figure of the gate is above the threshold.
     ``intervals`` has those of ``value``, of ``mean`` (of the pairs), ``fleiss_kappa`` and
