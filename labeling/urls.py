@@ -16,7 +16,10 @@ from labeling.accounts.views.signing_in import (
     password_forgotten,
 )
 from labeling.accounts.views.tokens import token_revoke, tokens
-from labeling.agreement.views.agreement import agreement
+from labeling.agreement.views.agreement import (
+    agreement,
+    agreement_csv,
+)
 from labeling.agreement.views.calibration import calibration
 from labeling.agreement.views.disagreements import (
     disagreement_comment,
@@ -82,7 +85,7 @@ from labeling.work.views.comments import (
 from labeling.work.views.guideline_worklist import guideline_check, guideline_worklist
 from labeling.work.views.guidelines import guideline_new, guideline_start, guidelines
 from labeling.work.views.rounds import round_close, round_new, work_move
-from labeling.work.views.workspace import next_sample, workspace
+from labeling.work.views.workspace import lease_give_back, next_sample, workspace
 
 of_a_project = [
     path("", project, name="project"),
@@ -104,6 +107,7 @@ of_a_project = [
     path("rounds/<int:number>/close/", round_close, name="round-close"),
     path("people/<int:pk>/move/", work_move, name="work-move"),
     path("rounds/<int:number>/agreement/", agreement, name="agreement"),
+    path("rounds/<int:number>/agreement.csv", agreement_csv, name="agreement-csv"),
     path("calibration/", calibration, name="calibration"),
     path("rounds/<int:number>/disagreements/", disagreements, name="disagreements"),
     path(
@@ -173,6 +177,7 @@ urlpatterns = [
     path("label/next/", next_sample, name="next-sample"),
     path("label/<int:pk>/", workspace, name="workspace"),
     path("label/<int:pk>/comments/", work_comments, name="work-comments"),
+    path("label/<int:pk>/give-back/", lease_give_back, name="lease-give-back"),
     path("adjudicate/<int:pk>/", adjudicate, name="adjudicate"),
     path("review/<int:pk>/", review, name="review"),
     path("comments/<int:pk>/reply/", comment_reply, name="comment-reply"),

@@ -29,7 +29,7 @@ from tests.layers import arc, event, inferred, issue, phase, question, rating
 from tests.pages import page
 
 pytestmark = pytest.mark.django_db
-CSV = "/api/projects/orders/rounds/1/agreement/ratings/"
+CSV = "/projects/orders/rounds/1/agreement.csv"
 
 
 def test_the_worked_example_shows_every_figure_and_its_ratings(example, lead, researcher):
@@ -363,7 +363,7 @@ def test_events_have_no_ratings_to_download_and_say_so(people, lead):
 
     response = lead.get(CSV)
 
-    assert response.status_code == 400
+    assert response.status_code == 409
     assert "compared by F1" in response.content.decode()
     assert "Ratings, long" not in page(lead, PAGE)
 

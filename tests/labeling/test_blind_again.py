@@ -53,7 +53,7 @@ def shown_elsewhere(release, text, noor):
     answer = Annotation.objects.filter(assignment__round__number=1).first()
     item = f"{PROJECT}gold/{release.name}/{release.version}/"
     return [
-        "/api/projects/orders/rounds/1/agreement/ratings/",
+        f"{PROJECT}rounds/1/agreement.csv",
         f"{item}export/",
         f"{item}items/{text.external_id}/",
         f"/adjudicate/{text.pk}/",

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from labeling.models import Assignment
-from labeling.work import annotations, comments, rounds
+from labeling.work import annotations, assignments, comments, rounds
 from tests import factories
 from tests.pages import page, queries
 
@@ -95,6 +95,16 @@ def test_what_was_returned_is_listed_with_what_has_to_change(ana, rita, project,
     shown = page(annotator, f"/label/{first.pk}/")
     assert "Returned to you: Message 2 is missing." in shown
     assert shown.count("Message 2 is missing.") == 1
+
+
+def test_a_reservation_is_given_back_from_the_queue(ana, project, annotator):
+    factories.open_full(project, 1, pool=True, overlap=1)
+    taken = assignments.take(ana)
+
+    assert "Give back c-001" in page(annotator, "/")
+    annotator.post(f"/label/{taken.pk}/give-back/")
+    taken.refresh_from_db()
+    assert (taken.slot, taken.lease_expires_at) == (None, None)
 
 
 def test_a_newcomer_reads_the_guidelines_before_the_first_conversation(

@@ -50,7 +50,7 @@ def test_no_page_and_no_api_measures(project, monkeypatch, request, lead):
 
     for address in (
         *(f"/projects/orders/rounds/{number}/agreement/" for number in (1, 2, 3)),
-        "/api/projects/orders/rounds/2/agreement/ratings/",
+        "/projects/orders/rounds/2/agreement.csv",
         "/projects/orders/rounds/1/disagreements/",
         "/projects/orders/calibration/",
         "/projects/orders/progress/",

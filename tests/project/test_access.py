@@ -47,6 +47,7 @@ EXPECTED = {
     "healthz": Row(200, 200, 200, 200, 200),
     "status": Row(302, 403, 403, 403, 403),  # administrators
     "api-status": Row(403, 403, 403, 403, 403),
+    "components": Row(302, 403, 403, 403, 403),  # staff
     "metrics": Row(403, 403, 403, 403, 403),  # this machine, and who has the key
     "readyz": Row(503, 503, 503, 503, 503),  # no worker is at work
     "set-language": Row(302, 302, 302, 302, 302, post=True),
@@ -81,6 +82,7 @@ EXPECTED = {
     "api-annotation-suggestions": Row(403, 404, 200, 404, 404),
     "api-annotation-first-pass": Row(403, 404, 409, 404, 404, post=True),  # nothing is suggested
     "api-queue": API_EVERYBODY,
+    "lease-give-back": Row(302, 404, 302, 404, 404, post=True),
     "api-queue-next": Row(403, 200, 200, 200, 200, post=True),
     # read by everybody in the project
     "guidelines": MEMBERS,
@@ -108,6 +110,7 @@ EXPECTED = {
     "conversations-preview": Row(302, 404, 404, 403, 400, post=True),
     "conversations-store": Row(302, 404, 404, 403, 400, post=True),
     "agreement": READERS,
+    "agreement-csv": Row(302, 404, 404, 409, 409),  # not measured yet
     "adjudication": READERS,
     "adjudication-next": Row(302, 404, 404, 302, 302),
     "adjudicate": READERS,

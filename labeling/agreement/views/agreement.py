@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from labeling.agreement import agreement as service
 from labeling.agreement import measurements
+from labeling.agreement.measurements import ratings_file
 from labeling.agreement.rules.agreement import outcome_of
 from labeling.agreement.views.gate import gates, statistic_words, verdict
 from labeling.core import access
+from labeling.domain.errors import RuleError
 from labeling.models import Project, Round
 from labeling.schema import LAYERS
+from labeling.translation import lazy as _
+from labeling.words import in_english
+from labeling.work import blindness
 from labeling.work.round_counts import work_of_people
 
 SHOWN_EXCLUDED = 500
+BLIND = _("A calibration round is blind until its last answer is in.")
 
 
 @require_GET
@@ -52,6 +59,13 @@ def _layer_of(request: HttpRequest, project: Project) -> str:
 def round_of(project: Project, number: int) -> Round:
     rounds = Round.objects.filter(project=project).select_related("project", "guideline")
     return get_object_or_404(rounds.defer("guideline__body"), number=number)
+
+
+def refuse_blind(user: Any, round_: Round) -> None:
+    """Single ratings are seen by nobody in a blind round, and by nobody who labels them again."""
+    if round_.is_blind:
+        raise PermissionDenied(BLIND)
+    blindness.refuse(user, round_.conversations.all())
 
 
 def _frame(round_: Round, layer: str) -> dict[str, Any]:
@@ -89,3 +103,21 @@ def _figures(round_: Round, layer: str) -> dict[str, Any]:
         "excluded": figures["excluded"][:SHOWN_EXCLUDED],
         "more_excluded": max(0, len(figures["excluded"]) - SHOWN_EXCLUDED),
     }
+
+
+# --- ratings as CSV -------------------------------------------------------------------------------
+
+
+@require_GET
+def agreement_csv(
+    request: HttpRequest, slug: str, number: int
+) -> StreamingHttpResponse | HttpResponse:
+    project = access.readable(request.user, slug)
+    round_ = round_of(project, number)
+    refuse_blind(request.user, round_)
+    try:
+        return ratings_file(round_, _layer_of(request, project))
+    except RuleError as error:
+        return HttpResponse(
+            in_english(error.fact), status=409, content_type="text/plain; charset=utf-8"
+        )

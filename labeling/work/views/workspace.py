@@ -107,6 +107,18 @@ def next_sample(request: HttpRequest) -> HttpResponse:
     return redirect("workspace", following.pk)
 
 
+@require_POST
+def lease_give_back(request: HttpRequest, pk: int) -> HttpResponse:
+    mine = own_work(request.user, pk, "conversation", "round")
+    text = (
+        _("{conversation} is free for others. Your draft is kept.")
+        if assignments.give_back(mine)
+        else _("{conversation} is not reserved: there is nothing to return.")
+    )
+    messages.info(request, text.format(conversation=mine.conversation))
+    return redirect("home")
+
+
 def _stretches(messages: Sequence[Message]) -> list[list[Turn]]:
     link = _("Link message %(index)s to the open label")  # looked up once, not once a message
     turns = [
