@@ -17,7 +17,8 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from labeling.agreement.rules.kappa import cohen_kappa, weighted_kappa
+from labeling.agreement.rules.agreement import agreement as agreed
+from labeling.agreement.rules.kappa import weighted_kappa
 from labeling.domain.uncertainty import Estimate, ratio
 
 VERDICTS = {"useless": 0, "repairable": 1, "usable": 2}
@@ -211,5 +212,5 @@ def agreement(judges: Mapping[str, Mapping[int, str]]) -> Iterator[Judges]:
         scores = [(VERDICTS[a], VERDICTS[b]) for a, b in pairs]
         left, right = [[pair[side] for pair in scores] for side in (0, 1)]
         equal = sum(a == b for a, b in pairs) / len(pairs)
-        kappas = cohen_kappa(left, right), weighted_kappa(left, right)
-        yield Judges(first, second, len(pairs), equal, *kappas)
+        [pair] = agreed({first: {"": left}, second: {"": right}}).pairs
+        yield Judges(first, second, len(pairs), equal, pair.kappa, weighted_kappa(left, right))

@@ -87,12 +87,9 @@ WORDS: dict[str, Text] = {
         "nobody used this layer on the same items, so agreement can't be measured"
     ),
     "agreement.no_event_marked": _("neither marked an event"),
-    "agreement.no_messages_cited": _("these records cite no messages"),
     "agreement.no_ratings": _(
         "events have no ratings to download: they are compared by F1; export the labels instead"
     ),
-    "agreement.no_similar_text": _("no two of their requirements have similar text"),
-    "agreement.no_suggestions_seen": _("submitted without having seen suggestions"),
     "agreement.no_unit_labelled_by_two": _("no unit was labeled by two annotators"),
     "agreement.not_submitted": _("not submitted"),
     "agreement.nothing_in_common": _("they submitted no sample in common"),
@@ -350,11 +347,6 @@ WORDS: dict[str, Text] = {
     "json.text": _("text"),
     "label_table.columns": _(
         "columns are missing: {missing}. The first line must name them; it names {columns}"
-    ),
-    "label_table.wide": _(
-        "a column for each annotator, it seems: {columns}. Give a row per label instead, with the "
-        "columns item, unit, annotator, label (of a round: download the long form); {missing} are "
-        "missing"
     ),
     "place.line": _("a line"),
     "place.message": _("a message"),

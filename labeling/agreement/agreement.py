@@ -35,12 +35,12 @@ from labeling.domain.facts import Fact
 from labeling.domain.stored import Stored
 from labeling.models import Annotation, Assignment, FirstPass, Measurement, Project, Round
 from labeling.schema import LAYERS
-from labeling.schema.layers import Judged, SameRecord
+from labeling.schema.layers import Judged
 
-ORIGINS = ("typed", "assisted")
-"""Labels of people's own hand, and labels that they took over from a suggestion."""
+TYPED = "typed"
+"""Labels of people's own hand: none that they took over from a suggestion."""
 
-OF_ORIGIN = (
+OF_TYPED = (
     "statistic", "value", "measure", "pairs", "fleiss_kappa", "krippendorff_alpha", "reasons",
 )  # fmt: skip
 
@@ -48,16 +48,14 @@ OF_ORIGIN = (
 def measure(measured: Round, layer: str) -> Measurement:
     """Agreement of a round on one layer, from what each conversation adds.
 
-    Where annotators have seen suggestions, the figures of typed and of assisted labels are given
-    separately, too. What conversations add must be up to date, see :func:`origins_in`.
+    Where annotators have seen suggestions, the figures of typed labels are given separately, too.
+    What conversations add must be up to date, see :func:`origins_in`.
     """
     added = conversations.each(measured, layer)
     figures = _figures(measured, layer, added)
     figures, records = _judged(layer, added, figures, measured.label_f1_threshold)
-    origins = [origin for origin in origins_in(measured) if origin]
-    figures = replace(
-        figures, by_origin={origin: _of_origin(measured, layer, origin) for origin in origins}
-    )
+    if is_assisted(measured):
+        figures = replace(figures, by_origin={TYPED: _of_typed(measured, layer)})
     splits = conversations.rows_of(measured, layer).aggregate(n=Sum("n_splits"))
     return Measurement(
         round=measured,
@@ -73,7 +71,7 @@ def _judged(
     layer: str, added: Sequence[Added], figures: Agreement, label_f1_threshold: float
 ) -> tuple[Agreement, list[RecordAgreement] | None]:
     """By the content of the labels, too; and whether anybody has used the layer."""
-    records = _records(layer, added) if LAYERS[layer].has_records else None
+    records = _records(added) if LAYERS[layer].has_records else None
     if records is not None:
         figures = judged_by_content(figures, records, layer, threshold=label_f1_threshold)
     if figures.value is None and not _is_used(added):
@@ -82,8 +80,8 @@ def _judged(
 
 
 def origins_in(measured: Round) -> list[str]:
-    """Whose labels are compared: all, and those of each origin where people saw suggestions."""
-    return ["", *(ORIGINS if is_assisted(measured) else ())]
+    """Which labels are compared: all, and the typed ones where people saw suggestions."""
+    return ["", TYPED] if is_assisted(measured) else [""]
 
 
 def _is_used(added: Sequence[Added]) -> bool:
@@ -92,11 +90,11 @@ def _is_used(added: Sequence[Added]) -> bool:
     return not several or any(each.is_used for each in added)
 
 
-def _of_origin(measured: Round, layer: str, origin: str) -> Stored:
-    """The figures of typed or of assisted labels; the gate looks at neither."""
-    added = conversations.each(measured, layer, origin)
-    figures = _figures(measured, layer, added, origin).as_json()
-    return {name: figures[name] for name in OF_ORIGIN}
+def _of_typed(measured: Round, layer: str) -> Stored:
+    """The figures of typed labels; the gate does not look at them."""
+    added = conversations.each(measured, layer, TYPED)
+    figures = _compared(layer, added, bar(measured), excluded_answers(measured)).as_json()
+    return {name: figures[name] for name in OF_TYPED}
 
 
 def is_assisted(measured: Round) -> bool:
@@ -107,10 +105,10 @@ def is_assisted(measured: Round) -> bool:
     return seen.filter(assignment__annotation__status=Annotation.Status.SUBMITTED).exists()
 
 
-def _figures(measured: Round, layer: str, added: Sequence[Added], origin: str = "") -> Agreement:
-    result = _compared(layer, added, bar(measured), excluded_answers(measured, origin))
-    if not LAYERS[layer].has_units or origin == "typed":
-        return result  # what is missing was taken over; the figures of all labels have it
+def _figures(measured: Round, layer: str, added: Sequence[Added]) -> Agreement:
+    result = _compared(layer, added, bar(measured), excluded_answers(measured))
+    if not LAYERS[layer].has_units:
+        return result
     return replace(result, excluded=[*result.excluded, *_missing(added, layer)])
 
 
@@ -127,14 +125,9 @@ def _compared(
     return compute(ratings, level=LAYERS[layer].level, excluded=excluded, **rules)
 
 
-def _records(layer: str, added: Sequence[Added]) -> list[RecordAgreement]:
-    matching = LAYERS[layer].matching
-    return summed_records(
-        _conversations_of(added),
-        _counts(added),
-        (each.name for each in added),
-        has_sources=isinstance(matching, SameRecord) and matching.cites,
-    )
+def _records(added: Sequence[Added]) -> list[RecordAgreement]:
+    names = (each.name for each in added)
+    return summed_records(_conversations_of(added), _counts(added), names)
 
 
 def _counts(added: Iterable[Added]) -> dict[tuple[str, str], dict[str, PairCounts]]:
@@ -204,21 +197,15 @@ def first_layer(project: Project) -> str:
     return str(project.layers[0])
 
 
-def excluded_answers(measured: Round, origin: str) -> dict[str, dict[str, Fact]]:
-    """Why an assignment does not count: skipped with a reason, unfinished, of another origin."""
+def excluded_answers(measured: Round) -> dict[str, dict[str, Fact]]:
+    """Why an assignment does not count: skipped with a reason, or unfinished."""
     reasons: dict[str, dict[str, Fact]] = defaultdict(dict)
     out = ~Q(annotation__status=Annotation.Status.SUBMITTED)
-    if origin == "assisted":
-        out |= Q(first_pass=None)
     rows = conversations.assignments_of(measured).filter(out)
-    for annotator, conversation, status, why in rows.values_list(
-        *("annotator__username", "conversation__external_id"),
-        *("annotation__status", "annotation__skip_reason"),
+    for annotator, conversation, why in rows.values_list(
+        "annotator__username", "conversation__external_id", "annotation__skip_reason"
     ):
-        if status == Annotation.Status.SUBMITTED:
-            reason = Fact("agreement.no_suggestions_seen")
-        else:
-            reason = Fact("agreement.skipped", why=why) if why else Fact("agreement.not_submitted")
+        reason = Fact("agreement.skipped", why=why) if why else Fact("agreement.not_submitted")
         reasons[annotator][conversation] = reason
     return dict(reasons)
 

@@ -30,7 +30,7 @@ from labeling.models import Annotation, Assignment, Conversation, ConversationAg
 from labeling.schema import LAYERS
 from labeling.schema.labels import Payload
 from labeling.schema.layers import Judged
-from labeling.schema.origins import of_origin
+from labeling.schema.origins import typed
 
 VERSION = 2
 """Raise it when the same answers may add something else: everything is then measured again."""
@@ -139,10 +139,9 @@ def rows_of(measured: Round, layer: str, origin: str = "") -> Any:
 
 
 class _Submitted(NamedTuple):
-    """What one person submitted, and whether they saw suggestions first."""
+    """What one person submitted, and the layers that they left open."""
 
     payload: Payload
-    has_seen: bool
     unanswered: frozenset[str]
 
 
@@ -156,11 +155,10 @@ def _measure(
     rows = assignments_of(measured).filter(
         conversation__in=keys, annotation__status=Annotation.Status.SUBMITTED
     )
-    for pk, who, payload, unanswered, first_pass in rows.values_list(
-        *("conversation", "annotator__username", "annotation__payload"),
-        *("annotation__unanswered", "first_pass"),
+    for pk, who, payload, unanswered in rows.values_list(
+        *("conversation", "annotator__username", "annotation__payload", "annotation__unanswered")
     ):
-        answer = _Submitted(payload, first_pass is not None, frozenset(unanswered or ()))
+        answer = _Submitted(payload, frozenset(unanswered or ()))
         submitted.setdefault(pk, {})[who] = answer
     unit = LAYERS[layer].units
     matched = [layer] if LAYERS[layer].has_records else []
@@ -192,7 +190,7 @@ def _row(
     own = _narrowed(layer, submitted, origin)
     found = _compared(layer, own, size, rules)
     units = found.units
-    if units and origin == "typed":
+    if units and origin:
         everything = _compared(layer, _narrowed(layer, submitted, ""), size, rules).units
         units = own_units(units, everything) if everything else None
     if origin:  # the discussion is of all labels
@@ -224,11 +222,9 @@ def _is_used(layer: str, payloads: Mapping[str, Payload]) -> bool:
 
 def _narrowed(layer: str, submitted: Mapping[str, _Submitted], origin: str) -> dict[str, Payload]:
     return {
-        who: of_origin(layer, answer.payload, assisted=origin == "assisted")
-        if origin
-        else answer.payload
+        who: typed(layer, answer.payload) if origin else answer.payload
         for who, answer in submitted.items()
-        if layer not in answer.unanswered and (origin != "assisted" or answer.has_seen)
+        if layer not in answer.unanswered
     }
 
 
@@ -271,15 +267,9 @@ def each(measured: Round, layer: str, origin: str = "") -> list[Added]:
             continue
         labels = {who: own["labels"][who] for who in annotators} if own else {}
         names = own["names"] if own else ()
-        counts = {(a, b): _counted(*values) for a, b, *values in pairs}
+        counts = {(a, b): PairCounts(*values[:3]) for a, b, *values in pairs}
         everything.append(Added(name, annotators, labels, names, counts, is_used))
     return sorted(everything, key=lambda added: added.name)
-
-
-def _counted(
-    matches: int, left: int, right: int, fields: Sequence[Sequence[float]] = ()
-) -> PairCounts:
-    return PairCounts(matches, left, right, tuple(map(tuple, fields)))
 
 
 def splits_in(

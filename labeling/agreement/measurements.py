@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from labeling.agreement import agreement, conversations, measurements
 from labeling.agreement.matching.similarity import Ruler
-from labeling.agreement.rules.label_tables import HOW
+from labeling.agreement.rules.label_tables import COLUMNS
 from labeling.core import transactions
 from labeling.core.csv_files import csv_file
 from labeling.domain.canonical import canonical_json
@@ -157,11 +157,9 @@ def ratings_file(round_: Round, layer: str) -> StreamingHttpResponse:
 
 
 def _rows(round_: Round, layer: str) -> Iterator[list[Any]]:
-    """What ``assay agreement --from-csv`` reads: with what the page's figures were computed by."""
-    yield ["item", "unit", "annotator", "label", *HOW]
-    bar = agreement.bar(round_)
-    how = (LAYERS[layer].level, bar["statistic"], bar["threshold"])
+    """What ``assay agreement --from-csv`` reads."""
+    yield list(COLUMNS)
     for added in conversations.each(round_, layer):
         for annotator, labels in added.labels.items():
             for name, label in zip(added.unit_names, labels, strict=True):
-                yield [added.name, name, annotator, label, *how]
+                yield [added.name, name, annotator, label]

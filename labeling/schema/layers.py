@@ -29,12 +29,7 @@ from labeling.schema.labels import (
 
 @dataclass(frozen=True, slots=True)
 class SameRecord:
-    """Requirements: by the one matcher that scores pipelines, so people are compared by F1, too.
-
-    ``cites``: the labels name their source messages, which decide between equals.
-    """
-
-    cites: bool
+    """Requirements: by the one matcher that scores pipelines, so people are compared by F1, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +169,7 @@ class Layer:
 
     @property
     def has_records(self) -> bool:
-        """Whether labels of two people are compared as records: by F1, and field by field."""
+        """Whether labels of two people are compared as records, by F1."""
         return isinstance(self.matching, SameRecord)
 
     @property
@@ -197,7 +192,7 @@ _ENTRIES = (
         badges=("type", "priority"),
         type_field="type",
         may_be_open=("acceptance_criteria", "priority", "rationale", "confidence"),
-        matching=SameRecord(cites=True),
+        matching=SameRecord(),
         units=Messages(),
         is_stage=True,
         words=Words(
@@ -217,7 +212,7 @@ _ENTRIES = (
         needs=("extraction",),
         type_field="inference_type",
         may_be_open=("acceptance_criteria", "priority", "necessity", "rationale", "confidence"),
-        matching=SameRecord(cites=False),
+        matching=SameRecord(),
         units=Judged("triggered_by"),
         is_stage=True,
         words=Words(

@@ -125,8 +125,8 @@ def _compared_fields(layer: str) -> tuple[str, ...]:
     return tuple(field["name"] for field in form_fields(layer) if field["widget"] != "references")
 
 
-def of_origin(layer: str, payload: Payload, *, assisted: bool) -> StoredLabels:
-    """The payload with only those labels of the layer that were (or were not) taken over."""
+def typed(layer: str, payload: Payload) -> StoredLabels:
+    """The payload without those labels of the layer that were taken over."""
     key = LAYERS[layer].key
-    labels = [label for label in payload.get(key, []) if is_assisted(label) == assisted]
+    labels = [label for label in payload.get(key, []) if not is_assisted(label)]
     return {**payload, key: labels}

@@ -65,10 +65,6 @@ class GateState(NamedTuple):
     state: str
     round: Any
 
-    @property
-    def is_open(self) -> bool:
-        return self.state in ("open", "overridden")
-
 
 class Decision(NamedTuple):
     """What the newest completed calibration round (None: there is none) does to the gate."""

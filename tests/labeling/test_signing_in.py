@@ -13,11 +13,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.core import mail
 from django.db import connection
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from labeling.accounts import passwords, signing_in
 from labeling.accounts.demo_accounts import FOLDER
+from labeling.core.views.callers import address_of
 from labeling.models import Event, Tries
 from tests import factories
 
@@ -226,3 +227,23 @@ def test_right_passwords_at_the_same_time_are_all_let_in():
         list(threads.map(sign_in, range(4)))
 
     assert signing_in.begin(counts, username="ana", caller=caller).wait == 0
+
+
+@pytest.mark.parametrize(
+    ("remote", "forwarded", "proxies", "address"),
+    [
+        ("10.0.0.1", "203.0.113.9, 198.51.100.7", 1, "198.51.100.7"),
+        ("10.0.0.1", "203.0.113.9", 0, "10.0.0.1"),
+        ("10.0.0.1", "203.0.113.9", 2, "10.0.0.1"),
+        ("2001:db8::17", "", 0, "2001:db8::"),
+        ("::ffff:192.0.2.1", "", 0, "192.0.2.1"),
+        ("?", "", 0, ""),
+    ],
+)
+def test_who_calls_is_known_by_what_trusted_proxies_say(
+    settings, remote, forwarded, proxies, address
+):
+    settings.PROXIES = proxies
+    request = RequestFactory().get("/", REMOTE_ADDR=remote, HTTP_X_FORWARDED_FOR=forwarded)
+
+    assert address_of(request) == address

@@ -252,7 +252,7 @@ def answer_assisted(project: Project, people: dict[str, User]) -> Any:
     return round_
 
 
-def test_agreement_is_reported_apart_for_assisted_labels(project, people):
+def test_agreement_is_reported_apart_for_typed_labels(project, people):
     round_ = answer_assisted(project, people)
 
     result = factories.measure(round_)
@@ -261,8 +261,6 @@ def test_agreement_is_reported_apart_for_assisted_labels(project, people):
     assert (pair["n"], pair["raw"]) == (8, 0.5)  # two conversations of four messages: 2, 3 alike
     typed = result["by_origin"]["typed"]["pairs"][0]
     assert (typed["n"], typed["raw"]) == (6, pytest.approx(1 / 3))  # without message 2
-    assisted = result["by_origin"]["assisted"]["pairs"][0]
-    assert (assisted["n"], assisted["raw"], assisted["kappa"]) == (8, 1.0, 1.0)
 
 
 def test_gold_keeps_who_took_a_label_over_beside_a_label_that_is_like_any_other(project, people):

@@ -26,7 +26,6 @@ from labeling.agreement.rules.kappa import (
     defined,
     fleiss_of,
     kappas,
-    ordinal_weights,
     overall_sums,
     weights_of,
 )
@@ -107,8 +106,8 @@ class Agreement:
     ``measure`` is the figure of a pair that the gate looks at: κ, or F1 where there are no
     units (:mod:`~labeling.agreement.rules.records`). ``reasons`` says for each figure without a
     value why it has none. ``excluded`` lists the answers that count in no figure.
-    ``by_origin`` has the same figures for the ``typed`` and the ``assisted`` labels alone, where
-    annotators have seen suggestions.
+    ``by_origin`` has the same figures for the ``typed`` labels alone, where annotators have seen
+    suggestions.
 
     ``chance_above`` is how probable it is that the true figure of the gate is above the threshold,
     and ``outlook`` what would pass of rounds of this size. ``intervals`` has those of ``value``,
@@ -225,7 +224,7 @@ def agreement(
     weights = weights_of(level, units.labels)
     everyone = range(len(units.annotators))
     measured = [_pair(units, a, b, threshold, weights) for a, b in combinations(everyone, 2)]
-    overall, intervals = _overall(units, weights, level)
+    overall, intervals = _overall(units, weights)
     why = _why_no_overall(units.counts()) if overall["fleiss_kappa"] is None else None
     return judged(
         measured,
@@ -322,20 +321,17 @@ def _by_chance_ac1(total: Array) -> float:
 
 
 def _overall(
-    units: Grid, weights: Array | None, level: Level
+    units: Grid, weights: Array | None
 ) -> tuple[dict[str, float | None], dict[str, Interval]]:
     """Fleiss' κ and α, and their intervals."""
     rows = units.summed(partial(overall_sums, weights=weights))
     total = rows.sum(axis=0)
     shares = total[3 : 3 + len(units.labels)] / max(total[2], 1.0)
     by_chance = float((shares**2).sum()) if total[2] else 0.0
-    of_alpha, of_alpha_rows = weights, rows
-    if level == "ordinal":
-        of_alpha = ordinal_weights(units.labels, units.counts())
-        of_alpha_rows = units.summed(partial(overall_sums, weights=of_alpha))
+    sums = _without_each(rows)
     figures = {
-        "fleiss_kappa": fleiss_of(_without_each(rows), weights),
-        "krippendorff_alpha": alpha_of(_without_each(of_alpha_rows), of_alpha),
+        "fleiss_kappa": fleiss_of(sums, weights),
+        "krippendorff_alpha": alpha_of(sums, weights),
     }
     return (
         {name: defined(values[0]) for name, values in figures.items()},

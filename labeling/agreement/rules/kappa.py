@@ -6,9 +6,7 @@ All pairwise figures are functions of it, and many tallies (each with one
 conversation left out) are computed at once.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import chain
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,8 +14,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-Level = Literal["nominal", "ordinal", "interval", "linear"]
-"""How far two labels that differ are apart: equally far, or by their places in order or values."""
+Level = Literal["nominal", "interval"]
+"""How far two labels that differ are apart: equally far, or by their values."""
 LEVELS: tuple[Level, ...] = get_args(Level)
 
 ROUNDING = 1e-9
@@ -33,51 +31,6 @@ BANDS = (
     (0.80, "substantial"),
     (1.00, "almost perfect"),
 )
-
-
-def cohen_kappa(a: Sequence[Hashable], b: Sequence[Hashable]) -> float | None:
-    """Agreement of two annotators beyond chance: (p_o − p_e)/(1 − p_e).
-
-    Parameters
-    ----------
-    a, b
-        The labels of the same units in the same order; nominal, of equal length.
-
-    Returns
-    -------
-    float or None
-        In [−1, 1], higher is better; 0 is what chance gives. ``None`` without units,
-        and when both used the same single label throughout (p_e = 1).
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ.
-
-    References
-    ----------
-    J. Cohen, "A coefficient of agreement for nominal scales", Educational and
-    Psychological Measurement 20, 1960, doi:10.1177/001316446002000104.
-
-    Examples
-    --------
-    p_o = 6/8, p_e = (5·5 + 3·3)/64 = 34/64, so (48 − 34)/(64 − 34) = 14/30.
-
-    >>> round(cohen_kappa([1, 1, 0, 1, 0, 1, 1, 0], [1, 1, 0, 1, 1, 1, 0, 0]), 4)
-    0.4667
-    >>> cohen_kappa([1, 1], [1, 1]) is None
-    True
-    """
-    if len(a) != len(b):
-        raise ValueError(f"cohen_kappa: {len(a)} labels against {len(b)}")
-    counts = Counter(zip(a, b, strict=True))  # then as many steps as there are pairs of labels
-    codes = {label: code for code, label in enumerate(category_order(chain(*counts)))}
-    tally = np.zeros((3, len(codes)))
-    for (left, right), count in counts.items():
-        tally[0, codes[left]] += count * (left == right)
-        tally[1, codes[left]] += count
-        tally[2, codes[right]] += count
-    return defined(kappas(tally))
 
 
 def weighted_kappa(a: Sequence[float], b: Sequence[float]) -> float | None:
@@ -217,37 +170,8 @@ def quadratic_weights(labels: Sequence[float]) -> Array:
 
 
 def weights_of(level: Level, labels: Sequence[Any]) -> Array | None:
-    """What two labels agree in κ; None where they are either equal or not.
-
-    By squared distance: of the values (``interval``) or of their ranks (``ordinal``); or by the
-    distance of the ranks (``linear``).
-
-    Examples
-    --------
-    >>> weights_of("ordinal", [1, 2, 9])[0].tolist(), weights_of("linear", [1, 2, 9])[0].tolist()
-    ([1.0, 0.75, 0.0], [1.0, 0.5, 0.0])
-    """
-    if level == "nominal":
-        return None
-    if level == "interval":
-        return quadratic_weights(labels)
-    ranks = np.argsort(np.argsort(labels)).astype(np.float64)
-    if level == "ordinal":
-        return quadratic_weights(ranks.tolist())
-    apart = np.abs(ranks[:, None] - ranks[None, :])
-    return np.asarray(1 - apart / (apart.max() or 1.0))
-
-
-def ordinal_weights(labels: Sequence[Any], counts: NDArray[np.int64]) -> Array:
-    """What two labels agree in the ordinal α: by how many labels were given between them.
-
-    Krippendorff's metric is the squared distance of the middles of the labels' ranks.
-    """
-    order = np.argsort(labels)
-    frequencies = counts[counts.sum(axis=-1) >= 2].sum(axis=0)[order]
-    middles = np.empty(len(labels))
-    middles[order] = np.cumsum(frequencies) - frequencies / 2
-    return quadratic_weights(middles.tolist())
+    """What two labels agree; None where they are either equal or not."""
+    return None if level == "nominal" else quadratic_weights(labels)
 
 
 def _disagreement(categories: int, weights: Array | None) -> Array:
@@ -282,9 +206,23 @@ def band(kappa: float | None) -> str | None:
 
 
 def kappas(tallies: Array, weights: Array | None = None) -> Array:
-    """Cohen's kappa of each tally; NaN where it is undefined.
+    """Cohen's kappa of each tally, (p_o − p_e)/(1 − p_e); NaN where it is undefined.
 
-    With ``weights`` (see :func:`quadratic_weights`), by which the tallies must have been made.
+    In [−1, 1]; 0 is what chance gives. Undefined without units, and when both used the same single
+    label throughout (p_e = 1). With ``weights`` (see :func:`quadratic_weights`), by which the
+    tallies must have been made.
+
+    References
+    ----------
+    J. Cohen, "A coefficient of agreement for nominal scales", Educational and
+    Psychological Measurement 20, 1960, doi:10.1177/001316446002000104.
+
+    Examples
+    --------
+    p_o = 6/8, p_e = (5·5 + 3·3)/64 = 34/64, so (48 − 34)/(64 − 34) = 14/30.
+
+    >>> round(float(kappas(np.array([[2, 4], [3, 5], [3, 5]]))), 4)
+    0.4667
     """
     both, first, second = np.moveaxis(tallies, -2, 0)
     size = first.sum(axis=-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,7 +11,6 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
 from labeling.accounts.signing_in import Caller, account_name
-from labeling.core.rules import callers
 from labeling.domain.secrets import make_secret
 
 FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
@@ -31,8 +30,17 @@ def caller_of(request: HttpRequest, username: str = "") -> Caller:
 
 def address_of(request: Any) -> str:
     """Of the person, as far as proxies that are trusted say so; of IPv6 only the network."""
-    remote, forwarded = request.META.get("REMOTE_ADDR", ""), "X-Forwarded-For"
-    return callers.address_of(remote, request.headers.get(forwarded, ""), proxies=settings.PROXIES)
+    hops = [hop.strip() for hop in request.headers.get("X-Forwarded-For", "").split(",")]
+    proxies = settings.PROXIES
+    is_told = proxies and len(hops) >= proxies
+    text = hops[-proxies] if is_told else request.META.get("REMOTE_ADDR", "")
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return ""
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
+        return str(ip_network((address, 64), strict=False).network_address)
+    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def is_local(request: HttpRequest) -> bool:

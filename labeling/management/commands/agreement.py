@@ -38,8 +38,8 @@ class Command(AssayCommand):
         parser.add_argument(
             "--statistic",
             choices=LEVELS,
-            help="of a file: how labels that differ are weighed; all but nominal need numbers "
-            "(default: what its column “statistic” says, or nominal)",
+            help="of a file: how labels that differ are weighed; interval needs numbers "
+            "(default: nominal)",
         )
         parser.add_argument("--round", type=int, metavar="N", help="default: the newest")
         parser.add_argument("--layer", choices=list(LAYERS), help="default: the project's first")
@@ -52,7 +52,7 @@ class Command(AssayCommand):
             source = "--from-csv" if options["from_csv"] else "--project"
             raise CommandError(f"--{unused} does not go with {source}.")
         if path := options["from_csv"]:
-            table = self._read(path, options["statistic"])
+            table = self._read(path, options["statistic"] or "nominal")
             result = table.measured()
         else:
             result = _of_project(self.project_named(options["project"]), options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from labeling.core import access
+from labeling.core.views.access import form_page, person, refusals_in
 from labeling.core.views.paging import part_of
-from labeling.domain.errors import RuleError
 from labeling.models import (
     Assignment,
     GoldCheck,
@@ -25,7 +25,6 @@ from labeling.models import (
 )
 from labeling.screening import check_scores, check_turns, tries
 from labeling.screening.forms import DecisionForm, PlanForm
-from labeling.words import words
 from labeling.work import assignments, blindness
 
 Purpose = Assignment.Purpose
@@ -49,29 +48,21 @@ def checks(request: HttpRequest, slug: str) -> HttpResponse:
     plan = check_turns.plan_of(project)
     form = PlanForm(request.POST or None, instance=plan)
     if request.method == "POST" and form.is_valid():
-        try:
-            check_turns.set_plan(project, by=cast(User, request.user), **form.cleaned_data)
-        except RuleError as error:
-            form.add_error(None, words(error.fact))
-        else:
+        with refusals_in(form):
+            check_turns.set_plan(project, by=person(request), **form.cleaned_data)
             messages.success(request, _("The checks are set."))
             return redirect("checks", slug)
-    return _page(request, project, form)
-
-
-def _page(request: HttpRequest, project: Project, form: PlanForm) -> HttpResponse:
     plan = check_turns.plan_of(project)
-    context = {
+    context: dict[str, Any] = {
         "project": project,
         "may_write": access.leads(request.user, project),
-        "form": form,
         "plan": plan,
         "with_gold": check_turns.with_gold(project).count(),
         "people": _people(project),
         "enough": check_scores.ENOUGH,
         "bar": plan.bar,
     }
-    return render(request, "labeling/checks.html", context, status=400 if form.errors else 200)
+    return form_page(request, "checks", form, **context)
 
 
 def _people(project: Project) -> list[CheckedPerson]:
@@ -93,15 +84,15 @@ def _people(project: Project) -> list[CheckedPerson]:
     ]
 
 
-def _decided(what: str, project: Project, person: User, by: User, reason: str) -> str:
+def _decided(what: str, project: Project, checked: User, by: User, reason: str) -> str:
     """Carry out what a lead decides; returns what is said of it."""
     if what == "waive":
-        tries.waive(project, person, by=by, reason=reason)
+        tries.waive(project, checked, by=by, reason=reason)
         return _("{user} may work without the test.")
     if what == "let-in":
-        tries.let_in(project, person, by=by, reason=reason)
+        tries.let_in(project, checked, by=by, reason=reason)
         return _("{user} may do full labeling.")
-    if what == "resume" and check_scores.resume(project, person, by=by):
+    if what == "resume" and check_scores.resume(project, checked, by=by):
         return _("{user} gets work again.")
     return ""
 
@@ -112,7 +103,7 @@ def check_person(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     project = access.readable(request.user, slug)
     if request.method == "POST":
         project = access.led(request.user, slug)
-    person = _annotator(project, pk)
+    checked = _annotator(project, pk)
     what = request.POST.get("what", "")
     forms = {
         asked: DecisionForm(request.POST if asked == what else None, auto_id=f"{asked}_%s")
@@ -121,36 +112,32 @@ def check_person(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if request.method == "POST":
         form = forms.get(what) or DecisionForm(request.POST)
         if form.is_valid():
-            by, reason = cast(User, request.user), form.cleaned_data["reason"]
-            try:
-                said = _decided(what, project, person, by, reason)
-            except RuleError as error:
-                form.add_error(None, words(error.fact))
-            else:
-                if said:
-                    messages.success(request, said.format(user=person.get_username()))
+            with refusals_in(form):
+                reason = form.cleaned_data["reason"]
+                if said := _decided(what, project, checked, person(request), reason):
+                    messages.success(request, said.format(user=checked.get_username()))
                 return redirect("check-person", slug, pk)
-    return _person_page(request, project, person, forms)
+    return _person_page(request, project, checked, forms)
 
 
 def _person_page(
-    request: HttpRequest, project: Project, person: User, forms: Mapping[str, DecisionForm]
+    request: HttpRequest, project: Project, checked: User, forms: Mapping[str, DecisionForm]
 ) -> HttpResponse:
-    hidden = _newest_first(request, check_scores.newest_checks(project), person)
+    hidden = _newest_first(request, check_scores.newest_checks(project), checked)
     tests = _newest_first(
-        request, check_scores.newest_checks(project, Purpose.QUALIFICATION), person
+        request, check_scores.newest_checks(project, Purpose.QUALIFICATION), checked
     )
     context = {
         "project": project,
         "may_write": access.leads(request.user, project),
-        "person": person,
+        "person": checked,
         "parts": [
             (_("Hidden checks"), "hidden", part_of(hidden, start=request.GET.get("hidden"))),
             (_("Qualification test"), "tests", part_of(tests, start=request.GET.get("tests"))),
         ],
-        "pause": project.pauses.filter(user=person, lifted_at__isnull=True).first(),
-        "test": project.qualifications.filter(user=person).select_related("waived_by").first(),
-        "admitted": tries.admitted_in(project, [person]).get(person.pk),
+        "pause": project.pauses.filter(user=checked, lifted_at__isnull=True).first(),
+        "test": project.qualifications.filter(user=checked).select_related("waived_by").first(),
+        "admitted": tries.admitted_in(project, [checked]).get(checked.pk),
         "plan": check_turns.plan_of(project),
         "waive_form": forms["waive"],
         "let_in_form": forms["let-in"],
@@ -161,10 +148,10 @@ def _person_page(
 
 
 def _newest_first(
-    request: HttpRequest, checks: QuerySet[GoldCheck], person: User
+    request: HttpRequest, checks: QuerySet[GoldCheck], checked: User
 ) -> list[GoldCheck]:
     """Newest first; without what the reader has to label blind now."""
-    rows = checks.filter(assignment__annotator=person).select_related("assignment__conversation")
+    rows = checks.filter(assignment__annotator=checked).select_related("assignment__conversation")
     again = blindness.again(request.user)
     return list(rows.exclude(assignment__conversation__in=again).order_by("-pk"))
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
-from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -12,10 +9,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from labeling.core import access
-from labeling.domain.errors import RuleError
+from labeling.core.views.access import person, refusals_told
 from labeling.models import Assignment, GoldCheck, Project, Qualification
 from labeling.screening import check_turns, tries
-from labeling.words import words
 from labeling.work import blindness
 
 State = Qualification.State
@@ -25,7 +21,7 @@ State = Qualification.State
 def screening(request: HttpRequest, slug: str) -> HttpResponse:
     """A POST begins the test, or the next try, or goes on with it."""
     project = access.any_role(request.user, slug)
-    user = cast(User, request.user)
+    user = person(request)
     if request.method == "POST":
         return _begin(request, project, user)
     plan = check_turns.plan_of(project)
@@ -41,14 +37,11 @@ def screening(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _begin(request: HttpRequest, project: Project, user: User) -> HttpResponse:
-    try:
+    with refusals_told(request):
         tries.begin(project, user)
-    except RuleError as error:
-        messages.error(request, words(error.fact))
-        return redirect("home")
-    parts = tries.parts_of(user, project)
-    first = parts.exclude(tries.DONE).first()
-    return redirect("workspace", first.pk) if first else redirect("screening", project.slug)
+        first = tries.parts_of(user, project).exclude(tries.DONE).first()
+        return redirect("workspace", first.pk) if first else redirect("screening", project.slug)
+    return redirect("home")
 
 
 def _is_over(test: Qualification | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -10,20 +10,23 @@ from rest_framework.response import Response
 
 from labeling.core.api.base import OWN_WORK, ApiView
 from labeling.core.api.described import extend_schema
-from labeling.core.api.records import serializer_of
+from labeling.core.api.records import computed, row_of
 from labeling.core.api.requests import user_of
 from labeling.models import Assignment, Suggestion
 from labeling.schema import LAYERS
 from labeling.words import words_of
 from labeling.work import ownership, suggestions
 
-
-class ShownSuggestion(TypedDict):
-    id: int
-    layer: str
-    pipeline: str
-    pipeline_version: str
-    labels: list[dict[str, Any]]
+ShownSuggestionOut = row_of(
+    "ShownSuggestionOut",
+    Suggestion,
+    *("id", "layer", "pipeline", "pipeline_version"),
+    labels=computed(
+        serializers.ListField,
+        lambda suggestion: suggestion.payload[LAYERS[suggestion.layer].key],
+        child=serializers.DictField(),
+    ),
+)
 
 
 class SuggestionsOut(serializers.Serializer[Any]):
@@ -31,7 +34,7 @@ class SuggestionsOut(serializers.Serializer[Any]):
         ["off", "waiting", "shown"], help_text="waiting: for the annotator's own first pass"
     )
     reason = serializers.CharField(help_text="Why it is off")
-    suggestions = serializer_of(ShownSuggestion)(many=True)
+    suggestions = ShownSuggestionOut(many=True)
 
 
 class _OfAssignment(ApiView, scopes=OWN_WORK):
@@ -40,7 +43,7 @@ class _OfAssignment(ApiView, scopes=OWN_WORK):
         answer = {
             "state": sight.state,
             "reason": words_of(sight.reason),
-            "suggestions": [_plain(suggestion) for suggestion in suggestions.shown(assignment)],
+            "suggestions": suggestions.shown(assignment),
         }
         return Response(SuggestionsOut(answer).data)
 
@@ -65,13 +68,3 @@ class FirstPassView(_OfAssignment):
         assignment = self.assignment(request, pk)
         suggestions.declare_first_pass(assignment)
         return self.answer(assignment)
-
-
-def _plain(suggestion: Suggestion) -> ShownSuggestion:
-    return {
-        "id": suggestion.pk,
-        "layer": suggestion.layer,
-        "pipeline": suggestion.pipeline,
-        "pipeline_version": suggestion.pipeline_version,
-        "labels": suggestion.payload[LAYERS[suggestion.layer].key],
-    }

