@@ -87,9 +87,11 @@ WORDS: dict[str, Text] = {
         "nobody used this layer on the same items, so agreement can't be measured"
     ),
     "agreement.no_event_marked": _("neither marked an event"),
+    "agreement.no_messages_cited": _("these records cite no messages"),
     "agreement.no_ratings": _(
         "events have no ratings to download: they are compared by F1; export the labels instead"
     ),
+    "agreement.no_similar_text": _("no two of their requirements have similar text"),
     "agreement.no_unit_labelled_by_two": _("no unit was labeled by two annotators"),
     "agreement.not_submitted": _("not submitted"),
     "agreement.nothing_in_common": _("they submitted no sample in common"),

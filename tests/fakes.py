@@ -83,4 +83,4 @@ def record_agreement(labels, *, ruler):
         for a, b in combinations(sorted(labels), 2)
     }
     every = {name for own in labels.values() for name in own}
-    return summed_records(labels, pairs, every)
+    return summed_records(labels, pairs, every, has_sources=True)

@@ -35,7 +35,7 @@ from labeling.domain.facts import Fact
 from labeling.domain.stored import Stored
 from labeling.models import Annotation, Assignment, FirstPass, Measurement, Project, Round
 from labeling.schema import LAYERS
-from labeling.schema.layers import Judged
+from labeling.schema.layers import Judged, SameRecord
 
 TYPED = "typed"
 """Labels of people's own hand: none that they took over from a suggestion."""
@@ -71,7 +71,7 @@ def _judged(
     layer: str, added: Sequence[Added], figures: Agreement, label_f1_threshold: float
 ) -> tuple[Agreement, list[RecordAgreement] | None]:
     """By the content of the labels, too; and whether anybody has used the layer."""
-    records = _records(added) if LAYERS[layer].has_records else None
+    records = _records(layer, added) if LAYERS[layer].has_records else None
     if records is not None:
         figures = judged_by_content(figures, records, layer, threshold=label_f1_threshold)
     if figures.value is None and not _is_used(added):
@@ -125,9 +125,14 @@ def _compared(
     return compute(ratings, level=LAYERS[layer].level, excluded=excluded, **rules)
 
 
-def _records(added: Sequence[Added]) -> list[RecordAgreement]:
-    names = (each.name for each in added)
-    return summed_records(_conversations_of(added), _counts(added), names)
+def _records(layer: str, added: Sequence[Added]) -> list[RecordAgreement]:
+    matching = LAYERS[layer].matching
+    return summed_records(
+        _conversations_of(added),
+        _counts(added),
+        (each.name for each in added),
+        has_sources=isinstance(matching, SameRecord) and matching.cites,
+    )
 
 
 def _counts(added: Iterable[Added]) -> dict[tuple[str, str], dict[str, PairCounts]]:

@@ -267,9 +267,15 @@ def each(measured: Round, layer: str, origin: str = "") -> list[Added]:
             continue
         labels = {who: own["labels"][who] for who in annotators} if own else {}
         names = own["names"] if own else ()
-        counts = {(a, b): PairCounts(*values[:3]) for a, b, *values in pairs}
+        counts = {(a, b): _counted(*values) for a, b, *values in pairs}
         everything.append(Added(name, annotators, labels, names, counts, is_used))
     return sorted(everything, key=lambda added: added.name)
+
+
+def _counted(
+    matches: int, left: int, right: int, fields: Sequence[Sequence[float]] = ()
+) -> PairCounts:
+    return PairCounts(matches, left, right, tuple(map(tuple, fields)))
 
 
 def splits_in(

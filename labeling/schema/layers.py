@@ -29,7 +29,12 @@ from labeling.schema.labels import (
 
 @dataclass(frozen=True, slots=True)
 class SameRecord:
-    """Requirements: by the one matcher that scores pipelines, so people are compared by F1, too."""
+    """Requirements: by the one matcher that scores pipelines, so people are compared by F1, too.
+
+    ``cites``: the labels name their source messages, which decide between equals.
+    """
+
+    cites: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +174,7 @@ class Layer:
 
     @property
     def has_records(self) -> bool:
-        """Whether labels of two people are compared as records, by F1."""
+        """Whether labels of two people are compared as records: by F1, and field by field."""
         return isinstance(self.matching, SameRecord)
 
     @property
@@ -192,7 +197,7 @@ _ENTRIES = (
         badges=("type", "priority"),
         type_field="type",
         may_be_open=("acceptance_criteria", "priority", "rationale", "confidence"),
-        matching=SameRecord(),
+        matching=SameRecord(cites=True),
         units=Messages(),
         is_stage=True,
         words=Words(
@@ -212,7 +217,7 @@ _ENTRIES = (
         needs=("extraction",),
         type_field="inference_type",
         may_be_open=("acceptance_criteria", "priority", "necessity", "rationale", "confidence"),
-        matching=SameRecord(),
+        matching=SameRecord(cites=False),
         units=Judged("triggered_by"),
         is_stage=True,
         words=Words(

@@ -222,7 +222,7 @@ def test_labels_are_matched_in_the_worker_and_shown(example, worker, lead):
     # requirements 1 to 5 of each read alike, two of them on other messages
     assert (pair["record_f1"], pair["matches"]) == (0.6, 3)
     shown = page(lead, URL)
-    assert "ana – ben 0.60 0.60 3 5 + 5" in shown
+    assert "ana – ben 0.60 0.60 3 5 + 5 1.00 1.00 1.00 0.60" in shown
     assert f"measured {measurement.measured_at:%-d %b %Y %H:%M} UTC" in shown
 
 

@@ -17,9 +17,9 @@ from labeling.agreement.matching.matchers import Rules
 from labeling.agreement.matching.matching import (
     Match,
     Record,
+    RequirementPairs,
     f1,
     match_events,
-    match_requirements,
     source_overlap,
 )
 from labeling.agreement.rules.agreement import (
@@ -45,9 +45,10 @@ class RecordAgreement:
     """One pair of annotators, compared like a pipeline with gold.
 
     ``record_f1`` is the mean F1 of their common conversations (macro, as a
-    pipeline's F1 is averaged) and ``micro_f1`` the F1 of the summed counts. What has no value says
-    why in ``undefined``. ``ci_low`` to ``ci_high`` is the 95 % interval of ``micro_f1`` for new
-    conversations, which ``spread`` is about.
+    pipeline's F1 is averaged) and ``micro_f1`` the F1 of the summed counts. The field
+    figures are shares of the ``text_matches``, the pairs of similar text whatever
+    their type and actor. What has no value says why in ``undefined``. ``ci_low`` to ``ci_high``
+    is the 95 % interval of ``micro_f1`` for new conversations, which ``spread`` is about.
     """
 
     a: str
@@ -58,6 +59,11 @@ class RecordAgreement:
     a_records: int
     b_records: int
     conversations: int
+    text_matches: int
+    type_agreement: float | None
+    actor_agreement: float | None
+    priority_agreement: float | None
+    source_overlap: float | None
     undefined: dict[str, Fact]
     ci_low: float | None
     ci_high: float | None
@@ -71,11 +77,16 @@ class RecordAgreement:
 
 
 class PairCounts(NamedTuple):
-    """What one conversation adds to the figures of two people."""
+    """What one conversation adds to the figures of two people.
+
+    ``fields`` has type, actor, priority and sources of each pair of similar text: 1 where they
+    agree, 0 where they differ.
+    """
 
     matches: int
     left: int
     right: int
+    fields: Sequence[Sequence[float]] = ()
 
 
 class Counted(NamedTuple):
@@ -91,53 +102,91 @@ def counted(left: Sequence[Record], right: Sequence[Record], rules: Rules) -> Co
     Those count that share a message, if they cite any: the right words on other messages are
     about something else.
     """
-    matches = match_requirements(left, right, **rules._asdict())
+    pairs = RequirementPairs(left, right, ruler=rules.ruler, synonyms=rules.synonyms)
+    matches, fields = pairs.matches(rules.threshold), _field_rows(pairs, rules.threshold)
     same = sum(source_overlap(left[match.left], right[match.right]) > 0 for match in matches)
-    return Counted(PairCounts(same, len(left), len(right)), matches)
+    return Counted(PairCounts(same, len(left), len(right), fields), matches)
 
 
 def summed_records(
     people: Iterable[str],
     counts: Mapping[tuple[str, str], Mapping[str, PairCounts]],
     conversations: Iterable[str],
+    *,
+    has_sources: bool,
 ) -> list[RecordAgreement]:
     """Each pair of people from what their common conversations add.
 
     ``conversations`` are those that anybody submitted.
     """
     every = {name: position for position, name in enumerate(sorted(conversations))}
-    return [_pair(a, b, counts.get((a, b), {}), every) for a, b in combinations(sorted(people), 2)]
+    return [
+        _pair(a, b, counts.get((a, b), {}), every, has_sources)
+        for a, b in combinations(sorted(people), 2)
+    ]
 
 
 def _table(shared: Mapping[str, PairCounts], every: Mapping[str, int]) -> NDArray[np.float64]:
     """The counts of two people, a row for each conversation; zeros where not both submitted it."""
     table = np.zeros((len(every), 3))
     if shared:
-        table[[every[name] for name in shared]] = list(shared.values())
+        table[[every[name] for name in shared]] = [counts[:3] for counts in shared.values()]
     return table
 
 
 def _pair(
-    a: str, b: str, shared: Mapping[str, PairCounts], every: Mapping[str, int]
+    a: str,
+    b: str,
+    shared: Mapping[str, PairCounts],
+    every: Mapping[str, int],
+    has_sources: bool,
 ) -> RecordAgreement:
-    counts = [shared[name] for name in sorted(shared)]
+    counted = {name: tuple(shared[name][:3]) for name in sorted(shared)}
+    conversations = counts = list(counted.values())
     matches, left, right = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
     spread = pooled_f1(_table(shared, every))
     low, high = (spread and spread.interval) or (None, None)
+    rows = [row for name in counted for row in shared[name].fields]
+    undefined: dict[str, Fact] = {}
+    if not conversations:
+        undefined["record_f1"] = undefined["micro_f1"] = Fact("agreement.nothing_in_common")
+    if not rows:
+        undefined["fields"] = Fact("agreement.no_similar_text")
+    if not has_sources:
+        undefined["source_overlap"] = Fact("agreement.no_messages_cited")
+    shares = [_mean([row[column] for row in rows]) for column in range(4)]
     return RecordAgreement(
         a=a,
         b=b,
         record_f1=_mean([f1(*count) for count in counts]),
-        micro_f1=f1(matches, left, right) if counts else None,
+        micro_f1=f1(matches, left, right) if conversations else None,
         matches=matches,
         a_records=left,
         b_records=right,
-        conversations=len(counts),
-        undefined={} if counts else {"record_f1": NOTHING_IN_COMMON, "micro_f1": NOTHING_IN_COMMON},
+        conversations=len(conversations),
+        text_matches=len(rows),
+        type_agreement=shares[0],
+        actor_agreement=shares[1],
+        priority_agreement=shares[2],
+        source_overlap=shares[3] if has_sources else None,
+        undefined=undefined,
         ci_low=low,
         ci_high=high,
         spread=spread,
     )
+
+
+def _field_rows(pairs: RequirementPairs, threshold: float) -> list[tuple[float, ...]]:
+    """Type, actor, priority and sources of each pair of similar text: 1 agree, 0 differ."""
+    return [
+        (
+            float(pairs.same_type[i, j]),
+            float(pairs.same_actor[i, j]),
+            float(pairs.left[i].get("priority") == pairs.right[j].get("priority")),
+            source_overlap(pairs.left[i], pairs.right[j]),
+        )
+        for i, j, _ in pairs.text_matches(threshold)
+    ]
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -169,7 +218,7 @@ def summed_events(
     conversations of each annotator, ``counts`` what each adds to each pair.
     """
     names = {name for own in submitted.values() for name in own}
-    pairs = summed_records(submitted, counts, names)
+    pairs = summed_records(submitted, counts, names, has_sources=False)
     measured = [(_of_events(pair, threshold), pair.spread) for pair in pairs]
     return judged(
         measured,
