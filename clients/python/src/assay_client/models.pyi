@@ -52,6 +52,7 @@ class Agreement(Record):
     measure: str
     by_origin: dict[str, dict[str, Any]]
     chance_above: float | None
+    outlook: list[Outlook]
     intervals: dict[str, list[float]]
     ordinal: bool
     outcome: str
@@ -452,6 +453,10 @@ class MetricVerdict(Record):
 
 class Next(Record):
     assignment: int | None
+
+class Outlook(Record):
+    true: float
+    passes: float
 
 class PairAgreement(Record):
     a: str
