@@ -14,7 +14,7 @@ from labeling.core.views.markdown import render_markdown
 from labeling.gold.rules.lint import Finding, LintItem, item_findings
 from pipelines.parsing import Unparsable, parse_json
 from pipelines.registry import build
-from pipelines.requirements.extraction import shapes, turns
+from pipelines.requirements.extraction import clauses, discourse
 from pipelines.requirements.extraction.actors import people, person
 from pipelines.requirements.text import MAX_SENTENCE, sentences
 from pipelines.requirements.validation import pii
@@ -85,11 +85,8 @@ def by_lint(text: str) -> list[Finding]:
 BY_AGENT = {task: by_agent(task) for task in ("extraction", "inference", "validation")}
 """These take long enough with half of the text."""
 READERS: dict[str, Callable[[str], object]] = {
-    "sentences": lambda text: turns.read_sentences([message(text)]),
-    "shapes": lambda text: [
-        (shapes.of_statement(each), shapes.of_offer(each), shapes.of_answer(each, each))
-        for each in sentences(text)
-    ],
+    "sentences": lambda text: discourse.read_sentences([message(text)]),
+    "clauses": lambda text: [clauses.clauses(each) for each in sentences(text)],
     "people": lambda text: [person(text), people(text)],
     "personal data": pii.pieces,
     "confirmed personal data": pii.validated_pieces,
@@ -133,7 +130,7 @@ def test_twice_the_text_takes_about_twice_as_long(name: str) -> None:
         (READERS["sentences"], "\n" * 30_000),
         (without_cache, '[{"' * 8_000),
         (pii.pieces, "{" * 100_000),
-        (shapes.of_statement, " " * 50_000),
+        (clauses.clauses, " " * 50_000),
     ],
 )
 def test_what_once_stalled_is_read_in_a_moment(read: Callable[[str], object], text: str) -> None:
