@@ -39,7 +39,8 @@ class LanguageServer(http_server.Server):
         self.answer = '{"label": "yes"}'
         self.retry_after = "0.2"
         self.key = KEY
-        self.takes_format = True
+        self.refuses_format = 0
+        """The status by which a schema is refused; 0: it is taken."""
         self.unknown: set[str] = set()  # parameters that it refuses
         self.counts_tokens = True
         self.usage: Any = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
@@ -87,8 +88,9 @@ class Handler(http_server.Handler):
         if self.headers["Authorization"] != f"Bearer {server.key}":
             said = f"Incorrect API key provided: {self.headers['Authorization'][7:]}"
             return self._error(401, said, "invalid_api_key")
-        if "response_format" in body and not server.takes_format:
-            return self._error(400, "Unknown parameter: response_format", "unknown_parameter")
+        if "response_format" in body and server.refuses_format:
+            said = "Unknown parameter: response_format"
+            return self._error(server.refuses_format, said, "unknown_parameter")
         for name in server.unknown & body.keys():
             said = f"Unsupported parameter: '{name}' is not supported with this model."
             return self._error(400, said, "unsupported_parameter")

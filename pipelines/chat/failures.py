@@ -135,10 +135,12 @@ def does_not_know(error: BaseException, parameter: str) -> bool:
 
 
 def takes_no_format(error: BaseException) -> bool:
-    """The server doesn't support ``response_format``, or not with a schema."""
+    """The server doesn't support ``response_format``, or not with a schema; some say so as an
+    error of their own."""
     import openai
 
-    if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
+    refused = openai.BadRequestError | openai.UnprocessableEntityError | openai.InternalServerError
+    if not isinstance(error, refused):
         return False
     text = str(error).lower()
     return any(word in text for word in ("response_format", "json_schema", "structured output"))

@@ -90,10 +90,11 @@ def test_kept_and_thought_tokens_are_in_the_books(make_model: Any, server: Langu
     assert usage.cost == pytest.approx((20 * 2 + 80 * 0.5 + 10 * 10) / 1_000_000)
 
 
+@pytest.mark.parametrize("status", [400, 422, 500])
 def test_a_schema_is_put_into_words_where_the_server_takes_none_and_the_reply_says_so(
-    model: OpenAIModel, server: LanguageServer
+    model: OpenAIModel, server: LanguageServer, status: int
 ) -> None:
-    server.takes_format = False
+    server.refuses_format = status
 
     replies = [ask(model), ask(model)]
 
