@@ -51,6 +51,8 @@ class Pending:
     drops: bool = False
     """It proposes to leave something out."""
     answered: bool = False
+    begun: bool = False
+    """Some words of an answer were about it."""
     place: int | None = None
     """Of the commitment that it became."""
 

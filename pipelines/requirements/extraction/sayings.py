@@ -22,7 +22,6 @@ class Sayings:
     def __init__(self, book: Book, outcomes: Outcomes) -> None:
         self.book = book
         self.outcomes = outcomes
-        self._begun: set[int] = set()
         self._telling: int | None = None
 
     def say(
@@ -68,12 +67,13 @@ class Sayings:
                 continue
             self.book.add(commitment)
 
-    def _newly_asked(self, pending: Pending | None) -> bool:
+    @staticmethod
+    def _newly_asked(pending: Pending | None) -> bool:
         """The first words about this question, be they in the middle of an answer."""
-        new = pending is not None and id(pending) not in self._begun
-        if pending is not None:
-            self._begun.add(id(pending))
-        return new
+        if pending is None or pending.begun:
+            return False
+        pending.begun = True
+        return True
 
     def _tells(self, each: Utterance) -> bool:
         """It goes on telling how things are today, which a sentence before it began."""
