@@ -16,6 +16,7 @@ from celery import Celery, bootsteps
 from celery.app import amqp
 from celery.signals import celeryd_init, setup_logging
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 from kombu import Connection
 
@@ -47,6 +48,9 @@ def _broker() -> dict[str, Any]:
     url = settings.CELERY_BROKER_URL  # of the environment Celery takes it by itself, too
     if url == FILES:
         return file_queue(settings.DATA_DIR / "broker")
+    if url.startswith("sqla+"):
+        said = "CELERY_BROKER_URL: a database is no broker any more; use Redis, or leave it out."
+        raise ImproperlyConfigured(said)
     return {"broker_url": url, "worker_prefetch_multiplier": 1}
 
 

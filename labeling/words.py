@@ -92,6 +92,7 @@ WORDS: dict[str, Text] = {
         "events have no ratings to download: they are compared by F1; export the labels instead"
     ),
     "agreement.no_similar_text": _("no two of their requirements have similar text"),
+    "agreement.no_suggestions_seen": _("submitted without having seen suggestions"),
     "agreement.no_unit_labelled_by_two": _("no unit was labeled by two annotators"),
     "agreement.not_submitted": _("not submitted"),
     "agreement.nothing_in_common": _("they submitted no sample in common"),
@@ -718,6 +719,10 @@ EVENTS: dict[str, Text] = {
     "annotation.skipped": _("skipped {conversation}: {reason}"),
     "annotation.submitted": _("submitted {conversation}"),
     "annotation.unskipped": _("took back the skip of {conversation}"),
+    "calibration.allowed": _("allowed {user} another try to calibrate"),
+    "calibration.begun": _("began try {tries} to calibrate"),
+    "calibration.failed": _("{user} did not pass calibration in try {tries}"),
+    "calibration.passed": _("{user} passed calibration in try {tries}"),
     "checks.changed": _("changed how people are checked: {fields}"),
     "checks.chosen": _("chose {conversations} conversations with gold to check people by"),
     "checks.dropped": _("took {conversation} away from what people are checked by"),

@@ -97,7 +97,7 @@ class Assay(system.System):
         self._manage("import_labels", str(self.folder / "labels.jsonl"), *options)
 
     def export(self) -> int:
-        return len(self.lead.get("/projects/by-command/labels/export/native/"))
+        return len(self.lead.get("/projects/by-command/labels/export/"))
 
     def agreement(self) -> None:
         """A worker measures them after the import: what is left is to show them."""

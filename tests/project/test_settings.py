@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config import env
+from config import celery, env
 from config.env import ROOT
 from labeling.gold.rules.signatures import is_key, make_key
 
@@ -161,3 +161,10 @@ def threads(start: str, **said: str) -> str:
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def test_a_database_is_refused_as_broker_with_what_to_do(settings):
+    settings.CELERY_BROKER_URL = "sqla+postgresql://host/name"
+
+    with pytest.raises(ImproperlyConfigured, match="use Redis, or leave it out"):
+        celery._broker()
